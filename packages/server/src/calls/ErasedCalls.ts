@@ -33,7 +33,7 @@ const makeErasing = Effect.gen(function* () {
   const some = Effect.fnUntraced(function* (principal: PrincipalId, before: string, after: string) {
     const rows =
       yield* sql<StoredResult>`SELECT id, output, output_file, error FROM calls WHERE principal = ${principal}
-      AND id > ${after} AND ${sql.in("tool", catalogue.remembering())} AND created_at <= ${before}
+      AND id > ${after} AND ${sql.in("tool", catalogue.memoryTools())} AND created_at <= ${before}
       AND settled_at IS NOT NULL AND input <> ${erased} ORDER BY id LIMIT ${atOnce}`
     for (const { error, id, output } of rows)
       yield* sql`UPDATE calls SET input = ${erased}, output = ${output === null ? null : erased}, output_file = NULL,

@@ -25,17 +25,17 @@ export interface ToolFace {
   readonly input: { readonly properties: Properties; readonly required?: ReadonlyArray<string> }
   readonly annotations?: ToolAnnotations
   readonly timeoutMs?: number
-  readonly everywhere?: true
-  readonly turns?: true
+  readonly atEveryEndpoint?: true
+  readonly onlyInTurn?: true
   /** Nothing that others wrote is in its answer: a model may take it for the house's word. */
-  readonly own?: true
+  readonly houseText?: true
   /** A person is asked before it runs, whoever calls it. */
   readonly requiresApproval?: true
   readonly countedAs?: Traits["countedAs"]
   readonly tags?: ReadonlyArray<string>
   readonly wallets?: ReadonlyArray<string>
   /** It becomes one tool with those of its name in other toolsets; what its answer has that theirs may not. */
-  readonly unites?: Readonly<Record<string, unknown>>
+  readonly mergedDefaults?: Readonly<Record<string, unknown>>
 }
 export type Run<A, R> = (input: A, call: HandlerCall) => Effect.Effect<unknown, { readonly message: string }, R>
 
@@ -49,7 +49,7 @@ export type FaceTool<A> = ToolFace &
 export interface Offered {
   readonly tool: HouseTool
   readonly traits: Traits
-  readonly unites?: Readonly<Record<string, unknown>>
+  readonly mergedDefaults?: Readonly<Record<string, unknown>>
 }
 
 export const text = (description: string, more: Readonly<Record<string, unknown>> = {}) => ({
@@ -112,13 +112,24 @@ const failureOf = (error: { readonly message: string }, toolName: string, { prin
     : new ToolExecutionError({ message: error.message, toolName })
 
 /** They work on what their caller remembers, and their calls are erased with it. */
-export const remembering = (tools: ReadonlyArray<Offered>): ReadonlyArray<Offered> =>
-  tools.map((one) => ({ ...one, traits: { ...one.traits, remembers: true } }))
+export const withMemory = (tools: ReadonlyArray<Offered>): ReadonlyArray<Offered> =>
+  tools.map((one) => ({ ...one, traits: { ...one.traits, usesMemory: true } }))
 
 /** A face's tool as the catalogue takes it. */
 export const offered = <A>(_set: ToolsetName, face: FaceTool<A>): Offered => {
-  const { annotations, countedAs, description, effects, everywhere, input, name, tags, timeoutMs, unites, wallets } =
-    face
+  const {
+    annotations,
+    countedAs,
+    description,
+    effects,
+    atEveryEndpoint,
+    input,
+    name,
+    tags,
+    timeoutMs,
+    mergedDefaults,
+    wallets,
+  } = face
   const inputSchema = {
     type: "object",
     properties: input.properties,
@@ -149,13 +160,13 @@ export const offered = <A>(_set: ToolsetName, face: FaceTool<A>): Offered => {
     traits: {
       effects,
       reviewed: true,
-      ...(everywhere && { everywhere }),
-      ...(face.turns && { turns: face.turns }),
-      ...(face.own && { tells: "the house" as const }),
+      ...(atEveryEndpoint && { atEveryEndpoint }),
+      ...(face.onlyInTurn && { onlyInTurn: face.onlyInTurn }),
+      ...(face.houseText && { resultSource: "the house" as const }),
       ...(countedAs && { countedAs }),
       ...(tags && { tags }),
       ...(wallets && { wallets }),
     },
-    ...(unites && { unites }),
+    ...(mergedDefaults && { mergedDefaults }),
   }
 }

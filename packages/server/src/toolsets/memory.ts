@@ -20,7 +20,7 @@ export const officeMemory = Effect.gen(function* () {
   return [
     offered("office", {
       name: "update_memory",
-      own: true,
+      houseText: true,
       description: "Update one of your own core memory blocks. An unknown label makes a new block.",
       effects: "store",
       annotations: { idempotentHint: true },
@@ -58,7 +58,7 @@ export const officeMemory = Effect.gen(function* () {
     }),
     offered("office", {
       name: "store_memory",
-      own: true,
+      houseText: true,
       description: "Save a new archival passage.",
       effects: "store",
       input: {

@@ -61,6 +61,6 @@ export const nativeTool = (tool: NativeTool): Offered => {
       checksOutput: true,
       handler,
     }),
-    traits: { effects, speaks: "mcp", reviewed: true },
+    traits: { effects, resultFormat: "mcp", reviewed: true },
   }
 }

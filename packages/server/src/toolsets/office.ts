@@ -1,6 +1,6 @@
 /** Seed 000's six tools: three that talk, and three that remember. Who calls is never an argument. */
 import { Effect } from "effect"
-import { offered, text, remembering } from "./face.ts"
+import { offered, text, withMemory } from "./face.ts"
 import { officeMemory } from "./memory.ts"
 import { bare, makeConversation } from "./conversation.ts"
 
@@ -9,7 +9,7 @@ export const office = Effect.gen(function* () {
   return [
     offered("office", {
       name: "send_message",
-      unites: {},
+      mergedDefaults: {},
       description: "Post a message to any channel or DM.",
       effects: "store",
       input: {
@@ -26,7 +26,7 @@ export const office = Effect.gen(function* () {
     }),
     offered("office", {
       name: "react_to_message",
-      own: true,
+      houseText: true,
       description: "Add an emoji reaction to a message.",
       effects: "store",
       annotations: { idempotentHint: true },
@@ -44,12 +44,12 @@ export const office = Effect.gen(function* () {
     }),
     offered("office", {
       name: "do_nothing",
-      own: true,
+      houseText: true,
       description: "Explicitly choose not to respond. Nothing happens.",
       effects: "none",
       input: { properties: {} },
       run: () => Effect.succeed({ action: "none" }),
     }),
-    ...remembering(yield* officeMemory),
+    ...withMemory(yield* officeMemory),
   ]
 })

@@ -18,7 +18,7 @@ export const gatewayRuns = Effect.gen(function* () {
   return [
     offered("gateway", {
       name: "stop_run",
-      own: true,
+      houseText: true,
       description: "Stop one of your own runs that works or waits, also the one you are in.",
       effects: "outside",
       input: { properties: { runId: text("The run's id", { minLength: 1 }) }, required: ["runId"] },

@@ -41,6 +41,9 @@ export const skills = Effect.gen(function* () {
     const handler: Tool["handler"] = (args, context) =>
       Effect.provideContext(egress.within(skill.handler(args, context)), settings)
     const definition = { ...skill.definition, executionType: "internal" as const, visibility: "hidden" as const }
-    return { tool: { ...skill, definition, handler }, traits: { effects: "outside", reviewed: true, tells: "outside" } }
+    return {
+      tool: { ...skill, definition, handler },
+      traits: { effects: "outside", reviewed: true, resultSource: "outside" },
+    }
   })
 })

@@ -12,7 +12,7 @@ import { Pacing } from "../store/Pacing.ts"
 import { isMember } from "../spaces/Spaces.ts"
 import { callFrom, Calls } from "../calls/Calls.ts"
 import { Decisions } from "../decisions/Decisions.ts"
-import { type FaceTool, integer, offered, text, remembering } from "./face.ts"
+import { type FaceTool, integer, offered, text, withMemory } from "./face.ts"
 import { makeMessageWaits } from "./messageWaits.ts"
 import { stoaMemory } from "./memory.ts"
 import { stoaSearch } from "./search.ts"
@@ -86,7 +86,7 @@ export const stoa = Effect.gen(function* () {
   return [
     tool({
       name: "whoami",
-      own: true,
+      houseText: true,
       description: "Who you are here, and what you may do.",
       effects: "none",
       input: { properties: {} },
@@ -167,7 +167,7 @@ export const stoa = Effect.gen(function* () {
     }),
     tool({
       name: "react",
-      own: true,
+      houseText: true,
       description: "React to a message with an emoji.",
       effects: "store",
       annotations: { idempotentHint: true },
@@ -218,7 +218,7 @@ export const stoa = Effect.gen(function* () {
     }),
     tool({
       name: "mark_read",
-      own: true,
+      houseText: true,
       description: "Mark messages of a space as read, up to a number.",
       effects: "store",
       annotations: { idempotentHint: true },
@@ -279,7 +279,7 @@ export const stoa = Effect.gen(function* () {
     }),
     tool({
       name: "call_status",
-      everywhere: true,
+      atEveryEndpoint: true,
       description: "The state and the result of one of your calls.",
       effects: "none",
       input: { properties: { call: text("The call's id") }, required: ["call"] },
@@ -289,7 +289,7 @@ export const stoa = Effect.gen(function* () {
     }),
     tool({
       name: "cancel_call",
-      everywhere: true,
+      atEveryEndpoint: true,
       description: "Cancel one of your calls that is waiting or running.",
       effects: "outside",
       annotations: { idempotentHint: true },
@@ -342,8 +342,8 @@ export const stoa = Effect.gen(function* () {
         return { id, state, verdict, answeredBy }
       }),
     }),
-    ...remembering(yield* stoaMemory),
-    ...remembering(yield* stoaSearch),
+    ...withMemory(yield* stoaMemory),
+    ...withMemory(yield* stoaSearch),
     ...(yield* stoaRuns),
   ]
 })

@@ -86,7 +86,7 @@ export const team = Effect.gen(function* () {
   return [
     offered("team", {
       name: "send_message",
-      unites: { status: "sent", waiting_for_reply: false },
+      mergedDefaults: { status: "sent", waiting_for_reply: false },
       description:
         "Send a message to another agent: your parent, a child or a sibling. Returns at once; the reply to a sync message arrives as your next message, so end your turn then.",
       effects: "store",
@@ -184,7 +184,7 @@ export const team = Effect.gen(function* () {
     }),
     offered("team", {
       name: "spawn_agent",
-      own: true,
+      houseText: true,
       description: "Create a subagent. It begins with its instructions as soon as there is room, and works for you.",
       effects: "store",
       input: {
@@ -270,7 +270,7 @@ export const team = Effect.gen(function* () {
     }),
     offered("team", {
       name: "whoami",
-      own: true,
+      houseText: true,
       description: "Who you are in your team.",
       effects: "none",
       input: { properties: {} },
@@ -283,7 +283,7 @@ export const team = Effect.gen(function* () {
     }),
     offered("team", {
       name: "stop_agent",
-      own: true,
+      houseText: true,
       description: "Stop what a child is doing. With remove it leaves the team; only an agent without children can.",
       effects: "outside",
       input: {

@@ -33,7 +33,7 @@ export const teamPermits = Effect.gen(function* () {
       name: "permit_use",
       description: "Ask whether a tool of your own may be used. Programs ask this by themselves.",
       effects: "outside",
-      turns: true,
+      onlyInTurn: true,
       input: {
         properties: {
           tool_name: named,

@@ -33,7 +33,7 @@ const unionOf = (faces: ReadonlyArray<Offered>): Offered => {
   }
   /** What says which of them is meant. */
   const choices = ordered.flatMap((one) => requiredOf(one).filter((key) => !inputSchema.required.includes(key)))
-  const adds = Object.assign({}, ...ordered.map(({ unites }) => unites)) as JsonObject
+  const adds = Object.assign({}, ...ordered.map(({ mergedDefaults }) => mergedDefaults)) as JsonObject
   const handler: HouseHandler = (args, context) => {
     const given = Object.keys(args).filter((key) => args[key] !== undefined && args[key] !== false)
     const meant = ordered.find((one) => requiredOf(one).every((key) => given.includes(key))) ?? ordered.at(-1)!
@@ -78,7 +78,7 @@ export const unionsOf = <Set extends string>(
   toolsets: ReadonlyArray<{ readonly name: Set; readonly tools: ReadonlyArray<Offered> }>,
 ): ReadonlyArray<{ readonly sets: ReadonlyArray<Set>; readonly offered: Offered }> => {
   const named = toolsets.flatMap(({ name, tools }) =>
-    tools.filter(({ unites }) => unites !== undefined).map((offered) => ({ set: name, offered })),
+    tools.filter(({ mergedDefaults }) => mergedDefaults !== undefined).map((offered) => ({ set: name, offered })),
   )
   return [...Map.groupBy(named, ({ offered }) => offered.tool.definition.name).values()].flatMap((same) =>
     combinations(same).map((those) => ({

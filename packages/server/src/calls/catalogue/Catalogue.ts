@@ -49,8 +49,8 @@ interface ToolGroup {
   readonly traits: Map<string, Traits>
 }
 
-const optionsOf = ({ behind, reviewed }: Traits | { behind?: never; reviewed?: never } = {}) => ({
-  ...(behind === undefined ? {} : { behind }),
+const optionsOf = ({ reviewed, targetDigest }: Traits | { targetDigest?: never; reviewed?: never } = {}) => ({
+  ...(targetDigest === undefined ? {} : { behind: targetDigest }),
   reviewed: reviewed === true,
   // Whoever brings tools has had their schemas compiled; at a start that is not done again.
   known: true,
@@ -88,7 +88,7 @@ export class Catalogue extends Context.Service<
     /** Whether anybody has it now: a tool of this set by its name, or `<server>/*` for a server that is there or away. */
     readonly serves: (set: ListedSet, name: string) => Effect.Effect<boolean>
     /** Tools that work on what their caller remembers, by their names. */
-    readonly remembering: () => ReadonlyArray<string>
+    readonly memoryTools: () => ReadonlyArray<string>
     /** May the caller run it: the grants alone. */
     readonly judge: (caller: Caller["Service"], name: string) => Effect.Effect<Judgement>
     /** Rises with every tool that comes, goes or changes. */
@@ -249,12 +249,12 @@ export class Catalogue extends Context.Service<
         }
         const shows = (group: ToolGroup, tools: ReadonlyArray<ReadonlySet<string>>, name: string): boolean =>
           tools.every((list, at) => listsTool(listOf(group.sets[at]!), list, name)) &&
-          (caller.turn !== undefined || group.traits.get(name)?.turns !== true) &&
+          (caller.turn !== undefined || group.traits.get(name)?.onlyInTurn !== true) &&
           (face.kind !== "server" || group.traits.get(name)?.server === face.server)
         /** Not on this face, and answers all the same. */
         const unlisted = (name: string): CatalogueTool | undefined => {
           for (const group of groups.values())
-            if (group.owner === undefined && group.traits.get(name)?.everywhere === true)
+            if (group.owner === undefined && group.traits.get(name)?.atEveryEndpoint === true)
               return listed(group, group.registry.find(name)!)
           return undefined
         }
@@ -298,7 +298,7 @@ export class Catalogue extends Context.Service<
       })
 
       const isEverywhere = (name: string): boolean =>
-        [...groups.values()].some((group) => group.traits.get(name)?.everywhere === true)
+        [...groups.values()].some((group) => group.traits.get(name)?.atEveryEndpoint === true)
       // What tells and ends one's own calls is one's own, where no rule speaks of it as a tool.
       const require: Catalogue["Service"]["require"] = ({ principal }, face) =>
         face.kind !== "set" || face.anyway === true || !isToolset(face.set) || principal.toolsets.includes(face.set)
@@ -372,9 +372,9 @@ export class Catalogue extends Context.Service<
         require,
         alike,
         pausable,
-        remembering: () =>
+        memoryTools: () =>
           [...groups.values()].flatMap(({ traits }) =>
-            [...traits.keys()].filter((name) => traits.get(name)!.remembers),
+            [...traits.keys()].filter((name) => traits.get(name)!.usesMemory),
           ),
         serves,
         judge,

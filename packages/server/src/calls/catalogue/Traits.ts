@@ -21,20 +21,20 @@ export interface Traits {
   /** People act on it, so there must be a place where they see it (S1-19). */
   readonly interactive?: boolean
   /** Its result is in MCP's own shape, and it may ask the client that calls it, and tell it things (upstreams/InputRequired.ts). */
-  readonly speaks?: "mcp"
+  readonly resultFormat?: "mcp"
   /** Whoever has made calls may use it at every door, listed there or not: it tells and ends one's own calls. */
-  readonly everywhere?: true
+  readonly atEveryEndpoint?: true
   /** Only a program in its turn has it: nobody else has anything to ask by it. */
-  readonly turns?: true
+  readonly onlyInTurn?: true
   /** The default limit its calls count against, where it is not that of every tool. */
   readonly countedAs?: "calls/memory"
   /**
    * Whose words it returns, of a tool that is part of the house: its own, where nothing that others wrote is in them, or those
    * of the world outside. What says nothing returns what people and agents wrote (G-15).
    */
-  readonly tells?: "the house" | "outside"
+  readonly resultSource?: "the house" | "outside"
   /** It reads or writes what its caller remembers: whoever erases that erases what these calls keep of it too (G-21). */
-  readonly remembers?: true
+  readonly usesMemory?: true
   /** The upstream server it comes from. */
   readonly server?: string
   /** Since when it has been pinned as it is. */
@@ -42,7 +42,7 @@ export interface Traits {
   /** Whose tool it is, where it is not everybody's. */
   readonly owner?: PrincipalId
   /** Digest of what the tool does beyond its definition: an approval of it is an approval of that. */
-  readonly behind?: string
+  readonly targetDigest?: string
   /** Fields that hold a wallet: in a run the house fills in the caller's, and the model is not shown them. */
   readonly wallets?: ReadonlyArray<string>
   /** What one call costs, in millionths of a dollar. */

@@ -27,18 +27,18 @@ export const makeUpstreamTools = Effect.fnUntraced(function* (upstreams: Upstrea
         known.delete(key)
         yield* catalogue.withdraw(tool.definition.name, owner)
       }
-    for (const [key, { behind, owner: whose, pinnedAt, server, tool }] of now) {
+    for (const [key, { targetDigest, owner: whose, pinnedAt, server, tool }] of now) {
       if (known.get(key)?.tool === tool) continue
       const owner = whose ?? undefined
       known.set(key, { tool, owner })
       const traits: Traits = {
         effects: "outside",
-        speaks: "mcp",
+        resultFormat: "mcp",
         server,
         pinnedAt,
         reviewed: false,
         // The same words from another program or address are another tool.
-        behind,
+        targetDigest,
         ...(owner === undefined ? {} : { owner }),
       }
       yield* catalogue

@@ -56,7 +56,7 @@ export const hostedTool = (
     effects: "outside",
     reviewed: false,
     // The same words of another host are another tool.
-    behind: digestOf([host.id, tool.approval ?? null]),
+    targetDigest: digestOf([host.id, tool.approval ?? null]),
     preview: (input) => ({ host: host.name, tool: tool.name, input: input as never }),
     ...(tool.approval === undefined ? {} : { approval: tool.approval }),
     ...(host.shared ? {} : { owner: host.owner }),

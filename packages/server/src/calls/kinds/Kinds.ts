@@ -58,7 +58,7 @@ export class Kinds extends Context.Service<
               preview: (input) => kind.preview(tool, input),
               interactive: configured.kind === "ui",
               ...(isReadOnly ? { readOnly: true } : {}),
-              behind: digestOf([configured.form.execution ?? null, approval ?? null]),
+              targetDigest: digestOf([configured.form.execution ?? null, approval ?? null]),
               ...(approval === undefined ? {} : { approval }),
               ...(price === undefined || price === 0 ? {} : { priceMicros: Math.round(price * 1e6) }),
               ...(visibilityFor === undefined ? {} : { visibilityFor }),

@@ -14,8 +14,8 @@ const answeredBy: Partial<Record<NonNullable<CallRow["onKind"]>, Source>> = {
 export const sourceOfCall = ({ onKind }: Pick<CallRow, "onKind">): Source =>
   (onKind === null ? undefined : answeredBy[onKind]) ?? "a tool"
 
-const sourceOfTool = ({ tells, tool: { definition } }: Pick<CatalogueTool, "tool" | "tells">): Source => {
-  if (definition.source === "builtin") return tells ?? "people and agents"
+const sourceOfTool = ({ resultSource, tool: { definition } }: Pick<CatalogueTool, "tool" | "resultSource">): Source => {
+  if (definition.source === "builtin") return resultSource ?? "people and agents"
   if (definition.source === "mcp" || definition.source === "plugin") return "outside"
   return definition.executionType === "gateway" || definition.executionType === "external" ? "outside" : "a tool"
 }
@@ -23,7 +23,7 @@ const sourceOfTool = ({ tells, tool: { definition } }: Pick<CatalogueTool, "tool
 /** Tools that are gone meanwhile are tools all the same. */
 export const labelled = <Step extends PastStep>(
   steps: ReadonlyArray<Step>,
-  tools: ReadonlyArray<Pick<CatalogueTool, "tool" | "tells">>,
+  tools: ReadonlyArray<Pick<CatalogueTool, "tool" | "resultSource">>,
 ): ReadonlyArray<Step> => {
   const known = new Map(tools.map((one) => [one.tool.wireName, one]))
   return steps.map((step) => {

@@ -1,14 +1,14 @@
 /** Seed 002's 22 tools (its text says 21 and lists 22, S2-02): engrams and profiles, and two agents that keep some. */
 import { Effect } from "effect"
 import { companionTools } from "./companion.ts"
-import { remembering } from "../face.ts"
+import { withMemory } from "../face.ts"
 import { makeHolders } from "./holders.ts"
 import { engramTools } from "./records.ts"
 import { sessionTools } from "./sessions.ts"
 
 export const engrams = Effect.gen(function* () {
   const holders = yield* makeHolders
-  return remembering([
+  return withMemory([
     ...(yield* engramTools(holders)),
     ...(yield* sessionTools("hecate", holders)),
     ...(yield* companionTools("hecate", holders)),

@@ -5,7 +5,7 @@
 import { Caller, type Message, type RunId, type Space } from "@stoa/contract"
 import { type HandlerCall, PendingResult } from "../../calls/road/Handler.ts"
 import { DateTime, Effect } from "effect"
-import { integer, offered, text, remembering } from "../face.ts"
+import { integer, offered, text, withMemory } from "../face.ts"
 import { Journal } from "../../store/journal/Journal.ts"
 import { Waits } from "../../runs/waiting/Waits.ts"
 import { gatewayRuns } from "../runs.ts"
@@ -68,7 +68,7 @@ export const gateway = Effect.gen(function* () {
     }),
     offered("gateway", {
       name: "send_message",
-      unites: { success: true, status: "delivered" },
+      mergedDefaults: { success: true, status: "delivered" },
       description: "Send a message to the active space.",
       effects: "store",
       input: {
@@ -138,6 +138,6 @@ export const gateway = Effect.gen(function* () {
       }),
     }),
     ...(yield* gatewayRuns),
-    ...remembering(yield* gatewayMemory),
+    ...withMemory(yield* gatewayMemory),
   ]
 })

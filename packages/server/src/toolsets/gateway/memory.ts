@@ -108,7 +108,7 @@ const goals = Effect.gen(function* () {
     }),
     tool({
       name: "delete_goals",
-      own: true,
+      houseText: true,
       description: "Delete goals of yours by their ids.",
       effects: "store",
       annotations: { destructiveHint: true, idempotentHint: true },
@@ -123,7 +123,7 @@ const memories = Effect.gen(function* () {
   return [
     tool({
       name: "set_memories",
-      own: true,
+      houseText: true,
       description: "Keep memories by their keys; a key you have used gets the new value.",
       effects: "store",
       annotations: { idempotentHint: true },
@@ -150,7 +150,7 @@ const memories = Effect.gen(function* () {
     }),
     tool({
       name: "delete_memories",
-      own: true,
+      houseText: true,
       description: "Delete memories of yours by their keys. A key you have not used counts for nothing.",
       effects: "store",
       annotations: { destructiveHint: true, idempotentHint: true },
@@ -211,7 +211,7 @@ const plans = Effect.gen(function* () {
     }),
     tool({
       name: "delete_plans",
-      own: true,
+      houseText: true,
       description: "Delete plans of yours by their ids; they are no longer due.",
       effects: "store",
       annotations: { destructiveHint: true, idempotentHint: true },

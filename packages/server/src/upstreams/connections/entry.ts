@@ -17,7 +17,7 @@ export interface UpstreamTool {
   readonly owner: PrincipalId | null
   readonly tool: Tool<MCPCall>
   /** Which server, and which program or address: what was approved of one is not approved of another of its name. */
-  readonly behind: string
+  readonly targetDigest: string
   /** Since when it has been pinned as it is. */
   readonly pinnedAt: string
   /** Nobody has looked at its schema: it is checked under a deadline. */

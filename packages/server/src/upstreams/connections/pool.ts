@@ -70,7 +70,7 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
     entry.tools = entry.offer.tools.map((tool) => ({
       server: name,
       owner,
-      behind: digestOf([id, spec === undefined ? "" : placeOf(spec)]),
+      targetDigest: digestOf([id, spec === undefined ? "" : placeOf(spec)]),
       reviewed: false,
       pinnedAt: entry.pins.get(tool.name)!.pinnedAt,
       tool: toolOf(name, tool, {

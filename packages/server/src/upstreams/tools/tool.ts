@@ -16,6 +16,7 @@ import {
 import { Effect, type Scope } from "effect"
 import { traceOf } from "../../store/journal/Trace.ts"
 import { InputRequired, type MCPCall } from "../InputRequired.ts"
+import { isReservedMeta } from "../ReservedMeta.ts"
 import type { makeToolCalls } from "./toolCall.ts"
 
 type JsonObject = Readonly<Record<string, unknown>>
@@ -32,9 +33,8 @@ export interface ToolConnection {
 }
 
 /** What a server says about its hop is for the hop. */
-const isReserved = (key: string): boolean => /^(?:[^/]*\.)?(?:modelcontextprotocol|mcp)(?:\.[^/]*)?\//.test(key)
 const withoutHop = ({ _meta, ...result }: JsonObject): JsonObject => {
-  const kept = Object.entries((_meta ?? {}) as JsonObject).filter(([key]) => !isReserved(key))
+  const kept = Object.entries((_meta ?? {}) as JsonObject).filter(([key]) => !isReservedMeta(key))
   return kept.length === 0 ? result : { ...result, _meta: Object.fromEntries(kept) }
 }
 

@@ -166,7 +166,7 @@ export const layerHouseDesk = Layer.effect(
         ...(use.space === undefined ? {} : { space: use.space }),
       }
       const walked =
-        listed?.speaks === "mcp"
+        listed?.resultFormat === "mcp"
           ? serverCalls.through(caller, endpoint, use, link, request)
           : Effect.map(calls.call(request), outcomeOf)
       // Answered in words of its own, and booked as it is at every door.

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 import { deepest } from "../../node/Body.ts"
-import { mostInBatch, readBody, eraOf, isReserved, metaKeys, type Message, readMessage } from "./message.ts"
+import { isReservedMeta } from "../../../upstreams/ReservedMeta.ts"
+import { mostInBatch, readBody, eraOf, metaKeys, type Message, readMessage } from "./message.ts"
 import { negotiate, servedRevisions } from "./revision.ts"
 
 const read = (value: unknown) => readBody(typeof value === "string" ? value : JSON.stringify(value))
@@ -130,8 +131,8 @@ describe("era", () => {
 
   it("keys of the protocol are told from a vendor's", () => {
     for (const key of [`${K}x`, "mcp.dev/x", "modelcontextprotocol.io/x", "dev.mcp/x"])
-      assert.isTrue(isReserved(key), key)
+      assert.isTrue(isReservedMeta(key), key)
     for (const key of ["stoa/space", "progressToken", "com.example/mcp", "traceparent", "com.mcpish/x"])
-      assert.isFalse(isReserved(key), key)
+      assert.isFalse(isReservedMeta(key), key)
   })
 })

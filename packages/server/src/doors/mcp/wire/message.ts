@@ -121,9 +121,6 @@ export const metaKeys = {
   tasks: `${prefix}tasks`,
 } as const
 
-/** Reserved for the hop (a label of its prefix is `modelcontextprotocol` or `mcp`): never passed on. */
-export const isReserved = (key: string): boolean => /^(?:[^/]*\.)?(?:modelcontextprotocol|mcp)(?:\.[^/]*)?\//.test(key)
-
 const traceKeys = ["traceparent", "tracestate", "baggage"]
 const longestTrace = 8192
 /** The trace context of a request. It goes on to whoever runs the tool; nothing else of `_meta` does. */

@@ -4,7 +4,8 @@
  */
 import type { WaitsOn } from "@stoa/contract"
 import type { ClientRequests, JsonObject, ListedTool, Outcome, Task } from "../desk/Desk.ts"
-import { isReserved, metaKeys, type Id, isObject } from "./message.ts"
+import { isReservedMeta } from "../../../upstreams/ReservedMeta.ts"
+import { metaKeys, type Id, isObject } from "./message.ts"
 import type { Fault } from "./Fault.ts"
 import { featuresOf, type Revision } from "./revision.ts"
 import { paramHeaders } from "./headers.ts"
@@ -47,7 +48,7 @@ export const resultText = (inner: string, revision: Revision, stamp: Stamp): str
 const innerOf = (value: JsonObject): string => JSON.stringify(value).slice(1, -1)
 
 const ownMeta = (meta: unknown, stamp: Stamp | undefined): JsonObject => {
-  const kept = isObject(meta) ? Object.entries(meta).filter(([key]) => !isReserved(key)) : []
+  const kept = isObject(meta) ? Object.entries(meta).filter(([key]) => !isReservedMeta(key)) : []
   return { ...Object.fromEntries(kept), ...(stamp === undefined ? {} : { [metaKeys.server]: stamp.info }) }
 }
 

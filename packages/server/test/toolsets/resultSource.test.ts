@@ -67,9 +67,9 @@ layer(house({ store: "sqlite", config: { ...roomy, egress: { allow: ["127.0.0.1"
       const made = yield* world
       let tried = 0
       for (const set of toolsets)
-        for (const { tells, tool } of yield* listOf(made.bot.token, set)) {
+        for (const { resultSource, tool } of yield* listOf(made.bot.token, set)) {
           const { name } = tool.definition
-          if (tells !== "the house") continue
+          if (resultSource !== "the house") continue
           const input = inputs[name] ?? assert.fail(`${set}/${name} says its words are the house's: try it here`)
           const { text } = yield* ask(() =>
             newRequest(`${url}/mcp/${set}`, made.bot.token, "tools/call", { name, arguments: input(made) }),
