@@ -33,7 +33,7 @@ import { Languages } from "./models/Languages.ts"
 import { Journal } from "./store/journal/Journal.ts"
 import { type DeclaredServer, Upstreams } from "./upstreams/Upstreams.ts"
 
-export interface Applied {
+export interface AppliedFile {
   readonly file: string
   readonly added: ReadonlyArray<string>
   readonly changed: ReadonlyArray<string>
@@ -162,7 +162,7 @@ const serverFaults = (declared: Declared): ReadonlyArray<Issue> => {
 
 export class Configuration extends Context.Service<
   Configuration,
-  { readonly file: string; readonly apply: Effect.Effect<Applied, ConfigFaulty> }
+  { readonly file: string; readonly apply: Effect.Effect<AppliedFile, ConfigFaulty> }
 >()("server/Configuration") {
   static readonly layer = (options: { readonly file: string; readonly mustExist: boolean }) =>
     Layer.effect(

@@ -17,7 +17,7 @@ type Walked = Pick<
 >
 
 /** Whose calls count: everybody's, those of a server's tools, or those of some principals and those shown in some spaces. */
-export type Counted =
+export type CallScope =
   | "all"
   | { readonly server: string }
   | { readonly principals: ReadonlySet<string>; readonly spaces: ReadonlySet<string> }
@@ -33,7 +33,7 @@ const outcome = {
   running: "open",
 } as const satisfies Record<CallState, string>
 
-const counts = (counted: Counted, { principal, space, tool, visibility }: Walked): boolean => {
+const counts = (counted: CallScope, { principal, space, tool, visibility }: Walked): boolean => {
   if (counted === "all") return true
   if ("server" in counted) return tool.startsWith(`${counted.server}/`)
   return counted.principals.has(principal) || (space !== null && visibility !== "hidden" && counted.spaces.has(space))
@@ -59,7 +59,7 @@ export const makeCallFigures = Effect.map(SqlClient.SqlClient, (sql) => {
     Effect.orDie(sql<Walked>`SELECT id, principal, tool, space, visibility, state, on_kind, created_at, settled_at FROM calls
       ${before === undefined ? sql`` : sql`WHERE id < ${before}`} ORDER BY id DESC LIMIT ${atOnce}`)
 
-  return Effect.fn("CallFigures")(function* (counted: Counted, span: Span, most = mostRead) {
+  return Effect.fn("CallFigures")(function* (counted: CallScope, span: Span, most = mostRead) {
     const from = momentOf(span.from)
     const aMinuteAgo = momentOf(span.to - 60_000)
     const series = {

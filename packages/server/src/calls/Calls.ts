@@ -41,7 +41,7 @@ import { makeAsk } from "./road/ask.ts"
 import { type Attempt, begin, type CallRequest, rowOf, makePlaces } from "./road/attempt.ts"
 import { makeExecute, measure } from "./road/execute.ts"
 import { noTraces } from "./road/Handler.ts"
-import { type Ending, makeRecord } from "./road/record/record.ts"
+import { type CallEnd, makeRecord } from "./road/record/record.ts"
 import { makePrepare } from "./road/prepare.ts"
 import { makeRefusals } from "./road/record/refusals.ts"
 import { refusedInput } from "./road/record/refusedInput.ts"
@@ -96,7 +96,7 @@ export class Calls extends Context.Service<
     /** What a call was asked before it can go on. */
     readonly asks: (id: string) => Effect.Effect<OpenQuestions | undefined>
     /** The end of what a call waited for, in the caller's transaction: for rooms above. Nothing, where it is over already. */
-    readonly finish: (call: string, ending: Ending) => Effect.Effect<CallRow | undefined, never, Transaction>
+    readonly finish: (call: string, ending: CallEnd) => Effect.Effect<CallRow | undefined, never, Transaction>
     readonly expire: (call: string) => Effect.Effect<void>
     readonly halt: (subject: string) => Effect.Effect<void>
     readonly recover: Effect.Effect<number>

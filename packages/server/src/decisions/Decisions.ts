@@ -27,7 +27,7 @@ import { lockName, lockRead } from "../store/database/Locks.ts"
 import { Timers } from "../store/journal/Timers.ts"
 import { Approvals } from "./Approvals.ts"
 import { makeEligibility } from "./electorate/eligibility.ts"
-import { fits } from "./fitting.ts"
+import { checkAnswer } from "./fitting.ts"
 import { makeHands, refused } from "./electorate/hands.ts"
 import { type Act, from, isOpen, leadsTo } from "./lifecycle.ts"
 import type { NewDecision } from "./NewDecision.ts"
@@ -47,7 +47,10 @@ const escalationKey = (id: string): string => `${id} escalation`
 const openQuestions = "questions/open"
 
 /** What was asked about exactly, and what was answered: whoever acts on it compares before it acts. */
-export type Bound = Pick<DecisionRow, "id" | "kind" | "state" | "verdict" | "digest" | "value" | "note" | "answeredBy">
+export type BoundAnswer = Pick<
+  DecisionRow,
+  "id" | "kind" | "state" | "verdict" | "digest" | "value" | "note" | "answeredBy"
+>
 
 /** How an answer comes in. */
 export interface AnswerPath {
@@ -86,7 +89,7 @@ export class Decisions extends Context.Service<
     /** Nobody has answered for a while: it is put to others, too. */
     readonly escalate: (id: string) => Effect.Effect<void, never, Transaction>
     /** What an answered one says about the thing it was asked for. */
-    readonly bound: (id: string) => Effect.Effect<Bound | undefined>
+    readonly bound: (id: string) => Effect.Effect<BoundAnswer | undefined>
   }
 >()("server/decisions/Decisions") {
   static readonly layer = Layer.effect(
@@ -291,7 +294,7 @@ export class Decisions extends Context.Service<
         if (one.expiresAt <= DateTime.formatIso(yield* DateTime.now))
           return yield* new WrongState({ detail: "This decision has expired, which is a no. Make the call again." })
         // Whether its own caller's words fit is for the server to say, whose form it is.
-        if (!own) yield* fits(one, given, path.through === "link")
+        if (!own) yield* checkAnswer(one, given, path.through === "link")
         // What holds everywhere from now on is not for whoever happens to be in one space.
         if (given.reach === "always" && !reader.all && !(yield* eligibility.isNamed(id, by.id)))
           return yield* refused(

@@ -32,7 +32,7 @@ const fault = (one: DecisionRow, answer: NewAnswer, byLink: boolean): BadInput |
   return undefined
 }
 
-export const fits = Effect.fnUntraced(function* (one: DecisionRow, answer: NewAnswer, byLink: boolean) {
+export const checkAnswer = Effect.fnUntraced(function* (one: DecisionRow, answer: NewAnswer, byLink: boolean) {
   const found = fault(one, answer, byLink)
   if (found !== undefined) return yield* found
   const given = answer.verdict === "submit" ? answer.value : answer.input

@@ -122,7 +122,7 @@ export const decisionFrom = (
 }
 
 /** An approval of two, and by whose hand it was given. */
-export interface Approved {
+export interface FirstApproval {
   readonly decision: string
   readonly principal: PrincipalId
   readonly hand: PrincipalId
@@ -147,9 +147,9 @@ export const makeRows = Effect.map(SqlClient.SqlClient, (sql) => ({
   /** Of those that need several people. Whoever approves another is the one who answered it. */
   approvers: Effect.fnUntraced(function* (decisions: ReadonlyArray<Pick<DecisionRow, "id" | "people">>) {
     const ids = decisions.filter(({ people }) => people > 1).map(({ id }) => id)
-    if (ids.length === 0) return new Map<string, ReadonlyArray<Approved>>()
+    if (ids.length === 0) return new Map<string, ReadonlyArray<FirstApproval>>()
     const rows = yield* Effect.orDie(
-      sql<Approved>`SELECT decision, principal, coalesce(hand, principal) AS hand FROM decision_approvals
+      sql<FirstApproval>`SELECT decision, principal, coalesce(hand, principal) AS hand FROM decision_approvals
         WHERE ${sql.in("decision", ids)} ORDER BY at`,
     )
     return Map.groupBy(rows, ({ decision }) => decision)

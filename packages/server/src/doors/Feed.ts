@@ -17,7 +17,7 @@ import { Endings } from "./Endings.ts"
 import { NodeServer } from "./node/NodeServer.ts"
 import { closeFrame, deltaFrame, eventFrame, heartbeat, openFrame, reloadFrame } from "./feed/frames.ts"
 import { makePast, pastPage, patience } from "./feed/past.ts"
-import { changesRights, enter, isStale, leaveBy, maySee, mayWatch, type Sight } from "./feed/visible.ts"
+import { changesRights, enter, isStale, leaveBy, maySee, mayWatch, type FeedScope } from "./feed/visible.ts"
 
 /** Well within the 30 s of S0-70, so that a late timer still is in time. */
 const heartbeatEvery = Duration.seconds(20)
@@ -48,12 +48,12 @@ interface Subscriber extends Subscription {
   readonly principal: PrincipalId
   readonly expiresAt: number | null
   /** As it was last asked; never shown anything by before that. */
-  sight: Sight
+  sight: FeedScope
   cursor: number
 }
 
 /** Sees nothing yet. */
-const blind = (caller: Caller["Service"]): Sight => ({
+const blind = (caller: Caller["Service"]): FeedScope => ({
   viewer: {
     principal: caller.principal,
     all: false,
@@ -131,7 +131,7 @@ export class Feed extends Context.Service<
       const sightOf = Effect.fnUntraced(function* (principal: PrincipalId) {
         const viewer = yield* grants.viewerNow(principal, "spaces")
         const everything = viewer.judge("read", "events/*").verdict === "allow"
-        const sight: Sight = {
+        const sight: FeedScope = {
           viewer,
           everything,
           open: viewer.reach("read", "spaces/") === "all",
@@ -143,7 +143,7 @@ export class Feed extends Context.Service<
 
       /** Asks once a principal, however many streams it has. */
       const renew = Effect.fnUntraced(function* (some: ReadonlyArray<Subscriber>) {
-        const asked = new Map<PrincipalId, Sight | undefined>()
+        const asked = new Map<PrincipalId, FeedScope | undefined>()
         for (const one of some) {
           if (!asked.has(one.principal))
             asked.set(one.principal, yield* Effect.orElseSucceed(sightOf(one.principal), () => undefined))

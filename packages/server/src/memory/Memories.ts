@@ -30,22 +30,22 @@ import { newId } from "../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../store/journal/Journal.ts"
 import { lockName } from "../store/database/Locks.ts"
 import { decodeCursor, encodeCursor } from "../store/Pages.ts"
-import { type Answered, SearchIndex } from "../store/search/SearchIndex.ts"
+import { type SearchAnswer, SearchIndex } from "../store/search/SearchIndex.ts"
 import { diffOf } from "./diff.ts"
-import { type By, makeFinding, type MemoryQuery } from "./finding.ts"
+import { type MemoryActor, makeFinding, type MemoryQuery } from "./finding.ts"
 import { hasEnded } from "./expiry.ts"
 import { scopeOf } from "./indexing.ts"
 import { Meanings } from "./meaning/Meanings.ts"
 import { type RecordRow, recordFrom, versionFrom, type VersionRow } from "./rows.ts"
-import { mayUse, type MemoryAct, slotOf, unfit } from "./rules.ts"
+import { mayUse, type MemoryAct, slotOf, memoryFault } from "./rules.ts"
 import { makeRetaining } from "./retaining.ts"
 import { makeStoring } from "./storing.ts"
 
-export type { By } from "./finding.ts"
+export type { MemoryActor } from "./finding.ts"
 
 type WriteError = Missing | StaleVersion | WrongState | TooLarge | Forbidden
 
-export interface Written {
+export interface WrittenRecord {
   readonly record: MemoryRecord
   /** Whether it was made by this write. */
   readonly made: boolean
@@ -55,40 +55,48 @@ export class Memories extends Context.Service<
   Memories,
   {
     /** Writes by key: makes the record or its next version. A write that changes nothing is none (S2-36). */
-    readonly put: (by: By, owner: PrincipalId, memory: NewMemory) => Effect.Effect<Written, WriteError, Transaction>
+    readonly put: (
+      by: MemoryActor,
+      owner: PrincipalId,
+      memory: NewMemory,
+    ) => Effect.Effect<WrittenRecord, WriteError, Transaction>
     readonly change: (
-      by: By,
+      by: MemoryActor,
       id: MemoryId,
       change: MemoryChange,
     ) => Effect.Effect<MemoryRecord, WriteError, Transaction>
-    readonly get: (by: By, id: MemoryId) => Effect.Effect<MemoryRecord, Missing>
+    readonly get: (by: MemoryActor, id: MemoryId) => Effect.Effect<MemoryRecord, Missing>
     /** The caller's own records that contain a text, whatever its case; newest first, at most 50 (S0-40 … S0-42). */
     readonly containing: (
-      by: By,
+      by: MemoryActor,
       query: { readonly namespace: MemoryNamespace; readonly kind: string; readonly text: string },
     ) => Effect.Effect<ReadonlyArray<MemoryRecord>>
     /** A question refuses the cursor of another one. */
     readonly list: {
-      (by: By, query: Omit<MemoryQuery, "q"> & { readonly q?: never }): Effect.Effect<Page<MemoryRecord>>
-      (by: By, query: MemoryQuery): Effect.Effect<Page<MemoryRecord>, BadInput>
+      (by: MemoryActor, query: Omit<MemoryQuery, "q"> & { readonly q?: never }): Effect.Effect<Page<MemoryRecord>>
+      (by: MemoryActor, query: MemoryQuery): Effect.Effect<Page<MemoryRecord>, BadInput>
     }
     /** What a search of one's own memory covers, and what of its answer is there. */
-    readonly scopes: (by: By) => ReadonlyArray<string>
+    readonly scopes: (by: MemoryActor) => ReadonlyArray<string>
     readonly among: (
-      by: By,
-      answered: Answered,
+      by: MemoryActor,
+      answered: SearchAnswer,
       ids: ReadonlyArray<string>,
     ) => Effect.Effect<ReadonlyMap<string, MemoryRecord>>
-    readonly history: (by: By, id: MemoryId, query: PageQuery) => Effect.Effect<Page<MemoryVersion>, Missing>
+    readonly history: (by: MemoryActor, id: MemoryId, query: PageQuery) => Effect.Effect<Page<MemoryVersion>, Missing>
     /** What changed between two versions; without them, what the newest changed. */
     readonly diff: (
-      by: By,
+      by: MemoryActor,
       id: MemoryId,
       versions: { readonly from?: number; readonly to?: number },
     ) => Effect.Effect<MemoryDiff, Missing | WrongState>
-    readonly revert: (by: By, id: MemoryId, version: number) => Effect.Effect<MemoryRecord, WriteError, Transaction>
+    readonly revert: (
+      by: MemoryActor,
+      id: MemoryId,
+      version: number,
+    ) => Effect.Effect<MemoryRecord, WriteError, Transaction>
     readonly remove: (
-      by: By,
+      by: MemoryActor,
       id: MemoryId,
       permanent: boolean,
     ) => Effect.Effect<void, Missing | WrongState | Forbidden, Transaction>
@@ -99,11 +107,11 @@ export class Memories extends Context.Service<
       readonly versions: string
       readonly deleted: string
     }) => Effect.Effect<{ readonly versions: number; readonly records: number }>
-    readonly restore: (by: By, id: MemoryId) => Effect.Effect<MemoryRecord, WriteError, Transaction>
-    readonly shares: (by: By, id: MemoryId) => Effect.Effect<Page<MemoryShare>, Missing>
+    readonly restore: (by: MemoryActor, id: MemoryId) => Effect.Effect<MemoryRecord, WriteError, Transaction>
+    readonly shares: (by: MemoryActor, id: MemoryId) => Effect.Effect<Page<MemoryShare>, Missing>
     /** `null` takes the right back. */
     readonly share: (
-      by: By,
+      by: MemoryActor,
       id: MemoryId,
       principal: PrincipalId,
       right: MemoryRight | null,
@@ -122,7 +130,7 @@ export class Memories extends Context.Service<
       const { drop, indexed, sharesOf, store, told } = yield* makeStoring
 
       /** The record as this one may use it; what it may not see, and what has expired, is not there. */
-      const reach = Effect.fnUntraced(function* (by: By, id: MemoryId, act: MemoryAct, deleted = false) {
+      const reach = Effect.fnUntraced(function* (by: MemoryActor, id: MemoryId, act: MemoryAct, deleted = false) {
         const missing = new Missing({ noun: "memory", ref: id })
         const rows = yield* Effect.orDie(
           sql<RecordRow>`SELECT * FROM memory_records WHERE id = ${id} ${act === "read" ? sql`` : held}`,
@@ -147,7 +155,7 @@ export class Memories extends Context.Service<
       const fits = Effect.fnUntraced(function* (memory: Partial<NewMemory>) {
         const size = Buffer.byteLength(memory.content ?? "")
         if (size > largestMemory) return yield* new TooLarge({ noun: "memory", size, limit: largestMemory })
-        const detail = unfit(memory)
+        const detail = memoryFault(memory)
         if (detail !== undefined) return yield* new WrongState({ detail })
       })
 
@@ -157,7 +165,7 @@ export class Memories extends Context.Service<
           : Effect.fail(new StaleVersion({ noun: "memory", ref: row.key, expected: wanted, current: row.version }))
 
       /** The next version of a row, or the row itself where nothing would change. */
-      const next = Effect.fnUntraced(function* (by: By, row: RecordRow, change: MemoryChange) {
+      const next = Effect.fnUntraced(function* (by: MemoryActor, row: RecordRow, change: MemoryChange) {
         yield* expected(row, change.expectedVersion)
         yield* fits(change)
         const was = recordFrom(row)
@@ -241,7 +249,7 @@ export class Memories extends Context.Service<
       })
 
       /** Whoever reads a record only because it is public reads what was public. */
-      const versionsFor = Effect.fnUntraced(function* (by: By, row: RecordRow) {
+      const versionsFor = Effect.fnUntraced(function* (by: MemoryActor, row: RecordRow) {
         const known = row.owner === by.id || (yield* sharesOf(row.id)).some(({ principal }) => principal === by.id)
         return known ? sql`1 = 1` : sql`public = ${true}`
       })
@@ -259,7 +267,7 @@ export class Memories extends Context.Service<
         return { items, next: rows.length > limit && last !== undefined ? encodeCursor(String(last.version)) : null }
       })
 
-      const versionOf = Effect.fnUntraced(function* (by: By, row: RecordRow, version: number) {
+      const versionOf = Effect.fnUntraced(function* (by: MemoryActor, row: RecordRow, version: number) {
         const rows = yield* Effect.orDie(
           sql<VersionRow>`SELECT * FROM memory_versions
             WHERE record = ${row.id} AND version = ${version} AND ${yield* versionsFor(by, row)}`,
@@ -352,7 +360,7 @@ export class Memories extends Context.Service<
       })
 
       const { retain } = yield* makeRetaining
-      const scopes = (by: By) => [scopeOf(by.id)]
+      const scopes = (by: MemoryActor) => [scopeOf(by.id)]
       return Memories.of({
         put,
         change,
@@ -375,7 +383,11 @@ export class Memories extends Context.Service<
   )
 }
 
-const originOf = (by: By) => ({ principal: by.acting ?? by.id, call: by.call ?? null, message: by.message ?? null })
+const originOf = (by: MemoryActor) => ({
+  principal: by.acting ?? by.id,
+  call: by.call ?? null,
+  message: by.message ?? null,
+})
 
 const momentText = (at: DateTime.Utc | null): string | null => (at === null ? null : DateTime.formatIso(at))
 

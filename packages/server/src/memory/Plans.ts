@@ -23,7 +23,7 @@ import { makeDeadLetters } from "../store/journal/DeadLetters.ts"
 import type { Transaction } from "../store/journal/Journal.ts"
 import { readerLayer } from "../store/journal/Readers.ts"
 import { Timers } from "../store/journal/Timers.ts"
-import type { By } from "./finding.ts"
+import type { MemoryActor } from "./finding.ts"
 import { Memories } from "./Memories.ts"
 import { dueAfter, dueAgain, isLate, type Missed, type Schedule } from "./planTimes.ts"
 
@@ -101,14 +101,14 @@ export class Plans extends Context.Service<
   {
     /** Makes a plan, or changes the one with this id: what is not given stays, but a schedule replaces the whole schedule. */
     readonly set: (
-      by: By,
+      by: MemoryActor,
       id: MemoryId | undefined,
       plan: Partial<PlanDefinition>,
     ) => Effect.Effect<Plan, Refused, Transaction>
     /** Whether there was one. */
-    readonly remove: (by: By, id: MemoryId) => Effect.Effect<boolean, Refused, Transaction>
+    readonly remove: (by: MemoryActor, id: MemoryId) => Effect.Effect<boolean, Refused, Transaction>
     /** The owner's, the next due first, then those that are done, the last first. */
-    readonly list: (by: By, status?: PlanStatus) => Effect.Effect<ReadonlyArray<Plan>>
+    readonly list: (by: MemoryActor, status?: PlanStatus) => Effect.Effect<ReadonlyArray<Plan>>
   }
 >()("server/memory/Plans") {
   static readonly layer = Layer.effect(
@@ -118,13 +118,13 @@ export class Plans extends Context.Service<
       const memories = yield* Memories
       const { countOf, keep } = yield* makeKeeping
 
-      const rowsOf = (by: By, ids?: ReadonlyArray<MemoryId>) =>
+      const rowsOf = (by: MemoryActor, ids?: ReadonlyArray<MemoryId>) =>
         Effect.orDie(
           sql<PlanRow>`SELECT * FROM memory_plans WHERE owner = ${by.id}
             ${ids === undefined ? sql`` : sql`AND ${sql.in("record", ids)}`}`,
         )
 
-      const planOf = Effect.fnUntraced(function* (by: By, row: PlanRow) {
+      const planOf = Effect.fnUntraced(function* (by: MemoryActor, row: PlanRow) {
         const record = yield* Effect.option(memories.get(by, row.record))
         const definition = record._tag === "Some" ? definitionIn(record.value) : undefined
         if (record._tag === "None" || definition === undefined) return []

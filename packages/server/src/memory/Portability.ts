@@ -22,8 +22,8 @@ import { SqlClient } from "effect/sql"
 import { Secrets } from "../access/secrets/Secrets.ts"
 import { Journal, type Transaction } from "../store/journal/Journal.ts"
 import { decodeCursor, encodeCursor } from "../store/Pages.ts"
-import type { By } from "./finding.ts"
-import { isSealed, lineOf, type LineRow, rowOf, sealed, type Shared } from "./lines.ts"
+import type { MemoryActor } from "./finding.ts"
+import { isSealed, lineOf, type LineRow, rowOf, sealed, type ShareRow } from "./lines.ts"
 import { Memories } from "./Memories.ts"
 import type { RecordRow, VersionRow } from "./rows.ts"
 import { slotOf } from "./rules.ts"
@@ -39,9 +39,12 @@ export class Portability extends Context.Service<
   Portability,
   {
     /** Every version of every record of the caller's, in order. */
-    readonly export: (by: By, query: PageQuery) => Effect.Effect<Page<MemoryLine>>
+    readonly export: (by: MemoryActor, query: PageQuery) => Effect.Effect<Page<MemoryLine>>
     /** All of these lines or none. */
-    readonly import: (by: By, lines: ReadonlyArray<MemoryLine>) => Effect.Effect<MemoryImported, Refused, Transaction>
+    readonly import: (
+      by: MemoryActor,
+      lines: ReadonlyArray<MemoryLine>,
+    ) => Effect.Effect<MemoryImported, Refused, Transaction>
     /** Everything the caller owns, pinned or not, with its history: how many records that were. */
     readonly erase: (owner: PrincipalId) => Effect.Effect<number>
     readonly count: (owner: PrincipalId) => Effect.Effect<number>
@@ -72,7 +75,7 @@ export class Portability extends Context.Service<
         const shares =
           ids.length === 0
             ? []
-            : yield* sql<Shared>`SELECT record, principal, access FROM memory_shares WHERE ${sql.in("record", ids)}
+            : yield* sql<ShareRow>`SELECT record, principal, access FROM memory_shares WHERE ${sql.in("record", ids)}
                 ORDER BY principal`
         const items: Array<MemoryLine> = []
         let size = 0
@@ -91,14 +94,14 @@ export class Portability extends Context.Service<
       const storedOf = (id: string) =>
         Effect.map(Effect.orDie(sql<RecordRow>`SELECT * FROM memory_records WHERE id = ${id}`), (rows) => rows[0])
 
-      const versionsAt = (by: By, slot: string, namespace: MemoryNamespace = "stoa") =>
+      const versionsAt = (by: MemoryActor, slot: string, namespace: MemoryNamespace = "stoa") =>
         Effect.orDie(
           sql<{ version: number }>`SELECT version FROM memory_records WHERE owner = ${by.id}
             AND namespace = ${namespace} AND slot = ${slot} AND deleted_at IS NULL`,
         )
 
       /** As it was, unless it is there already. */
-      const bringBack = Effect.fnUntraced(function* (by: By, line: MemoryLine, at: number) {
+      const bringBack = Effect.fnUntraced(function* (by: MemoryActor, line: MemoryLine, at: number) {
         const there = yield* storedOf(line.id!)
         if (there !== undefined && there.version >= line.version!) return false
         const row = rowOf(line, by.id, slotOf(line.namespace!, line.kind, line.key!))
@@ -123,7 +126,7 @@ export class Portability extends Context.Service<
       })
 
       /** Whether what it says of its author is what is stored of that version. */
-      const isTrue = Effect.fnUntraced(function* (by: By, line: MemoryLine) {
+      const isTrue = Effect.fnUntraced(function* (by: MemoryActor, line: MemoryLine) {
         const { call, message } = line
         if ((line.by ?? by.id) === by.id && call === undefined && message === undefined) return true
         const rows = yield* Effect.orDie(
@@ -140,7 +143,7 @@ export class Portability extends Context.Service<
       })
 
       /** The caller's own word, from now on. */
-      const writeDown = Effect.fnUntraced(function* (by: By, line: MemoryLine, at: number) {
+      const writeDown = Effect.fnUntraced(function* (by: MemoryActor, line: MemoryLine, at: number) {
         if (line.current === false)
           return yield* bad(at, "this earlier version was changed, and history is not rewritten")
         if (!(yield* isTrue(by, line)))

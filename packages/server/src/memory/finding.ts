@@ -14,13 +14,13 @@ import { decodeCursor, encodeCursor } from "../store/Pages.ts"
 import { yieldToEventLoop } from "../store/EventLoop.ts"
 import { digestOf, cursorAt, placeOfCursor } from "../store/search/Cursor.ts"
 import { matchesOf } from "../store/search/Match.ts"
-import type { Answered, SearchIndex } from "../store/search/SearchIndex.ts"
+import type { SearchAnswer, SearchIndex } from "../store/search/SearchIndex.ts"
 import { publicScope, scopeOf } from "./indexing.ts"
 import type { Meanings } from "./meaning/Meanings.ts"
 import { type RecordRow, recordFrom } from "./rows.ts"
 
 /** Who acts, and in which call or message. */
-export type By = Pick<Principal, "id"> &
+export type MemoryActor = Pick<Principal, "id"> &
   Partial<Omit<MemoryOrigin, "principal">> & {
     /** Who does it, where it is done in another's place: by its rights, and named as the one who did. */
     readonly acting?: PrincipalId
@@ -60,7 +60,11 @@ const rowsNext = (rows: number, letters: number): number => {
 export const makeFinding = (sql: SqlClient.SqlClient, index: SearchIndex["Service"], meanings: Meanings["Service"]) => {
   const now = Effect.map(DateTime.now, DateTime.formatIso)
 
-  const visible = Effect.fnUntraced(function* (by: By, query: MemoryQuery, whose: "any" | "own" | "lent" = "any") {
+  const visible = Effect.fnUntraced(function* (
+    by: MemoryActor,
+    query: MemoryQuery,
+    whose: "any" | "own" | "lent" = "any",
+  ) {
     const own = sql`owner = ${by.id}`
     const lent = sql`id IN (SELECT record FROM memory_shares WHERE principal = ${by.id})`
     const where = [
@@ -90,8 +94,8 @@ export const makeFinding = (sql: SqlClient.SqlClient, index: SearchIndex["Servic
 
   /** Those of what was found that are there for this one, with why. Rights are asked again of the rows themselves. */
   const among = Effect.fnUntraced(function* (
-    by: By,
-    answered: Answered,
+    by: MemoryActor,
+    answered: SearchAnswer,
     ids: ReadonlyArray<string>,
     query: MemoryQuery = {},
   ) {
@@ -110,7 +114,7 @@ export const makeFinding = (sql: SqlClient.SqlClient, index: SearchIndex["Servic
     return found
   })
 
-  const search = Effect.fnUntraced(function* (by: By, query: MemoryQuery & { readonly q: string }) {
+  const search = Effect.fnUntraced(function* (by: MemoryActor, query: MemoryQuery & { readonly q: string }) {
     const { cursor, limit = 50, q } = query
     // What was deleted is not in the index.
     if (query.deleted === true) return { items: [], next: null }
@@ -130,7 +134,7 @@ export const makeFinding = (sql: SqlClient.SqlClient, index: SearchIndex["Servic
     return { items, next: at < hits.length ? cursorAt(digest, at) : null }
   })
 
-  const list = Effect.fn("Memories.list")(function* (by: By, query: MemoryQuery) {
+  const list = Effect.fn("Memories.list")(function* (by: MemoryActor, query: MemoryQuery) {
     const { cursor, limit = 50, q } = query
     if (q !== undefined && q.trim() !== "") return yield* search(by, { ...query, q })
     const [at = "", id = ""] = cursor === undefined ? [] : decodeCursor(cursor).split(" ")
@@ -155,7 +159,7 @@ export const makeFinding = (sql: SqlClient.SqlClient, index: SearchIndex["Servic
 
   // Compared here and not by LIKE: the databases fold other letters than a to z differently, and `%` is a letter like any other.
   const containing = Effect.fn("Memories.containing")(function* (
-    by: By,
+    by: MemoryActor,
     { kind, namespace, text }: { readonly namespace: MemoryNamespace; readonly kind: string; readonly text: string },
   ) {
     const wanted = folded(text)

@@ -14,7 +14,7 @@ export interface LineRow extends VersionRow {
   readonly owner: PrincipalId
 }
 
-export interface Shared {
+export interface ShareRow {
   readonly record: MemoryId
   readonly principal: PrincipalId
   readonly access: MemoryRight
@@ -46,7 +46,7 @@ export const isSealed = (key: string, owner: PrincipalId, line: MemoryLine): boo
 }
 
 /** What goes without saying is not said: a file that people read and edit. */
-export const lineOf = (row: LineRow, shares: ReadonlyArray<Shared>): MemoryLine => {
+export const lineOf = (row: LineRow, shares: ReadonlyArray<ShareRow>): MemoryLine => {
   const { public: open, pinned, tags } = recordFrom({ ...row, id: row.record, slot: "", updatedAt: row.at })
   const current = row.version === row.newest
   const own = current ? shares.filter(({ record }) => record === row.record) : []

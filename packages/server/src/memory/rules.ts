@@ -44,7 +44,7 @@ const read = Schema.decodeUnknownResult(
 )
 
 /** Why no record says this: what is once in a memory must also come out of it. HTTP is read by the same schemas. */
-export const unfit = (memory: Partial<NewMemory>): string | undefined => {
+export const memoryFault = (memory: Partial<NewMemory>): string | undefined => {
   const found = read(memory)
   if (Result.isSuccess(found)) return undefined
   const why = issuesOf(found.failure).map(({ message, path }) => `${path}: ${message}`)

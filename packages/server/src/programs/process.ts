@@ -6,13 +6,13 @@ import { Effect } from "effect"
 /** Beyond this much output a program has gone astray. */
 const mostOutput = 8 * 1024 * 1024
 
-export type Ran =
+export type ProcessEnd =
   | { readonly end: "exited"; readonly code: number | null; readonly stderr: string; readonly startable: boolean }
   | { readonly end: "late" }
   | { readonly end: "large" }
 
 const followed = (program: Program, stdin: string, take: (chunk: string) => void) =>
-  Effect.callback<Ran>((resume) => {
+  Effect.callback<ProcessEnd>((resume) => {
     let size = 0
     program.stdout.setEncoding("utf8")
     program.stdout.on("data", (chunk: string) => {
@@ -22,7 +22,12 @@ const followed = (program: Program, stdin: string, take: (chunk: string) => void
     })
     void program.exited.then((code) =>
       resume(
-        Effect.succeed({ end: "exited", code, stderr: program.stderr, startable: !program.unstartable } satisfies Ran),
+        Effect.succeed({
+          end: "exited",
+          code,
+          stderr: program.stderr,
+          startable: !program.unstartable,
+        } satisfies ProcessEnd),
       ),
     )
     program.stdin.end(stdin)
@@ -34,12 +39,12 @@ export const runProcess = (
   stdin: string,
   seconds: number,
   take: (chunk: string) => void,
-): Effect.Effect<Ran> =>
+): Effect.Effect<ProcessEnd> =>
   Effect.scoped(
     Effect.flatMap(openProgram(options), (program) =>
       Effect.timeoutOrElse(followed(program, stdin, take), {
         duration: `${seconds} seconds`,
-        orElse: () => Effect.succeed<Ran>({ end: "late" }),
+        orElse: () => Effect.succeed<ProcessEnd>({ end: "late" }),
       }),
     ),
   )

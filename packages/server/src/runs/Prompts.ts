@@ -30,13 +30,13 @@ import type { TriggerRow } from "./rows.ts"
 import { inState } from "../store/database/States.ts"
 import { wireToolsOf } from "./working/wireTools.ts"
 
-export interface Prompted {
+export interface PromptTexts {
   readonly system: string
   readonly user: string
 }
 
 /** What is known of what is to be thought about. */
-export interface About {
+export interface PromptSubject {
   readonly agent: Agent
   readonly caller: Caller["Service"]
   readonly profile: string
@@ -67,7 +67,7 @@ const shownCall = ({ call }: Message): string | null =>
 export class Prompts extends Context.Service<
   Prompts,
   {
-    readonly make: (about: About) => Effect.Effect<Prompted>
+    readonly make: (about: PromptSubject) => Effect.Effect<PromptTexts>
     /** What an agent is told of itself, section by section, as things stand now. */
     readonly preview: (agent: Agent) => Effect.Effect<Prompt>
   }

@@ -5,7 +5,7 @@
 import { type AgentLimits, type PrincipalId, Spend as Spent, SpendReport } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
-import { Agents, below } from "../access/identity/Agents.ts"
+import { Agents, branchOf } from "../access/identity/Agents.ts"
 import type { Reader } from "../access/rights/Viewer.ts"
 import { Budget } from "../calls/road/Budget.ts"
 import { ChatSessions } from "../sessions/ChatSessions.ts"
@@ -68,7 +68,7 @@ export class Spend extends Context.Service<
           CAST(sum(cost_micros + CASE WHEN agent = ${whose} THEN caused_micros ELSE 0 END) AS BIGINT) AS cost_micros,
           (SELECT CAST(sum(cost_micros) AS BIGINT) FROM spend
             WHERE day >= ${`${month}-01`} AND day <= ${`${month}-31`}) AS month
-          FROM spend WHERE day = ${day} AND agent IN ${below(sql, whose)}`
+          FROM spend WHERE day = ${day} AND agent IN ${branchOf(sql, whose)}`
         const found = rows[0]
         return { tokens: found?.tokens ?? 0, costMicros: found?.costMicros ?? 0, month: found?.month ?? 0 }
       }, Effect.orDie)

@@ -61,7 +61,7 @@ const mostMessages = 5000
 const cleanedAtOnce = 200
 
 /** By whose rights something is done, and who does it where that is somebody else. */
-export interface Talker {
+export interface SessionActor {
   readonly viewer: Viewer
   readonly acting?: PrincipalId
   readonly call?: CallId
@@ -73,7 +73,10 @@ export class ChatSessions extends Context.Service<
   ChatSessions,
   {
     /** Becomes the one that its owner and the agent go on with. */
-    readonly add: (by: Talker, wanted: NewChatSession) => Effect.Effect<ChatSession, Refused | BadInput, Transaction>
+    readonly add: (
+      by: SessionActor,
+      wanted: NewChatSession,
+    ) => Effect.Effect<ChatSession, Refused | BadInput, Transaction>
     /** The last used first. */
     readonly list: (
       owner: PrincipalId,
@@ -85,15 +88,15 @@ export class ChatSessions extends Context.Service<
     /** The one its owner and this agent go on with, if there is one. */
     readonly current: (owner: PrincipalId, agent: string) => Effect.Effect<ChatSession | undefined>
     readonly change: (
-      by: Talker,
+      by: SessionActor,
       id: ChatSessionId,
       changes: ChatSessionChange,
     ) => Effect.Effect<ChatSession, Refused, Transaction>
     /** With everything that was said in it, for good; of a long one the rest goes soon after. A pinned one is kept. */
-    readonly remove: (by: Talker, id: ChatSessionId) => Effect.Effect<void, Refused, Transaction>
+    readonly remove: (by: SessionActor, id: ChatSessionId) => Effect.Effect<void, Refused, Transaction>
     /** Leaves the five last used and every pinned one; the five are counted among the others (X-61). */
     readonly cleanUp: (
-      by: Talker,
+      by: SessionActor,
       agent: string,
     ) => Effect.Effect<
       { readonly deleted: number; readonly retained: number; readonly pinned: number },
@@ -101,7 +104,7 @@ export class ChatSessions extends Context.Service<
       Transaction
     >
     readonly post: (
-      by: Talker,
+      by: SessionActor,
       id: ChatSessionId,
       message: NewMessage,
     ) => Effect.Effect<Message, Refused | TooLarge | TooManyRequests, Transaction>
@@ -126,7 +129,7 @@ export class ChatSessions extends Context.Service<
       const settingOf = (agent: string) => `${nameKey(agent)}.session`
       const currentOf = (owner: PrincipalId, agent: string) =>
         Effect.map(settings.get(owner, settingOf(agent)), (id) => id as ChatSessionId | undefined)
-      const asOwner = (owner: PrincipalId, { acting, call, viewer }: Talker) => ({
+      const asOwner = (owner: PrincipalId, { acting, call, viewer }: SessionActor) => ({
         id: owner,
         acting: acting ?? viewer.principal.id,
         ...(call === undefined ? {} : { call }),
@@ -188,7 +191,7 @@ export class ChatSessions extends Context.Service<
       const shownOne = (record: MemoryRecord) => Effect.map(shown(record.owner, [record]), (items) => items[0]!)
 
       /** For what its owner alone may do. */
-      const owned = Effect.fnUntraced(function* (by: Talker, id: ChatSessionId) {
+      const owned = Effect.fnUntraced(function* (by: SessionActor, id: ChatSessionId) {
         yield* Effect.orDie(lockName(sql, "chat session", id))
         const found = yield* find(id, by.viewer)
         if (found.owner !== by.viewer.principal.id)
@@ -283,7 +286,7 @@ export class ChatSessions extends Context.Service<
         return yield* shownOne(after)
       })
 
-      const removed = Effect.fnUntraced(function* (by: Talker, id: ChatSessionId, most: number) {
+      const removed = Effect.fnUntraced(function* (by: SessionActor, id: ChatSessionId, most: number) {
         const { content, owner, record, space } = yield* owned(by, id)
         if (record.pinned)
           return yield* new WrongState({

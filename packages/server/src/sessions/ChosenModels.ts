@@ -4,7 +4,7 @@
  */
 import { type Model, type PrincipalId, WrongState } from "@stoa/contract"
 import { Context, Effect, Layer } from "effect"
-import { type By, Memories } from "../memory/Memories.ts"
+import { type MemoryActor, Memories } from "../memory/Memories.ts"
 import { type Choice, chooseModel } from "../models/Choice.ts"
 import { Languages } from "../models/Languages.ts"
 import type { Transaction } from "../store/journal/Journal.ts"
@@ -17,7 +17,7 @@ export class ChosenModels extends Context.Service<
     readonly of: (owner: PrincipalId, agent: Companion) => Effect.Effect<Model | undefined>
     /** By a name or a keyword; with no match the one before stays. */
     readonly choose: (
-      by: By,
+      by: MemoryActor,
       agent: Companion,
       query: string,
     ) => Effect.Effect<Choice<Model> & { readonly before: Model | undefined }, WrongState, Transaction>

@@ -2,7 +2,7 @@
 import type { PrincipalId } from "@stoa/contract"
 import { Effect } from "effect"
 import { ownKinds } from "../memory/Engrams.ts"
-import type { By, Memories } from "../memory/Memories.ts"
+import type { MemoryActor, Memories } from "../memory/Memories.ts"
 
 const namespace = "engrams"
 const kind = ownKinds.setting
@@ -14,12 +14,12 @@ export const makeSettings = (memories: Memories["Service"]) => {
   const get = (owner: PrincipalId, key: string): Effect.Effect<string | undefined> =>
     Effect.map(recordOf(owner, key), (record) => record?.content)
 
-  const set = (by: By, key: string, value: string) =>
+  const set = (by: MemoryActor, key: string, value: string) =>
     memories
       .put(by, by.id, { namespace, kind, key, content: value, public: false })
       .pipe(Effect.catchTag(["StaleVersion", "TooLarge"], Effect.die), Effect.asVoid)
 
-  const remove = Effect.fnUntraced(function* (by: By, key: string) {
+  const remove = Effect.fnUntraced(function* (by: MemoryActor, key: string) {
     const record = yield* recordOf(by.id, key)
     // One that its owner has pinned stays: what it names is gone, and so it says nothing.
     if (record !== undefined && !record.pinned) yield* memories.remove(by, record.id, true)

@@ -14,7 +14,7 @@ export interface Fault {
   readonly message: string
 }
 
-export interface Applied {
+export interface AppliedSpaces {
   readonly added: Array<string>
   readonly changed: Array<string>
   readonly retired: Array<string>
@@ -23,7 +23,10 @@ export interface Applied {
 export class DeclaredSpaces extends Context.Service<
   DeclaredSpaces,
   {
-    readonly declare: (wanted: ReadonlyArray<NewSpace>, by: Principal) => Effect.Effect<Applied, Fault, Transaction>
+    readonly declare: (
+      wanted: ReadonlyArray<NewSpace>,
+      by: Principal,
+    ) => Effect.Effect<AppliedSpaces, Fault, Transaction>
   }
 >()("server/spaces/DeclaredSpaces") {
   static readonly layer = Layer.effect(
@@ -67,7 +70,7 @@ export class DeclaredSpaces extends Context.Service<
       })
 
       const declare: DeclaredSpaces["Service"]["declare"] = Effect.fn("DeclaredSpaces.declare")(function* (wanted, by) {
-        const done: Applied = { added: [], changed: [], retired: [] }
+        const done: AppliedSpaces = { added: [], changed: [], retired: [] }
         const house = houseViewer(by)
         const before = yield* owned
         const kept = new Set<SpaceId>()

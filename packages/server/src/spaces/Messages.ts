@@ -23,7 +23,7 @@ import { Limits } from "../access/limits/Limits.ts"
 import type { Viewer } from "../access/rights/Viewer.ts"
 import { newId } from "../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../store/journal/Journal.ts"
-import { type Answered, SearchIndex } from "../store/search/SearchIndex.ts"
+import { type SearchAnswer, SearchIndex } from "../store/search/SearchIndex.ts"
 import { mentionsIn } from "./mentions.ts"
 import { type MessageQuery, type MessageSearch, type PostOptions, runOf } from "./PostOptions.ts"
 import { messageColumns, messageFrom, messagesFrom, withinPage } from "./rows.ts"
@@ -31,7 +31,7 @@ import type { Act } from "./rules.ts"
 import { withoutWrongState, type Refused, unseen } from "./refusals.ts"
 import { Spaces } from "./Spaces.ts"
 import { makeSearch, scopeOf } from "./search.ts"
-import { messagesIn, voicesIn } from "./thread.ts"
+import { messagesIn, authorsIn } from "./thread.ts"
 import { originFields, recipientsOf, readsMentions } from "./trigger.ts"
 
 const isEmoji = Schema.is(Emoji)
@@ -71,7 +71,7 @@ export class Messages extends Context.Service<
     readonly scopes: (viewer: Viewer) => Effect.Effect<ReadonlyArray<string>>
     readonly among: (
       viewer: Viewer,
-      answered: Answered,
+      answered: SearchAnswer,
       ids: ReadonlyArray<string>,
     ) => Effect.Effect<ReadonlyMap<string, FoundMessage>>
     /** Whether the viewer sees one of these: in a space it may see, and not deleted. */
@@ -118,7 +118,7 @@ export class Messages extends Context.Service<
         if (root.call !== null)
           return yield* new WrongState({ detail: "A tool call cannot be replied to; reply to a message." })
         if (root.deletedAt !== null) return yield* new WrongState({ detail: "This message was deleted." })
-        const voices = yield* Effect.orDie(voicesIn(sql, replyTo))
+        const voices = yield* Effect.orDie(authorsIn(sql, replyTo))
         return voices.map((row) => (row as { readonly author: PrincipalId }).author)
       })
 

@@ -6,7 +6,7 @@
  * are in the space, then whether the space allows it.
  */
 import type { Member, MemberRole, PrincipalId, Space, SpaceKind, Verdict } from "@stoa/contract"
-import type { Judged, Viewer } from "../access/rights/Viewer.ts"
+import type { RuleVerdict, Viewer } from "../access/rights/Viewer.ts"
 
 export interface SpaceAccess {
   readonly kind: SpaceKind
@@ -17,8 +17,8 @@ export interface SpaceAccess {
   readonly admin: boolean
   /** Whether the message in question is their own. */
   readonly author: boolean
-  readonly read: Judged
-  readonly write: Judged
+  readonly read: RuleVerdict
+  readonly write: RuleVerdict
 }
 
 export type Act = keyof typeof demands
@@ -109,7 +109,7 @@ export const judgeSpace = (
   { judge }: Pick<Viewer, "judge">,
   action: "read" | "write",
   { id, name }: Pick<Space, "id" | "name">,
-): Judged => {
+): RuleVerdict => {
   const said = [judge(action, `spaces/${name}`), judge(action, `spaces/${id}`)]
   const spoken = said.filter(({ rule, verdict }) => verdict !== "deny" || rule !== "silence")
   for (const verdict of order) {

@@ -5,7 +5,7 @@ import type { SqlClient } from "effect/sql"
 import type { Transaction } from "../store/journal/Journal.ts"
 import { digestOf, cursorAt, placeOfCursor } from "../store/search/Cursor.ts"
 import { matchesOf } from "../store/search/Match.ts"
-import type { Answered, SearchIndex } from "../store/search/SearchIndex.ts"
+import type { SearchAnswer, SearchIndex } from "../store/search/SearchIndex.ts"
 import { messageColumns, messagesFrom, mostSaid } from "./rows.ts"
 
 /** So many ids in one question. */
@@ -50,7 +50,7 @@ export const makeSearch = (sql: SqlClient.SqlClient, index: SearchIndex["Service
 
   /** Those of these messages that are there and in these spaces, with why they were found. */
   const among = Effect.fnUntraced(function* (
-    answered: Answered,
+    answered: SearchAnswer,
     ids: ReadonlyArray<string>,
     seen: ReadonlySet<string>,
   ) {

@@ -9,7 +9,7 @@ const upFrom = (sql: SqlClient.SqlClient, message: string) => sql`WITH RECURSIVE
     UNION ALL SELECT m.id, m.reply_to, m.author, up.depth + 1 FROM messages m JOIN up ON m.id = up.reply_to
     WHERE up.depth < ${deepest})`
 
-export const voicesIn = (sql: SqlClient.SqlClient, message: string) =>
+export const authorsIn = (sql: SqlClient.SqlClient, message: string) =>
   sql`${upFrom(sql, message)} SELECT author FROM up UNION SELECT author FROM messages WHERE reply_to IN (SELECT id FROM up)`
 
 export const messagesIn = (sql: SqlClient.SqlClient, message: string) =>

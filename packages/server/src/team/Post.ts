@@ -30,18 +30,18 @@ import { isMember, Spaces } from "../spaces/Spaces.ts"
 import { lockName } from "../store/database/Locks.ts"
 import { newId } from "../store/journal/Correlation.ts"
 import type { Transaction } from "../store/journal/Journal.ts"
-import { type Kin, Tree } from "./Tree.ts"
+import { type Relative, Tree } from "./Tree.ts"
 
 /** The human, as agents name them: whoever wrote to the root, or owns it (S3-27). */
-export const human = "USER"
+export const nameOfHuman = "USER"
 
-export interface Sent {
+export interface SentMail {
   readonly message: Message
   readonly waits: boolean
 }
 
 /** How many answers a broadcast waits for, and how long. */
-export interface Gathering {
+export interface ReplyCondition {
   readonly needed: number | "all" | "any"
   readonly seconds: number | undefined
 }
@@ -62,13 +62,13 @@ export class Post extends Context.Service<
         readonly seconds: number | undefined
       },
       call: HandlerCall,
-    ) => Effect.Effect<Sent, Refusal, Transaction | Caller>
+    ) => Effect.Effect<SentMail, Refusal, Transaction | Caller>
     readonly broadcast: (
       self: Agent,
       text: string,
-      gathering: Gathering | undefined,
+      gathering: ReplyCondition | undefined,
       call: HandlerCall,
-    ) => Effect.Effect<Sent & { readonly recipients: number }, Refusal, Transaction | Caller>
+    ) => Effect.Effect<SentMail & { readonly recipients: number }, Refusal, Transaction | Caller>
     /** What a parent tells a child that it has just made. */
     readonly instruct: (
       self: Agent,
@@ -124,7 +124,7 @@ export class Post extends Context.Service<
       })
 
       /** Where two who are one hop apart talk, with both of them in it. */
-      const meeting = Effect.fnUntraced(function* (self: Agent, kin: ReadonlyArray<Kin>) {
+      const meeting = Effect.fnUntraced(function* (self: Agent, kin: ReadonlyArray<Relative>) {
         const { agent, relation } = kin[0]!
         const parent =
           relation === "parent" ? agent : relation === "child" ? self : yield* Effect.orDie(agents.get(self.parent!))
@@ -221,7 +221,7 @@ export class Post extends Context.Service<
       ) {
         if (self.parent !== null)
           return yield* new WrongState({
-            detail: `Only a root agent writes to ${human}: you have a parent. Write to it instead.`,
+            detail: `Only a root agent writes to ${nameOfHuman}: you have a parent. Write to it instead.`,
           })
         const { run } = call.caller
         const { person, space } = yield* personOf(self, run)
@@ -233,7 +233,7 @@ export class Post extends Context.Service<
       })
 
       const send: Post["Service"]["send"] = Effect.fn("Post.send")(function* (self, name, mail, call) {
-        if (name === human) return yield* toHuman(self, mail, call)
+        if (name === nameOfHuman) return yield* toHuman(self, mail, call)
         const kin = yield* tree.find(self, name)
         const space = yield* meeting(self, [kin])
         const replyTo = yield* answers(self, kin.agent, mail.replyTo)

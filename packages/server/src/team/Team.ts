@@ -31,12 +31,12 @@ import { Settings } from "../Settings.ts"
 import { Messages } from "../spaces/Messages.ts"
 import { Spaces } from "../spaces/Spaces.ts"
 import { Journal, type Transaction } from "../store/journal/Journal.ts"
-import { human, Post } from "./Post.ts"
+import { nameOfHuman, Post } from "./Post.ts"
 import { Tree } from "./Tree.ts"
 
 /** Whom the house itself speaks of in mail. */
 const reserved = new Set([
-  nameKey(human),
+  nameKey(nameOfHuman),
   "system",
   "the house",
   "house",

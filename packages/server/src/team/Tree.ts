@@ -11,7 +11,7 @@ import { Inbox } from "../runs/waking/Inbox.ts"
 
 type Relation = "parent" | "child" | "sibling"
 
-export interface Kin {
+export interface Relative {
   readonly agent: Agent
   readonly relation: Relation
 }
@@ -22,9 +22,9 @@ export class Tree extends Context.Service<
   Tree,
   {
     /** Those one hop away. Roots are nobody's siblings (S3-55). */
-    readonly around: (self: Agent) => Effect.Effect<ReadonlyArray<Kin>>
+    readonly around: (self: Agent) => Effect.Effect<ReadonlyArray<Relative>>
     /** The one of that name among them; the failure names the rule (S3-25, S3-65). */
-    readonly find: (self: Agent, name: string) => Effect.Effect<Kin, WrongState>
+    readonly find: (self: Agent, name: string) => Effect.Effect<Relative, WrongState>
     readonly child: (self: Agent, name: string) => Effect.Effect<Agent, WrongState>
     /** How many stand above it. */
     readonly depthOf: (self: Agent) => Effect.Effect<number>
@@ -54,9 +54,9 @@ export class Tree extends Context.Service<
         const children = yield* agents.team(self.id)
         const siblings = self.parent === null ? [] : yield* agents.team(self.parent)
         return [
-          ...parent.map((agent): Kin => ({ agent, relation: "parent" })),
-          ...children.map((agent): Kin => ({ agent, relation: "child" })),
-          ...siblings.filter(({ id }) => id !== self.id).map((agent): Kin => ({ agent, relation: "sibling" })),
+          ...parent.map((agent): Relative => ({ agent, relation: "parent" })),
+          ...children.map((agent): Relative => ({ agent, relation: "child" })),
+          ...siblings.filter(({ id }) => id !== self.id).map((agent): Relative => ({ agent, relation: "sibling" })),
         ]
       })
 

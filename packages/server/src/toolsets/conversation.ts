@@ -13,7 +13,7 @@ import { isMember, Spaces } from "../spaces/Spaces.ts"
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** Seeds promise bare uuids; ours carry a prefix. Either is taken (X-48). */
-export const bare = (id: string): string => id.slice(id.indexOf("_") + 1)
+export const withoutPrefix = (id: string): string => id.slice(id.indexOf("_") + 1)
 const withPrefix = (prefix: string, id: string): string => (uuid.test(id) ? `${prefix}_${id}` : id)
 const messageId = (given: string): MessageId => withPrefix("msg", given) as MessageId
 
@@ -96,7 +96,7 @@ export const makeConversation = Effect.gen(function* () {
 })
 
 /** A message as agents read it: always with its id (S0-26). */
-export const shown = (message: Message) => ({
+export const shownMessage = (message: Message) => ({
   id: message.id,
   seq: message.seq,
   author: { id: message.author.id, name: message.author.name, kind: message.author.kind },

@@ -5,7 +5,7 @@ import { Principals } from "../access/identity/Principals.ts"
 import type { HandlerCall } from "../calls/road/Handler.ts"
 import { Memories } from "../memory/Memories.ts"
 import { type FaceTool, integer, lineOfText, offered, tagList, text } from "./face.ts"
-import { bare } from "./conversation.ts"
+import { withoutPrefix } from "./conversation.ts"
 
 const tags = tagList("Words to sort it by")
 const me = Effect.map(Caller, ({ principal }) => principal)
@@ -48,7 +48,7 @@ export const officeMemory = Effect.gen(function* () {
         const found = yield* memories.containing(yield* me, { namespace: "office", kind: "passage", text: input.query })
         return {
           passages: found.map(({ content, createdAt, id, tags: own }) => ({
-            id: bare(id),
+            id: withoutPrefix(id),
             content,
             tags: own,
             createdAt: DateTime.formatIso(createdAt),
@@ -73,7 +73,7 @@ export const officeMemory = Effect.gen(function* () {
         call: HandlerCall,
       ) {
         const { record } = yield* write(yield* writerIn(call), { kind: "passage", ...input })
-        return { passageId: bare(record.id) }
+        return { passageId: withoutPrefix(record.id) }
       }),
     }),
   ]

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { offered, text, withMemory } from "./face.ts"
 import { officeMemory } from "./memory.ts"
-import { bare, makeConversation } from "./conversation.ts"
+import { withoutPrefix, makeConversation } from "./conversation.ts"
 
 export const office = Effect.gen(function* () {
   const conversation = yield* makeConversation
@@ -21,7 +21,7 @@ export const office = Effect.gen(function* () {
       },
       run: Effect.fnUntraced(function* (input: { readonly channelId: string; readonly text: string }) {
         const { id } = yield* conversation.say(yield* conversation.readable(input.channelId), input.text)
-        return { messageId: bare(id) }
+        return { messageId: withoutPrefix(id) }
       }),
     }),
     offered("office", {

@@ -8,7 +8,7 @@ import { type HandlerCall, PendingResult } from "../calls/road/Handler.ts"
 import { Children } from "../runs/waking/Children.ts"
 import { Runs } from "../runs/Runs.ts"
 import { integer, offered, text } from "./face.ts"
-import { bare } from "./conversation.ts"
+import { withoutPrefix } from "./conversation.ts"
 
 const runId = (given: string): string => (given.startsWith("run_") ? given : `run_${given}`)
 
@@ -27,7 +27,7 @@ export const gatewayRuns = Effect.gen(function* () {
         const id = runId(input.runId)
         // The run it is called in may be stopped as well (X-61): this call ends with it, and nobody hears its answer.
         const { state } = yield* runs.cancel(id, { principal, all: false }, principal.name)
-        return { success: true, runId: bare(id), status: state }
+        return { success: true, runId: withoutPrefix(id), status: state }
       }),
     }),
     offered("gateway", {
@@ -48,11 +48,11 @@ export const gatewayRuns = Effect.gen(function* () {
         })
         return {
           runs: items.map((run) => ({
-            runId: bare(run.id),
+            runId: withoutPrefix(run.id),
             status: run.state,
             triggerType: run.trigger.kind,
             triggerSummary: run.trigger.summary,
-            activeSpaceId: run.space === null ? null : bare(run.space),
+            activeSpaceId: run.space === null ? null : withoutPrefix(run.space),
             startedAt: run.startedAt === null ? null : run.startedAt.epochMilliseconds,
             waitingFor: run.waitsFor ?? [],
           })),

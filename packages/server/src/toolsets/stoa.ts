@@ -17,7 +17,7 @@ import { makeMessageWaits } from "./messageWaits.ts"
 import { stoaMemory } from "./memory.ts"
 import { stoaSearch } from "./search.ts"
 import { stoaRuns } from "./runs.ts"
-import { makeConversation, shown } from "./conversation.ts"
+import { makeConversation, shownMessage } from "./conversation.ts"
 
 const space = text("The space's id or name", { minLength: 1 })
 const limit = integer("How many", { minimum: 1, maximum: 100, default: 50 })
@@ -75,7 +75,7 @@ export const stoa = Effect.gen(function* () {
         ({ items }) =>
           items
             .filter((message) => message.author.id !== me)
-            .map((message) => ({ space: one.name, ...shown(message) })),
+            .map((message) => ({ space: one.name, ...shownMessage(message) })),
       ),
     )
     return { messages: withinText(found.flat().slice(0, count)), spaces: new Set(mine.map(({ id }) => id)) }
@@ -143,7 +143,9 @@ export const stoa = Effect.gen(function* () {
         readonly text: string
         readonly replyTo?: string
       }) {
-        return shown(yield* conversation.say(yield* conversation.readable(input.space), input.text, input.replyTo))
+        return shownMessage(
+          yield* conversation.say(yield* conversation.readable(input.space), input.text, input.replyTo),
+        )
       }),
     }),
     tool({
@@ -162,7 +164,7 @@ export const stoa = Effect.gen(function* () {
       }) {
         const { space: ref, ...query } = input
         const { items, next } = yield* conversation.read(yield* conversation.readable(ref), query)
-        return { items: items.map(shown), next }
+        return { items: items.map(shownMessage), next }
       }),
     }),
     tool({
@@ -213,7 +215,7 @@ export const stoa = Effect.gen(function* () {
           ...(input.limit === undefined ? {} : { limit: input.limit }),
           ...(input.cursor === undefined ? {} : { cursor: input.cursor }),
         })
-        return { items: items.map((message) => ({ ...shown(message), match: message.match })), next }
+        return { items: items.map((message) => ({ ...shownMessage(message), match: message.match })), next }
       }),
     }),
     tool({

@@ -9,12 +9,12 @@ import { Principals } from "../access/identity/Principals.ts"
 import { Grants } from "../access/rights/Grants.ts"
 import type { HandlerCall } from "../calls/road/Handler.ts"
 import { Inbox } from "../runs/waking/Inbox.ts"
-import { human, Post } from "../team/Post.ts"
+import { nameOfHuman, Post } from "../team/Post.ts"
 import { makePolling } from "../team/Polling.ts"
 import { Team } from "../team/Team.ts"
 import { Tree } from "../team/Tree.ts"
 import { integer, offered, text } from "./face.ts"
-import { bare } from "./conversation.ts"
+import { withoutPrefix } from "./conversation.ts"
 import { teamPermits } from "./teamPermits.ts"
 import { teamWork } from "./teamWork.ts"
 
@@ -70,17 +70,17 @@ export const team = Effect.gen(function* () {
   })
 
   const shownName = ({ from, fromKind }: { readonly from: string | null; readonly fromKind: string | null }) =>
-    from === null ? system : fromKind === "person" ? human : from
+    from === null ? system : fromKind === "person" ? nameOfHuman : from
 
   /** The other way round: whom a filter means by the name that mail is shown with. */
   const senderNamed = Effect.fnUntraced(function* (named: string) {
-    if (named === human) return "person" as const
+    if (named === nameOfHuman) return "person" as const
     return named === system ? null : (yield* principals.get(named)).id
   })
 
   const member = Effect.fnUntraced(function* (agent: Agent) {
     const { inbox: mail, role, state } = yield* tree.shown(agent)
-    return { name: agent.name, agent_id: bare(agent.id), role, state, inbox: mail }
+    return { name: agent.name, agent_id: withoutPrefix(agent.id), role, state, inbox: mail }
   })
 
   return [
@@ -92,7 +92,7 @@ export const team = Effect.gen(function* () {
       effects: "store",
       input: {
         properties: {
-          recipient: text(`The agent's name. A root agent may write to ${human}, the human`, { minLength: 1 }),
+          recipient: text(`The agent's name. A root agent may write to ${nameOfHuman}, the human`, { minLength: 1 }),
           text: body,
           sync: {
             type: "boolean",
@@ -114,7 +114,7 @@ export const team = Effect.gen(function* () {
           { text: input.text, sync: input.sync, replyTo: input.reply_to, seconds: input.timeout_seconds },
           call,
         )
-        return { status: "sent", message_id: bare(message.id), waiting_for_reply: waits }
+        return { status: "sent", message_id: withoutPrefix(message.id), waiting_for_reply: waits }
       }),
     }),
     offered("team", {
@@ -142,7 +142,7 @@ export const team = Effect.gen(function* () {
         const sent = yield* post.broadcast(yield* self, input.text, gathering, call)
         return {
           status: "sent",
-          message_id: bare(sent.message.id),
+          message_id: withoutPrefix(sent.message.id),
           recipient_count: sent.recipients,
           ...(sent.waits ? { waiting_for_reply: true } : {}),
         }
@@ -154,7 +154,7 @@ export const team = Effect.gen(function* () {
       effects: "store",
       input: {
         properties: {
-          sender: text(`Only of this agent, of ${human} or of ${system}`, { minLength: 1 }),
+          sender: text(`Only of this agent, of ${nameOfHuman} or of ${system}`, { minLength: 1 }),
           kind: {
             type: "string",
             enum: ["request", "response", "notification", "multicast", "error"],
@@ -175,8 +175,8 @@ export const team = Effect.gen(function* () {
           messages: taken.map((one) => ({
             from: shownName(one),
             text: one.text,
-            message_id: bare(one.message ?? one.source),
-            ...(one.replyTo === null ? {} : { reply_to: bare(one.replyTo) }),
+            message_id: withoutPrefix(one.message ?? one.source),
+            ...(one.replyTo === null ? {} : { reply_to: withoutPrefix(one.replyTo) }),
           })),
           ...(hint === undefined ? {} : { hint }),
         }
@@ -210,7 +210,7 @@ export const team = Effect.gen(function* () {
           ...(input.program === undefined ? {} : { program: input.program }),
         }
         const child = yield* group.spawn(yield* self, wanted, caller.run)
-        return { status: "created", agent_id: bare(child.id), name: child.name }
+        return { status: "created", agent_id: withoutPrefix(child.id), name: child.name }
       }),
     }),
     offered("team", {
@@ -228,7 +228,7 @@ export const team = Effect.gen(function* () {
             from,
             to,
             text: words,
-            message_id: bare(id),
+            message_id: withoutPrefix(id),
           })),
           recent_calls: calls.map(({ state, tool }) => ({ tool, state })),
           inbox: agent.inbox,
@@ -243,10 +243,10 @@ export const team = Effect.gen(function* () {
       input: { properties: { result: text("What came of it", { minLength: 1 }) }, required: ["result"] },
       run: Effect.fnUntraced(function* (input: { readonly result: string }, call: HandlerCall) {
         const me = yield* self
-        const parent = me.parent === null ? human : (yield* agents.get(me.parent)).name
+        const parent = me.parent === null ? nameOfHuman : (yield* agents.get(me.parent)).name
         const mail = { text: input.result, sync: false, replyTo: undefined, seconds: undefined }
         const { message } = yield* post.send(me, parent, mail, call)
-        return { status: "completed", message_id: bare(message.id) }
+        return { status: "completed", message_id: withoutPrefix(message.id) }
       }),
     }),
     offered("team", {
@@ -278,7 +278,7 @@ export const team = Effect.gen(function* () {
         const me = yield* self
         const { depth, role, state } = yield* tree.shown(me)
         const parent = me.parent === null ? null : (yield* agents.get(me.parent)).name
-        return { agent_id: bare(me.id), name: me.name, role, state, parent, depth }
+        return { agent_id: withoutPrefix(me.id), name: me.name, role, state, parent, depth }
       }),
     }),
     offered("team", {

@@ -26,18 +26,18 @@ import { newId } from "../store/journal/Correlation.ts"
 import { Deltas } from "../store/journal/Deltas.ts"
 import { Journal, type Transaction } from "../store/journal/Journal.ts"
 import { Notices } from "../store/journal/Notices.ts"
-import { type Applied, declareServers, type DeclaredServer } from "./declare.ts"
+import { type AppliedServers, declareServers, type DeclaredServer } from "./declare.ts"
 import type { UpstreamServer } from "./gateway.ts"
-import type { Offering } from "./contents/lists.ts"
+import type { ContentsChange } from "./contents/lists.ts"
 import { waitUntilConnected, stateOf, type UpstreamTool } from "./connections/entry.ts"
 import { withLeftOut } from "./tools/leftOut.ts"
-import { look } from "./look.ts"
-import { makePool, type Parked } from "./connections/pool.ts"
+import { tryServer } from "./look.ts"
+import { makePool, type AbandonedCall } from "./connections/pool.ts"
 import { makeRows } from "./rows.ts"
 
 export type { DeclaredServer } from "./declare.ts"
 export type { UpstreamServer } from "./gateway.ts"
-export type { Offering } from "./contents/lists.ts"
+export type { ContentsChange } from "./contents/lists.ts"
 export type { UpstreamTool } from "./connections/entry.ts"
 
 /** How long a create waits for its server. One that is not there by then is tried on in the background. */
@@ -67,7 +67,7 @@ export class Upstreams extends Context.Service<
     /** What the configuration file declares, all of it: what is no longer in it goes. */
     readonly declare: (
       servers: ReadonlyArray<DeclaredServer>,
-    ) => Effect.Effect<Applied, { readonly path: string; readonly message: string }, Transaction>
+    ) => Effect.Effect<AppliedServers, { readonly path: string; readonly message: string }, Transaction>
     /** How many servers the file owns. */
     readonly declared: Effect.Effect<number>
     /** Disconnects until `start`: the kill switch. Not kept over a restart; whoever pauses keeps that. */
@@ -85,9 +85,9 @@ export class Upstreams extends Context.Service<
     readonly servers: () => ReadonlyArray<UpstreamServer>
     /** Rises with each change of what servers have beside tools. */
     readonly offering: () => number
-    readonly onOffer: (hear: (offering: Offering) => void) => Effect.Effect<void, never, Scope.Scope>
+    readonly onOffer: (hear: (offering: ContentsChange) => void) => Effect.Effect<void, never, Scope.Scope>
     /** Whoever held a call that asked gives it up: its server is told, and so is one that has made a task of it. */
-    readonly hangUp: (call: string, asked?: Parked) => Effect.Effect<void>
+    readonly hangUp: (call: string, asked?: AbandonedCall) => Effect.Effect<void>
     /** Told of a held call whose server is gone, with the question it had asked. */
     readonly onLost: (hear: (call: string) => void) => void
     /** Asked again at each call: listed before is not allowed now (S1-88). */
@@ -187,7 +187,7 @@ export class Upstreams extends Context.Service<
 
         return Upstreams.of({
           add,
-          look: Effect.fn("Upstreams.look")((wanted) => look(wanted, reveal, deltas)),
+          look: Effect.fn("Upstreams.look")((wanted) => tryServer(wanted, reveal, deltas)),
           log: (ref) => Effect.map(find(ref), ({ lines }) => ({ items: lines.all, next: null })),
           remove,
           get: Effect.fn("Upstreams.get")((ref) => Effect.map(find(ref), stateOf)),

@@ -18,7 +18,7 @@ export interface DeclaredServer {
   readonly path: string
 }
 
-export interface Applied {
+export interface AppliedServers {
   readonly added: ReadonlyArray<string>
   readonly changed: ReadonlyArray<string>
   readonly retired: ReadonlyArray<string>

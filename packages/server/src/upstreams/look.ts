@@ -26,7 +26,7 @@ const seen = (server: string, tool: MCPTool): MCPServerLook["tools"][number] => 
   risk: mcpToolDefinition(server, tool).riskLevel,
 })
 
-export const look = Effect.fnUntraced(function* (
+export const tryServer = Effect.fnUntraced(function* (
   { name, ...spec }: NewMCPServer,
   reveal: Reveal,
   deltas: Deltas["Service"],

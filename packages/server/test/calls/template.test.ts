@@ -2,12 +2,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Placeholder } from "@stoa/contract"
 import fc from "fast-check"
-import { fill, type Filling, readTemplate, readText } from "../../src/calls/kinds/templates/template.ts"
+import { fill, type TemplateValues, readTemplate, readText } from "../../src/calls/kinds/templates/template.ts"
 import { fillUrl, readUrlTemplate, sameShape, type UrlTemplate } from "../../src/calls/kinds/templates/urlTemplate.ts"
 import { hostileText, pick, seeded } from "../hostile.ts"
 
 const house = (place: Placeholder) => `<${place.from} ${place.name}>`
-const filling = (input: Record<string, unknown>, over: Partial<Filling> = {}): Filling => ({
+const filling = (input: Record<string, unknown>, over: Partial<TemplateValues> = {}): TemplateValues => ({
   input,
   house,
   problems: [],
@@ -18,7 +18,7 @@ const faultsOf = (value: never) => {
   readTemplate(value, "body", (path, message) => faults.push(`${path}: ${message}`))
   return faults
 }
-const filled = (value: unknown, input: Record<string, unknown>, over: Partial<Filling> = {}) => {
+const filled = (value: unknown, input: Record<string, unknown>, over: Partial<TemplateValues> = {}) => {
   const faults: Array<string> = []
   const template = readTemplate(value as never, "body", (path, message) => faults.push(`${path}: ${message}`))
   const given = filling(input, over)
@@ -31,7 +31,7 @@ const urlOf = (text: string) => {
   const template = readUrlTemplate(readText(text, "url", report), "url", report)
   return { template, faults }
 }
-const address = (text: string, input: Record<string, unknown>, over: Partial<Filling> = {}) => {
+const address = (text: string, input: Record<string, unknown>, over: Partial<TemplateValues> = {}) => {
   const { faults, template } = urlOf(text)
   assert.deepStrictEqual(faults, [])
   const given = filling(input, over)

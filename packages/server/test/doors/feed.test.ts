@@ -6,7 +6,7 @@ import { type Event, faces, kinds, nameOn, type Principal, type PrincipalId } fr
 import { Cause, DateTime, Effect, Fiber, Queue, type Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { SqlClient } from "effect/sql"
-import { maySee, type Sight } from "../../src/doors/feed/visible.ts"
+import { maySee, type FeedScope } from "../../src/doors/feed/visible.ts"
 import { houseViewer } from "../../src/access/rights/Viewer.ts"
 import { Feed } from "../../src/doors/Feed.ts"
 import { Deltas } from "../../src/store/journal/Deltas.ts"
@@ -322,7 +322,7 @@ describe("names and visibility", () => {
   plain("no kind is open to everybody, and what is for admins stays with them", () => {
     const me = "prn_00000000-0000-4000-8000-000000000001" as PrincipalId
     const viewer = houseViewer({ id: me } as Principal)
-    const sight = (everything: boolean): Sight => ({
+    const sight = (everything: boolean): FeedScope => ({
       viewer: { ...viewer, all: false },
       everything,
       open: true,

@@ -12,11 +12,11 @@ import { isoMoment, withinADay } from "../../store/Moment.ts"
 import { decodeCursor, encodeCursor } from "../../store/Pages.ts"
 import { readerLayer, rowsInto } from "../../store/journal/Readers.ts"
 import { Secrets } from "../secrets/Secrets.ts"
-import { accepting, type Audited, auditedKinds, auditOf, type ChainRow, hashOfRow } from "./auditOf.ts"
+import { accepting, type TrailEntry, auditedKinds, auditOf, type ChainRow, hashOfRow } from "./auditOf.ts"
 import { exportTrail } from "./export.ts"
-import { endsOf, checkChainEnd, moveAnchor, moveHead, resealed } from "./ends.ts"
+import { endsOf, checkChainEnd, moveAnchor, moveHead, resealing } from "./ends.ts"
 import { sealingOfAnchor } from "./seal.ts"
-import { type Verified, verifyTrail } from "./verify.ts"
+import { type TrailCheck, verifyTrail } from "./verify.ts"
 
 /** S4-103. */
 const keptDays = 90
@@ -78,7 +78,7 @@ export class Audit extends Context.Service<
       },
     ) => Effect.Effect<Page<AuditEntry>>
     /** Walks the whole chain and looks at both seals; says where it breaks, if it does. */
-    readonly verify: Effect.Effect<Verified>
+    readonly verify: Effect.Effect<TrailCheck>
     /** How many rows it has. */
     readonly entries: Effect.Effect<number>
     /** The whole trail as JSON Lines, oldest first; the first and the last line say what it hangs on (docs/operations/audit.md). */
@@ -130,7 +130,7 @@ export class Audit extends Context.Service<
 
       const since = Effect.gen(function* () {
         const rows = yield* sql<{ seq: number; result: AuditResult }>`SELECT seq, result FROM audit
-          WHERE action = ${resealed.action} AND resource = ${resealed.resource} AND seq > coalesce((SELECT max(seq)
+          WHERE action = ${resealing.action} AND resource = ${resealing.resource} AND seq > coalesce((SELECT max(seq)
             FROM audit WHERE action = ${accepting.action} AND resource = ${accepting.resource}), 0) ORDER BY seq`
         const at = (result: AuditResult) => rows.find((row) => row.result === result)?.seq ?? null
         return { first: at("success"), failed: at("failure") }
@@ -162,7 +162,7 @@ export class Audit extends Context.Service<
       const { from, moved, row: anew } = yield* checkChainEnd(sql, key, yield* endsOf(sql), events[0]!.cursor)
       let { hash, seq } = from
       const rows: Array<Stored> = []
-      const add = (audited: Audited, event: Event) => {
+      const add = (audited: TrailEntry, event: Event) => {
         const at = isoMoment(DateTime.toEpochMillis(event.at))
         const row = { ...audited, seq: ++seq, at, correlationId: event.correlationId }
         hash = hashOfRow(hash, row)

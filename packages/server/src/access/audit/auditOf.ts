@@ -2,7 +2,7 @@
 import { hash } from "node:crypto"
 import { type AuditResult, type Event, type EventBody, type EventKind, kinds } from "@stoa/contract"
 
-export interface Audited {
+export interface TrailEntry {
   readonly principal: string | null
   readonly action: string
   readonly resource: string
@@ -48,8 +48,8 @@ export const auditedKinds = (Object.keys(kinds) as ReadonlyArray<EventKind>).fil
 )
 
 /** Total over the kinds: a new kind does not compile until somebody has said what the auditor reads of it. */
-export const auditOf = (event: Event): Audited | undefined => {
-  const done = (action: string, resource: string): Audited => ({
+export const auditOf = (event: Event): TrailEntry | undefined => {
+  const done = (action: string, resource: string): TrailEntry => ({
     principal: event.actor,
     action,
     resource,
@@ -59,7 +59,7 @@ export const auditOf = (event: Event): Audited | undefined => {
     action: string,
     resource: string,
     { error, principal, rule }: EventBody<"resource.read" | "prompt.got" | "completion.got">,
-  ): Audited => ({
+  ): TrailEntry => ({
     principal,
     action,
     resource,
@@ -247,7 +247,7 @@ export const auditOf = (event: Event): Audited | undefined => {
   }
 }
 
-export interface ChainRow extends Audited {
+export interface ChainRow extends TrailEntry {
   readonly seq: number
   readonly at: string
   readonly correlationId: string

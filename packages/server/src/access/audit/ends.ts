@@ -3,10 +3,10 @@ import type { EventKind } from "@stoa/contract"
 import { Effect, type Redacted } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import type { RowsOf } from "../../store/journal/Readers.ts"
-import type { Audited } from "./auditOf.ts"
+import type { TrailEntry } from "./auditOf.ts"
 import { type Anchor, type Head, sealAnchor, sealHead, sealingOfAnchor, sealingOfHead } from "./seal.ts"
 
-export interface Ends {
+export interface ChainEnds {
   readonly head: Head & { readonly seal: string }
   readonly anchor: Anchor & { readonly seal: string }
   /** The newest row that is there, whatever was sealed. */
@@ -26,7 +26,7 @@ interface Found {
 }
 
 /** One statement, one state. A row that somebody has deleted reads as one that nobody sealed. */
-export const endsOf = (sql: SqlClient.SqlClient): Effect.Effect<Ends, SqlError.SqlError> =>
+export const endsOf = (sql: SqlClient.SqlClient): Effect.Effect<ChainEnds, SqlError.SqlError> =>
   Effect.map(
     sql<Found>`SELECT h.seq, h.hash, h.cursor, h.seal, a.seq AS anchor_seq, a.hash AS anchor_hash,
       a.seal AS anchor_seal, l.seq AS last_seq, l.hash AS last_hash
@@ -65,12 +65,12 @@ export const hasLasting = (
 ): Effect.Effect<boolean, SqlError.SqlError> => Effect.map(lastingIn(sql, after, upTo), (rows) => rows.length > 0)
 
 /** A change of one of the two rows: for the writer thread, and for a transaction. */
-export interface Moved {
+export interface EndUpdate {
   readonly statement: RowsOf["statements"][number]
   readonly run: Effect.Effect<unknown, SqlError.SqlError>
 }
 
-export const moveHead = (sql: SqlClient.SqlClient, key: Redacted.Redacted, head: Head): Moved => {
+export const moveHead = (sql: SqlClient.SqlClient, key: Redacted.Redacted, head: Head): EndUpdate => {
   const { cursor, hash, seq } = head
   const seal = sealHead(key, head)
   return {
@@ -87,7 +87,7 @@ export const moveHead = (sql: SqlClient.SqlClient, key: Redacted.Redacted, head:
   }
 }
 
-export const moveAnchor = (sql: SqlClient.SqlClient, key: Redacted.Redacted, anchor: Anchor): Moved => {
+export const moveAnchor = (sql: SqlClient.SqlClient, key: Redacted.Redacted, anchor: Anchor): EndUpdate => {
   const { hash, seq } = anchor
   const seal = sealAnchor(key, anchor)
   return {
@@ -104,13 +104,13 @@ export const moveAnchor = (sql: SqlClient.SqlClient, key: Redacted.Redacted, anc
 }
 
 /** The row that says that the trail was sealed anew. */
-export const resealed = { action: "seal", resource: "audit" } as const
+export const resealing = { action: "seal", resource: "audit" } as const
 
 /** What is wrong with where the trail stands before a batch, if anything is. `never`: it has not been sealed yet. */
 const faultOf = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   key: Redacted.Redacted,
-  { anchor, head, last }: Ends,
+  { anchor, head, last }: ChainEnds,
   before: number,
 ) {
   const [ofHead, ofAnchor] = [sealingOfHead(key, head), sealingOfAnchor(key, anchor)]
@@ -129,14 +129,14 @@ const faultOf = Effect.fnUntraced(function* (
 export const checkChainEnd = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   key: Redacted.Redacted,
-  ends: Ends,
+  ends: ChainEnds,
   firstEvent: number,
 ) {
   const fault = yield* faultOf(sql, key, ends, firstEvent)
   if (fault === undefined) return { from: ends.head, moved: [], row: undefined }
-  const row: Audited = {
+  const row: TrailEntry = {
     principal: null,
-    ...resealed,
+    ...resealing,
     result: fault === "never" ? "success" : "failure",
     rule: fault === "never" ? "there was no seal" : fault,
   }

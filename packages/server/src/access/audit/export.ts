@@ -7,7 +7,7 @@ import { DateTime, Effect, Option, Stream } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { ChainRow } from "./auditOf.ts"
 import { endsOf } from "./ends.ts"
-import type { Verified } from "./verify.ts"
+import type { TrailCheck } from "./verify.ts"
 
 const exportFormat = "stoa-audit"
 const atOnce = 1000
@@ -23,7 +23,7 @@ const entry = (row: Row): string => {
   return line({ seq, at, principal, action, resource, result, rule, call, correlationId, space, durationMs, hash })
 }
 
-export const exportTrail = (sql: SqlClient.SqlClient, verify: Effect.Effect<Verified>): Stream.Stream<Uint8Array> =>
+export const exportTrail = (sql: SqlClient.SqlClient, verify: Effect.Effect<TrailCheck>): Stream.Stream<Uint8Array> =>
   Stream.unwrap(
     Effect.gen(function* () {
       const { anchor, head } = yield* endsOf(sql)

@@ -8,7 +8,7 @@ import { type ChainRow, hashOfRow } from "./auditOf.ts"
 import { endsOf, hasLasting } from "./ends.ts"
 import { sealingOfAnchor, sealingOfHead } from "./seal.ts"
 
-export interface Verified {
+export interface TrailCheck {
   readonly rows: number
   /** The first row that is not as it was written, or is missing. */
   readonly brokenAt: number | null
@@ -25,7 +25,7 @@ const walk = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, key: Redacte
   const { anchor, head } = yield* endsOf(sql)
   let { hash, seq } = anchor
   let rows = 0
-  const broken = (brokenAt: number, why: string): Verified => ({ rows, brokenAt, why, sealed: false })
+  const broken = (brokenAt: number, why: string): TrailCheck => ({ rows, brokenAt, why, sealed: false })
   if (sealingOfAnchor(key, anchor) === "broken")
     return broken(anchor.seq, "where the kept rows begin is not sealed with the house's key")
   while (seq < head.seq) {
@@ -52,14 +52,14 @@ const walk = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, key: Redacte
   if (readTo !== null && (yield* hasLasting(sql, cursor, readTo)))
     return broken(newest + 1, "the journal was read further than the trail goes: it was replaced by an older one")
   const sealed = head.seq === 0 || sealingOfHead(key, head) === "fits"
-  return { rows, brokenAt: null, why: null, sealed } satisfies Verified
+  return { rows, brokenAt: null, why: null, sealed } satisfies TrailCheck
 })
 
 /** Where retention cuts while we walk, we walk again. */
 export const verifyTrail = (
   sql: SqlClient.SqlClient,
   key: Redacted.Redacted,
-): Effect.Effect<Verified, SqlError.SqlError> =>
+): Effect.Effect<TrailCheck, SqlError.SqlError> =>
   Effect.gen(function* () {
     const { anchor } = yield* endsOf(sql)
     const found = yield* walk(sql, key)

@@ -50,7 +50,7 @@ const plain: Profile = {
 }
 
 /** The ids of an agent and of all who work for it, however far down, as a part of a statement. A ring ends it. */
-export const below = (sql: SqlClient.SqlClient, agent: string) =>
+export const branchOf = (sql: SqlClient.SqlClient, agent: string) =>
   sql`(WITH RECURSIVE branch (id) AS (SELECT CAST(${agent} AS TEXT)
     UNION SELECT a.principal FROM agents a JOIN branch ON a.parent = branch.id) SELECT id FROM branch)`
 

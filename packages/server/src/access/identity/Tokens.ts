@@ -28,7 +28,7 @@ import { currentCause, newId } from "../../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../../store/journal/Journal.ts"
 import { pageFrom, pageOf } from "../../store/Pages.ts"
 import { makeAgain } from "./again.ts"
-import { outer, usualContext } from "./contexts.ts"
+import { outerOf, usualContext } from "./contexts.ts"
 import { principalFromRow, Principals } from "./Principals.ts"
 import {
   type FirstIssuer,
@@ -40,7 +40,7 @@ import {
   makeTurnTokens,
   notRevoked,
   notRotated,
-  type Origin,
+  type StoredKind,
   tokenFrom,
   type TokenRow,
   type TokenTurn,
@@ -217,7 +217,7 @@ export class Tokens extends Context.Service<
         const old = yield* get(id)
         if (old.revokedAt !== null) return yield* new Missing({ noun: "token", ref: id })
         if (old.madeFor !== undefined) return yield* new WrongState({ detail: notRotated[old.madeFor] })
-        const rows = yield* Effect.orDie(sql<Origin>`SELECT certificate FROM tokens WHERE id = ${id}`)
+        const rows = yield* Effect.orDie(sql<StoredKind>`SELECT certificate FROM tokens WHERE id = ${id}`)
         const goOver = yield* leave(id)
         yield* end(id)
         const renewable = decodeFlag(rows[0]!.certificate)
@@ -347,7 +347,7 @@ export class Tokens extends Context.Service<
         if (principal.retiredAt !== null) return yield* new Missing({ noun: "principal", ref: name })
         const rows = yield* Effect.orDie(sql<{ epoch: number }>`SELECT epoch FROM access_epoch`)
         // Whatever its roles: a caller without a credential never stands inside (S2-06).
-        const context = outer(usualContext(principal), "agent")
+        const context = outerOf(usualContext(principal), "agent")
         return { principal, context, token: null, expiresAt: null, epoch: rows[0]!.epoch }
       })
 

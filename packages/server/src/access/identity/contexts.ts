@@ -6,7 +6,7 @@ const depth: Record<AccessContext, number> = { crossroads: 0, agent: 1, internal
 /** Whether one context reaches no further in than another. */
 export const isWithin = (one: AccessContext, bound: AccessContext): boolean => depth[one] <= depth[bound]
 
-export const outer = (one: AccessContext, other: AccessContext): AccessContext => (isWithin(one, other) ? one : other)
+export const outerOf = (one: AccessContext, other: AccessContext): AccessContext => (isWithin(one, other) ? one : other)
 
 /** Which context a new token stands in, unless an admin says otherwise. */
 export const usualContext = (principal: Pick<Principal, "kind" | "roles">): AccessContext =>

@@ -45,7 +45,7 @@ export interface TokenTurn {
 }
 
 /** What a stored token is besides: renewed as a certificate. */
-export interface Origin {
+export interface StoredKind {
   readonly certificate: unknown
 }
 

@@ -8,7 +8,7 @@ import { SqlClient } from "effect/sql"
 import { chain } from "../../store/Resolved.ts"
 import { currentCause } from "../../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../../store/journal/Journal.ts"
-import { below } from "../identity/Agents.ts"
+import { branchOf } from "../identity/Agents.ts"
 import { Principals } from "../identity/Principals.ts"
 import { rightsBell, rightsChanged, rightsEpoch } from "../rights/Rights.ts"
 
@@ -104,7 +104,7 @@ export class Pauses extends Context.Service<
         for (const { reason, subject } of pauses) {
           if (!subject.startsWith("agents/")) continue
           const rows = yield* Effect.orDie(
-            sql<{ id: string }>`SELECT id FROM ${below(sql, subject.slice(7))} AS branch`,
+            sql<{ id: string }>`SELECT id FROM ${branchOf(sql, subject.slice(7))} AS branch`,
           )
           for (const { id } of rows) subjects.set(`agents/${id}`, reason)
         }

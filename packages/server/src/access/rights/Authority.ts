@@ -18,7 +18,7 @@ import {
 } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { newId } from "../../store/journal/Correlation.ts"
-import { isWithin, outer, usualContext } from "../identity/contexts.ts"
+import { isWithin, outerOf, usualContext } from "../identity/contexts.ts"
 import { defaultRoles, mayDelegate, reachesBeyond } from "./policy.ts"
 import { Grants } from "./Grants.ts"
 
@@ -159,7 +159,7 @@ export class Authority extends Context.Service<
         )
         yield* hasToken(caller, resource)
         yield* actAs(caller, whose)
-        const context = wanted.context ?? outer(usual, caller.context)
+        const context = wanted.context ?? outerOf(usual, caller.context)
         if (wanted.expiresAt !== undefined || caller.expiresAt === null) {
           yield* within(caller, resource, { context, expiresAt: wanted.expiresAt ?? null })
           return { ...wanted, context }

@@ -3,15 +3,15 @@
  * whatever stays open longer (a feed, a watch) gets a new one when rights change.
  */
 import type { Action, Principal } from "@stoa/contract"
-import type { Judged, Reach } from "./policy.ts"
+import type { RuleVerdict, Reach } from "./policy.ts"
 
-export type { Judged } from "./policy.ts"
+export type { RuleVerdict } from "./policy.ts"
 
 export interface Viewer {
   readonly principal: Principal
   /** An admin of the things it was made for: it sees everybody's. */
   readonly all: boolean
-  readonly judge: (action: Action, resource: string) => Judged
+  readonly judge: (action: Action, resource: string) => RuleVerdict
   /** Whether its rules say the same of all things that begin so, such as `spaces/`. */
   readonly reach: (action: Action, things: string) => Reach
   /** Whether what it says stands until its own rules are changed: nothing in them ends by itself or is lent. */

@@ -19,7 +19,7 @@ export interface Rule {
   readonly context?: AccessContext
 }
 
-export interface Judged {
+export interface RuleVerdict {
   readonly verdict: Verdict
   readonly rule: string
 }
@@ -87,7 +87,7 @@ const ofOwn: ReadonlyArray<Verdict> = ["deny", "ask", "allow"]
 /** Of what is lent the widest counts, because lending only adds. What the giver is denied it cannot lend. */
 const ofLent: ReadonlyArray<Verdict> = ["allow", "ask"]
 
-const firstOf = (order: ReadonlyArray<Verdict>, rules: ReadonlyArray<Rule>): Judged | undefined => {
+const firstOf = (order: ReadonlyArray<Verdict>, rules: ReadonlyArray<Rule>): RuleVerdict | undefined => {
   for (const verdict of order) {
     const decided = rules.find((one) => one.effect === verdict)
     if (decided !== undefined) return { verdict, rule: decided.name }
@@ -120,7 +120,7 @@ export const judge = (
   context: AccessContext,
   /** What each giver's rules say, once: loans that cross must not be followed over and over. */
   said: Map<ReadonlyArray<Rule>, Verdict> = new Map(),
-): Judged => {
+): RuleVerdict => {
   const fitting = rulesThatFit(rules, action, resource, now)
   const own = firstOf(
     ofOwn,

@@ -6,7 +6,7 @@ import { type CallId, Missing, type Principal } from "@stoa/contract"
 import { type Failure, type Progress, Road } from "@stoa/tools"
 import { Cause, Deferred, Effect, Exit } from "effect"
 import { Tokens } from "../../access/identity/Tokens.ts"
-import { type Bound, Decisions } from "../../decisions/Decisions.ts"
+import { type BoundAnswer, Decisions } from "../../decisions/Decisions.ts"
 import { Holder } from "../../store/Holder.ts"
 import { causedBy } from "../../store/journal/Correlation.ts"
 import { Journal } from "../../store/journal/Journal.ts"
@@ -15,7 +15,7 @@ import { Upstreams } from "../../upstreams/Upstreams.ts"
 import { attemptFrom, causeOf } from "../road/attempt.ts"
 import { type makeExecute, measure } from "../road/execute.ts"
 import { noTraces } from "../road/Handler.ts"
-import type { Ending, Record } from "../road/record/record.ts"
+import type { CallEnd, Record } from "../road/record/record.ts"
 import type { Prepare } from "../road/prepare.ts"
 import type { CallRow } from "../road/record/rows.ts"
 import type { makeListeners } from "./listeners.ts"
@@ -58,7 +58,7 @@ export const makeAnswers = Effect.fnUntraced(function* (
       ? { capabilities: asked.client, answers: {}, log: () => {}, letGo: () => {} }
       : now
 
-  const settle = Effect.fnUntraced(function* (id: string, ending: Ending) {
+  const settle = Effect.fnUntraced(function* (id: string, ending: CallEnd) {
     const row = yield* journal.transact(record.settle(id, ending, noTraces()))
     if (row !== undefined) yield* measure(row)
     yield* listeners.tell(row)
@@ -100,7 +100,7 @@ export const makeAnswers = Effect.fnUntraced(function* (
     }).pipe(Effect.scoped)
 
   /** The decision was closed, whichever way: what is not answered by then has been cancelled. */
-  const decided = Effect.fnUntraced(function* (row: CallRow, bound: Bound, now?: Now) {
+  const decided = Effect.fnUntraced(function* (row: CallRow, bound: BoundAnswer, now?: Now) {
     const asked = yield* journal.transact(
       Effect.gen(function* () {
         const open = yield* questions.held(row.id)

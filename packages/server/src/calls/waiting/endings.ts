@@ -5,7 +5,7 @@ import { Cause, Effect, Exit } from "effect"
 import { SqlClient } from "effect/sql"
 import { Principals } from "../../access/identity/Principals.ts"
 import { Tokens } from "../../access/identity/Tokens.ts"
-import { type Bound, Decisions } from "../../decisions/Decisions.ts"
+import { type BoundAnswer, Decisions } from "../../decisions/Decisions.ts"
 import { Holder, isGone } from "../../store/Holder.ts"
 import { causedBy } from "../../store/journal/Correlation.ts"
 import { Journal } from "../../store/journal/Journal.ts"
@@ -17,7 +17,7 @@ import { attemptFrom, causeOf } from "../road/attempt.ts"
 import { type makeExecute, measure } from "../road/execute.ts"
 import { noTraces } from "../road/Handler.ts"
 import { isSettled, open } from "../road/record/lifecycle.ts"
-import { type Ending, unknownOutcome, type Record } from "../road/record/record.ts"
+import { type CallEnd, unknownOutcome, type Record } from "../road/record/record.ts"
 import type { Prepare } from "../road/prepare.ts"
 import type { CallRow } from "../road/record/rows.ts"
 import { makeAnswers } from "./answers.ts"
@@ -27,7 +27,7 @@ import { inState } from "../../store/database/States.ts"
 /** Said of a call whose server went away with a question open. */
 const cutOff = "Its server went away while it waited for an answer. Whether it had an effect is not known"
 
-const refused = (message: string, rule?: string): Ending => ({
+const refused = (message: string, rule?: string): CallEnd => ({
   step: "refuse",
   error: { tag: "ToolAuthorizationError", message },
   ...(rule === undefined ? {} : { rule }),
@@ -55,7 +55,7 @@ export const makeEndings = Effect.fnUntraced(function* (
 
   const run = Effect.runForkWith(yield* Effect.context<never>())
   /** Ends a call that waits, and takes back what was asked: one without the other would leave a question about nothing. */
-  const abandon = Effect.fnUntraced(function* (id: string, ending: Exclude<Ending, { readonly step: "finish" }>) {
+  const abandon = Effect.fnUntraced(function* (id: string, ending: Exclude<CallEnd, { readonly step: "finish" }>) {
     const row = yield* journal.transact(
       Effect.gen(function* () {
         const settled = yield* record.settle(id, ending, noTraces())
@@ -72,7 +72,7 @@ export const makeEndings = Effect.fnUntraced(function* (
   )
 
   /** An approved call runs the stored call: found, judged and validated again, as things stand now. */
-  const runApproved = Effect.fnUntraced(function* (row: CallRow, bound: Bound) {
+  const runApproved = Effect.fnUntraced(function* (row: CallRow, bound: BoundAnswer) {
     const caller = yield* Effect.option(tokens.again(row.principal, row.context))
     if (caller._tag === "None") return yield* settle(row.id, refused("The caller of this call has been retired"))
     const attempt = attemptFrom(row, caller.value, {})
@@ -123,7 +123,7 @@ export const makeEndings = Effect.fnUntraced(function* (
       found._tag === "Some" ? found.value.name : "nobody",
     )
 
-  const outcome = (row: CallRow, bound: Bound): Effect.Effect<unknown> => {
+  const outcome = (row: CallRow, bound: BoundAnswer): Effect.Effect<unknown> => {
     if (bound.kind === "approval" && bound.verdict === "approve") return runApproved(row, bound)
     if (bound.kind === "elicitation") return answers.decided(row, bound)
     if (bound.verdict === "submit") return settle(row.id, { step: "finish", output: JSON.parse(bound.value ?? "null") })
@@ -229,7 +229,7 @@ export const makeEndings = Effect.fnUntraced(function* (
     const failure =
       given.error === undefined ? undefined : typeof given.error === "string" ? given.error : given.error.message
     if (failure === undefined) yield* fitsOutput(row, given.output)
-    const ending: Ending =
+    const ending: CallEnd =
       failure === undefined
         ? { step: "finish", output: given.output }
         : { step: "fail", error: { tag: "ToolExecutionError", message: failure } }
@@ -293,7 +293,7 @@ export const makeEndings = Effect.fnUntraced(function* (
   })
 
   /** The end of what a call waited for, as a room above knows it: a run has ended. */
-  const finish = Effect.fnUntraced(function* (id: string, ending: Ending) {
+  const finish = Effect.fnUntraced(function* (id: string, ending: CallEnd) {
     const row = yield* record.settle(id, ending, noTraces())
     // What was asked is taken back: nobody shall answer a question about nothing.
     if (row !== undefined && row.onId !== null && ending.step !== "finish")

@@ -5,7 +5,7 @@
 import { type Event, kinds, type PrincipalId } from "@stoa/contract"
 import type { Viewer } from "../../access/rights/Viewer.ts"
 
-export interface Sight {
+export interface FeedScope {
   readonly viewer: Viewer
   /** May read all events: admins, and whoever was granted it; but none of a space that a rule keeps from it. */
   readonly everything: boolean
@@ -15,11 +15,11 @@ export interface Sight {
   readonly refused: ReadonlySet<string>
 }
 
-export const mayWatch = ({ everything, refused, spaces }: Sight, space: string | null): boolean =>
+export const mayWatch = ({ everything, refused, spaces }: FeedScope, space: string | null): boolean =>
   everything ? space === null || !refused.has(space) : space !== null && spaces.has(space)
 
 /** Whoever comes in sees the event of their coming, and everything after it. */
-export const enter = ({ open, spaces, viewer }: Sight, event: Event): void => {
+export const enter = ({ open, spaces, viewer }: FeedScope, event: Event): void => {
   if (!open) return
   const { all, principal } = viewer
   if (event.kind === "space.added") {
@@ -30,7 +30,7 @@ export const enter = ({ open, spaces, viewer }: Sight, event: Event): void => {
 }
 
 /** Whoever is put out sees that, and nothing after it. A public space cannot be left: everybody may watch it. */
-export const leaveBy = ({ spaces, viewer }: Sight, event: Event): void => {
+export const leaveBy = ({ spaces, viewer }: FeedScope, event: Event): void => {
   if (
     event.kind === "member.removed" &&
     event.body.principal === viewer.principal.id &&
@@ -48,7 +48,7 @@ const concerns = (event: Event, principal: PrincipalId): boolean =>
   // A record is seen by those who may read it.
   ("readers" in event.body && (event.body.public || event.body.readers.includes(principal)))
 
-export const maySee = (sight: Sight, event: Event): boolean => {
+export const maySee = (sight: FeedScope, event: Event): boolean => {
   const { id } = sight.viewer.principal
   if (sight.everything && mayWatch(sight, event.space)) return true
   const acted = event.actor === id
@@ -87,6 +87,6 @@ const changesSpaces = (event: Event): boolean =>
   event.kind === "member.removed"
 
 /** Whether what somebody may see has to be asked again before these are shown. */
-export const isStale = ({ open, viewer }: Sight, events: ReadonlyArray<Event>): boolean =>
+export const isStale = ({ open, viewer }: FeedScope, events: ReadonlyArray<Event>): boolean =>
   !viewer.lasting ||
   events.some((event) => changesRights(event, viewer.principal.id) || (!open && changesSpaces(event)))

@@ -5,7 +5,7 @@
 import { Context, Duration, Effect, Layer, Option } from "effect"
 import { Embeddings } from "../../models/Embeddings.ts"
 import { monotonicMillis } from "../../store/Moment.ts"
-import type { Meaning } from "../../store/search/Vectors.ts"
+import type { QuestionVector } from "../../store/search/Vectors.ts"
 
 /** So long a question waits for the model. */
 const patience = Duration.seconds(2)
@@ -18,17 +18,17 @@ export class Meanings extends Context.Service<
   Meanings,
   {
     /** Undefined: there is no model for it. */
-    readonly of: (question: string) => Effect.Effect<Meaning | { readonly problem: string } | undefined>
+    readonly of: (question: string) => Effect.Effect<QuestionVector | { readonly problem: string } | undefined>
   }
 >()("server/memory/meaning/Meanings") {
   static readonly layer = Layer.effect(
     Meanings,
     Effect.gen(function* () {
       const embeddings = yield* Embeddings
-      const kept = new Map<string, Meaning>()
+      const kept = new Map<string, QuestionVector>()
       let failed: { readonly model: string; readonly problem: string; readonly until: number } | undefined
 
-      const keep = (key: string, meaning: Meaning): void => {
+      const keep = (key: string, meaning: QuestionVector): void => {
         kept.delete(key)
         kept.set(key, meaning)
         if (kept.size > mostKept) kept.delete(kept.keys().next().value!)

@@ -8,7 +8,7 @@ const sizeOf = (step: PastStep): number =>
   JSON.stringify(step.parts).length + step.results.reduce((sum, one) => sum + JSON.stringify(one).length, 0)
 
 /** `window`: how many tokens the model takes; `told`: letters of what it is told in any case. */
-export const fitted = (steps: ReadonlyArray<PastStep>, told: number, window: number): ReadonlyArray<PastStep> => {
+export const fitToWindow = (steps: ReadonlyArray<PastStep>, told: number, window: number): ReadonlyArray<PastStep> => {
   const most = window * carefulLettersPerToken - told
   let size = steps.reduce((sum, step) => sum + sizeOf(step), 0)
   if (size <= most) return steps

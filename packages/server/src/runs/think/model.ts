@@ -8,7 +8,7 @@ import { usualWindow } from "../../models/Estimate.ts"
 import { Languages } from "../../models/Languages.ts"
 import type { ModelOutput, OutputDelta } from "../../models/ModelOutput.ts"
 import { conversation, type PastStep } from "../prompt/conversation.ts"
-import { fitted } from "../prompt/fit.ts"
+import { fitToWindow } from "../prompt/fit.ts"
 
 /** It cannot think, whatever is tried: the run ends with these words. */
 class ThinkFailure extends Data.TaggedError("ThinkFailure")<{
@@ -57,7 +57,7 @@ export const makeThink = Effect.gen(function* () {
 
   const optionsFor = ({ declared, name }: Access, input: ThoughtInput): LanguageModelV4CallOptions => {
     const told = input.told.reduce((sum, { body }) => sum + body.length, 0)
-    const steps = fitted(input.steps, told, declared.window ?? usualWindow)
+    const steps = fitToWindow(input.steps, told, declared.window ?? usualWindow)
     const most = [declared.maxOutput, input.mostTokens].filter((one) => one !== undefined)
     return {
       prompt: conversation(input.told, steps, name),

@@ -1,7 +1,7 @@
 /** What a wait that hangs on a run has come to, in names: who has answered what, and who will not. */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { calledIn, Closed } from "./mail.ts"
+import type { nameInMail, ClosedRequest } from "./mail.ts"
 
 export interface ClosedRow {
   readonly id: string
@@ -32,7 +32,7 @@ interface ReplyRow extends Named {
 export const closedOf = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   rows: ReadonlyArray<ClosedRow>,
-  called: ReturnType<typeof calledIn>,
+  called: ReturnType<typeof nameInMail>,
 ) {
   if (rows.length === 0) return []
   const ids = rows.map(({ id }) => id)
@@ -44,7 +44,7 @@ export const closedOf = Effect.fnUntraced(function* (
     sql<ReplyRow>`SELECT r.wait, p.name, p.kind, m.text FROM wait_replies r JOIN messages m ON m.id = r.message
       JOIN principals p ON p.id = m.author WHERE ${sql.in("r.wait", ids)} ORDER BY m.created_at, m.seq`,
   )
-  return rows.map((row): Closed => {
+  return rows.map((row): ClosedRequest => {
     const said = replies.filter(({ wait }) => wait === row.id)
     const missing = parties.filter((one) => one.wait === row.id && one.state !== "replied")
     const released = row.state === "released" ? "The wait was ended by an operator." : undefined

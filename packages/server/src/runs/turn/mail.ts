@@ -15,13 +15,13 @@ export interface Mail {
 }
 
 /** What somebody is called in mail: in a team the human has one name, whoever it is (S3-37). */
-export const calledIn =
+export const nameInMail =
   (isTeam: boolean) =>
   ({ kind, name }: { readonly kind: string; readonly name: string }): string =>
     isTeam && kind === "person" ? "USER" : name
 
 /** What a sync request has come to. */
-export interface Closed {
+export interface ClosedRequest {
   readonly message: string
   readonly replies: ReadonlyArray<{ readonly from: string; readonly text: string }>
   /** Who will not answer any more, and why. */
@@ -65,10 +65,10 @@ const mailWith = (mail: ReadonlyArray<Mail>, write: Write): string => mail.map((
 export const mailText = (mail: ReadonlyArray<Mail>): string => told(textsOf(mail), (write) => mailWith(mail, write))
 
 /** Who is not heard of any more is said in words of the house, so that nobody waits for ever (S3-20). */
-const missingText = (message: string, { name, why }: Closed["missing"][number]): string =>
+const missingText = (message: string, { name, why }: ClosedRequest["missing"][number]): string =>
   `No reply from ${inLine(name)} (to message ${bare(message)}):\n${why}`
 
-const closedText = ({ message, missing, replies }: Closed, write: Write): string =>
+const closedText = ({ message, missing, replies }: ClosedRequest, write: Write): string =>
   [
     ...replies.map(({ from, text }) => `Reply from ${inLine(from)} (to message ${bare(message)}):\n${write(text)}`),
     ...missing.map((who) => missingText(message, who)),
@@ -80,7 +80,7 @@ const lateText = ({ call, text, tool }: LateResult, write: Write): string =>
 export interface News {
   /** The turn before was cut off: what it did by then. */
   readonly cut?: { readonly why: string; readonly calls: ReadonlyArray<string>; readonly mail: ReadonlyArray<Mail> }
-  readonly closed: ReadonlyArray<Closed>
+  readonly closed: ReadonlyArray<ClosedRequest>
   readonly late: ReadonlyArray<LateResult>
   /** How many messages lie in its inbox. */
   readonly inbox: number

@@ -15,7 +15,7 @@ import { profileNamed } from "../profile.ts"
 import { type RunEnd, envelopeOf, type RunRow, type PromptRow, type TriggerRow } from "../rows.ts"
 import { makeAnswer } from "./answer.ts"
 import { closedOf, type ClosedRow } from "./closed.ts"
-import { calledIn, type Mail, mailText, newsText } from "./mail.ts"
+import { nameInMail, type Mail, mailText, newsText } from "./mail.ts"
 import { makeTurnRows } from "./rows.ts"
 
 export const programOf = (model: string | null): string | undefined =>
@@ -27,7 +27,7 @@ export interface PendingNews {
   readonly closed: ReadonlyArray<ClosedRow>
   readonly late: ReadonlyArray<CallRow>
 }
-export const nothingBeside: PendingNews = { waits: 0, closed: [], late: [] }
+export const noPendingNews: PendingNews = { waits: 0, closed: [], late: [] }
 
 export interface TurnWork {
   readonly row: RunRow
@@ -70,7 +70,7 @@ export const makeTurn = Effect.fnUntraced(function* (record: Record) {
     const found = yield* Effect.orDie(
       sql<{ id: string; name: string; kind: string }>`SELECT id, name, kind FROM principals WHERE ${sql.in("id", ids)}`,
     )
-    const called = calledIn(isTeam)
+    const called = nameInMail(isTeam)
     return new Map(found.map((one) => [one.id, called(one)]))
   })
 
@@ -95,7 +95,7 @@ export const makeTurn = Effect.fnUntraced(function* (record: Record) {
   const beside = Effect.fnUntraced(function* (work: TurnWork) {
     const { row, steps } = work
     const last = steps.at(-1)
-    if (last === undefined) return nothingBeside
+    if (last === undefined) return noPendingNews
     const waits = yield* Effect.orDie(
       sql<ClosedRow>`SELECT id, message, state, outcome, told FROM waits WHERE run = ${row.id} AND call = ''`,
     )
@@ -133,7 +133,7 @@ export const makeTurn = Effect.fnUntraced(function* (record: Record) {
             },
           }
         : {}),
-      closed: yield* closedOf(sql, aside.closed, calledIn(profileNamed(work.row.profile).inbox)),
+      closed: yield* closedOf(sql, aside.closed, nameInMail(profileNamed(work.row.profile).inbox)),
       late: aside.late.map((row) => ({ call: row.id, tool: row.tool, text: resultText(row) })),
       inbox: yield* inboxOf(work.row.agent),
     })

@@ -25,12 +25,19 @@ import { Journal, type Transaction } from "../../store/journal/Journal.ts"
 import { Timers } from "../../store/journal/Timers.ts"
 import { open as openStates, waiting as waitingStates } from "../lifecycle.ts"
 import { profileNamed } from "../profile.ts"
-import { hanging, makeHanging } from "./hanging.ts"
+import { noCall, makeHanging } from "./hanging.ts"
 import { makeHistory, type WaitRow } from "./history.ts"
 import { makeRecord } from "../record.ts"
 import { limitsOf, type RunRow } from "../rows.ts"
 import { inState } from "../../store/database/States.ts"
-import { answered, closedStateOf, type PostedMessage, type OpenWait, waitResult, type WaitState } from "./waiting.ts"
+import {
+  findAnsweredWait,
+  closedStateOf,
+  type PostedMessage,
+  type OpenWait,
+  waitResult,
+  type WaitState,
+} from "./waiting.ts"
 
 export const waitPurpose = "wait"
 
@@ -143,7 +150,7 @@ export class Waits extends Context.Service<
           ...(state === "silent" || state === "released" ? { ended: state } : {}),
         }
         yield* Effect.orDie(sql`UPDATE waits SET outcome = ${JSON.stringify(output)} WHERE id = ${row.id}`)
-        if (row.call !== hanging) yield* calls.finish(row.call, { step: "finish", output })
+        if (row.call !== noCall) yield* calls.finish(row.call, { step: "finish", output })
         else if (row.run !== null) yield* record.ring([row.run])
       })
 
@@ -190,7 +197,7 @@ export class Waits extends Context.Service<
           id,
           run: run?.id ?? null,
           agent: call.principal,
-          call: wanted.hangs === true ? hanging : call.id,
+          call: wanted.hangs === true ? noCall : call.id,
           space: space.id,
           message: message.id,
           mode: parties.length === 0 ? "any" : needed === parties.length ? "all" : "count",
@@ -232,7 +239,7 @@ export class Waits extends Context.Service<
         }
         for (const [agent, own] of Map.groupBy(there, ({ row }) => row.agent)) {
           const waits = own.map(({ parties, row }): OpenWait => ({ id: row.id, agent, message: row.message, parties }))
-          const hit = answered(waits, heard, strict)
+          const hit = findAnsweredWait(waits, heard, strict)
           if (hit === undefined) continue
           const waited = own.find(({ row }) => row.id === hit.id)!.row
           if (!(yield* reads(waited))) {
@@ -240,7 +247,7 @@ export class Waits extends Context.Service<
             continue
           }
           // Nobody goes on with it: whoever waited outside of a run finds it in its inbox.
-          if (waited.call !== hanging || waited.run !== null) woken.add(agent)
+          if (waited.call !== noCall || waited.run !== null) woken.add(agent)
           yield* Effect.orDie(sql`UPDATE wait_parties SET state = 'replied', message = ${message.id}
             WHERE wait = ${hit.id} AND principal = ${heard.author} AND state = 'awaited'`)
           yield* Effect.orDie(

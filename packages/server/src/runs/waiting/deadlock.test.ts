@@ -6,7 +6,7 @@
 import { assert, describe, it } from "vitest"
 import { times } from "../../../../../test/long.ts"
 import { proceed } from "../working/proceed.ts"
-import { answered, closedStateOf, type Party, findWaitCycles, type WaitState, wayBack } from "./waiting.ts"
+import { findAnsweredWait, closedStateOf, type Party, findWaitCycles, type WaitState, findWaitPath } from "./waiting.ts"
 
 interface Mail {
   readonly id: string
@@ -117,7 +117,7 @@ const world = (seed: number, rule = true) => {
   const arrive = (to: Agent, mail: Mail): void => {
     const mine = open().filter(({ agent }) => agent === to.name)
     const heard = { ...mail, author: mail.from, authorKind: "agent" as const, mentions: [] }
-    const hit = answered(mine, heard, true)
+    const hit = findAnsweredWait(mine, heard, true)
     if (hit !== undefined) {
       const wait = mine.find(({ id }) => id === hit.id)!
       wait.parties.find(({ principal }) => principal === mail.from)!.state = "replied"
@@ -131,7 +131,7 @@ const world = (seed: number, rule = true) => {
 
   const send = (self: Agent, to: ReadonlyArray<Agent>, replyTo: string | null, needed: number): void => {
     const names = to.map(({ name }) => name)
-    if (rule && needed > 0 && wayBack(edges(self.name, replyTo), self.name, names).length > 0) return void rings++
+    if (rule && needed > 0 && findWaitPath(edges(self.name, replyTo), self.name, names).length > 0) return void rings++
     const mail: Mail = { id: `m${made++}`, from: self.name, replyTo }
     if (needed > 0)
       waits.push({

@@ -3,10 +3,10 @@ import type { MessageId, PrincipalId } from "@stoa/contract"
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { lockName } from "../../store/database/Locks.ts"
-import { wayBack } from "./waiting.ts"
+import { findWaitPath } from "./waiting.ts"
 
 /** In place of a call: the wait hangs on its run. */
-export const hanging = ""
+export const noCall = ""
 
 export const makeHanging = (sql: SqlClient.SqlClient) => {
   /** Who has answered owes nothing more, also where the answer was not heard yet: the reader comes a moment later. */
@@ -17,7 +17,7 @@ export const makeHanging = (sql: SqlClient.SqlClient) => {
     Effect.map(
       Effect.orDie(
         sql<{ message: MessageId }>`SELECT w.message FROM waits w JOIN wait_parties p ON p.wait = w.id
-          WHERE w.state = 'open' AND w.agent = ${waiting} AND w.call = ${hanging}
+          WHERE w.state = 'open' AND w.agent = ${waiting} AND w.call = ${noCall}
           AND p.principal = ${awaited} AND ${owed} ORDER BY w.opened_at, w.id LIMIT 1`,
       ),
       (rows) => rows[0]?.message,
@@ -31,7 +31,7 @@ export const makeHanging = (sql: SqlClient.SqlClient) => {
 
   const isWaiting = (run: string) =>
     Effect.map(
-      Effect.orDie(sql`SELECT id FROM waits WHERE state = 'open' AND run = ${run} AND call = ${hanging}`),
+      Effect.orDie(sql`SELECT id FROM waits WHERE state = 'open' AND run = ${run} AND call = ${noCall}`),
       (rows) => rows.length > 0,
     )
 
@@ -41,11 +41,11 @@ export const makeHanging = (sql: SqlClient.SqlClient) => {
     const edges = yield* Effect.orDie(
       sql<{ agent: PrincipalId; principal: PrincipalId }>`SELECT w.agent, p.principal FROM waits w
         JOIN wait_parties p ON p.wait = w.id
-        WHERE w.state = 'open' AND w.call = ${hanging} AND w.run IS NOT NULL AND ${owed}
+        WHERE w.state = 'open' AND w.call = ${noCall} AND w.run IS NOT NULL AND ${owed}
         AND NOT (w.message = ${without} AND (p.principal = ${waiting}
           OR w.needed <= 1 + (SELECT count(*) FROM wait_replies r WHERE r.wait = w.id)))`,
     )
-    return wayBack(
+    return findWaitPath(
       edges.map(({ agent, principal }) => [agent, principal] as const),
       waiting,
       awaited,

@@ -2,7 +2,7 @@
 import { type CallId, type PrincipalId, type RunId, RunWait, type SpaceId } from "@stoa/contract"
 import { DateTime, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import { hanging } from "./hanging.ts"
+import { noCall } from "./hanging.ts"
 import { type Party, findWaitCycles, type WaitState } from "./waiting.ts"
 
 export interface WaitRow {
@@ -52,7 +52,7 @@ export const makeHistory = (sql: SqlClient.SqlClient) => {
         new RunWait({
           id: row.id,
           run: row.run as RunId | null,
-          ...(row.call === hanging ? {} : { call: row.call as CallId }),
+          ...(row.call === noCall ? {} : { call: row.call as CallId }),
           agent: row.agent,
           space: row.space,
           message: row.message as never,

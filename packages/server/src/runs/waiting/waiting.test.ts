@@ -1,5 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { answered, closedStateOf, type PostedMessage, type OpenWait, findWaitCycles, waitResult } from "./waiting.ts"
+import {
+  findAnsweredWait,
+  closedStateOf,
+  type PostedMessage,
+  type OpenWait,
+  findWaitCycles,
+  waitResult,
+} from "./waiting.ts"
 
 const wait = (over: Partial<OpenWait> = {}): OpenWait => ({
   id: "w1",
@@ -19,26 +26,26 @@ const heard = (over: Partial<PostedMessage> = {}): PostedMessage => ({
 
 describe("which message answers which wait", () => {
   it("X-09 a reply answers; a plain post of the awaited answers; one that mentions the waiting one is a new matter", () => {
-    assert.strictEqual(answered([wait()], heard({ replyTo: "asked" }))?.id, "w1")
-    assert.strictEqual(answered([wait()], heard({ replyTo: "asked", mentions: ["waiter"] }))?.id, "w1")
-    assert.strictEqual(answered([wait()], heard())?.id, "w1")
-    assert.isUndefined(answered([wait()], heard({ mentions: ["waiter"] })))
-    assert.strictEqual(answered([wait()], heard({ authorKind: "person", mentions: ["waiter"] }))?.id, "w1")
-    assert.isUndefined(answered([wait()], heard({ author: "stranger" })))
+    assert.strictEqual(findAnsweredWait([wait()], heard({ replyTo: "asked" }))?.id, "w1")
+    assert.strictEqual(findAnsweredWait([wait()], heard({ replyTo: "asked", mentions: ["waiter"] }))?.id, "w1")
+    assert.strictEqual(findAnsweredWait([wait()], heard())?.id, "w1")
+    assert.isUndefined(findAnsweredWait([wait()], heard({ mentions: ["waiter"] })))
+    assert.strictEqual(findAnsweredWait([wait()], heard({ authorKind: "person", mentions: ["waiter"] }))?.id, "w1")
+    assert.isUndefined(findAnsweredWait([wait()], heard({ author: "stranger" })))
   })
 
   it("S1-47 S1-48 of two waits the one that is replied to is answered, and a reply to something else answers none", () => {
     const two = [wait(), wait({ id: "w2", message: "second" })]
-    assert.strictEqual(answered(two, heard({ replyTo: "second" }))?.id, "w2")
-    assert.strictEqual(answered(two, heard())?.id, "w1")
-    assert.isUndefined(answered(two, heard({ replyTo: "elsewhere" })))
+    assert.strictEqual(findAnsweredWait(two, heard({ replyTo: "second" }))?.id, "w2")
+    assert.strictEqual(findAnsweredWait(two, heard())?.id, "w1")
+    assert.isUndefined(findAnsweredWait(two, heard({ replyTo: "elsewhere" })))
   })
 
   it("S1-99 without a mention the first message of anybody else answers", () => {
     const anyone = wait({ parties: [] })
-    assert.strictEqual(answered([anyone], heard({ author: "stranger" }))?.id, "w1")
-    assert.isUndefined(answered([anyone], heard({ author: "waiter" })))
-    assert.isUndefined(answered([anyone], heard({ id: "asked" })))
+    assert.strictEqual(findAnsweredWait([anyone], heard({ author: "stranger" }))?.id, "w1")
+    assert.isUndefined(findAnsweredWait([anyone], heard({ author: "waiter" })))
+    assert.isUndefined(findAnsweredWait([anyone], heard({ id: "asked" })))
   })
 
   it("S1-100 G-01 all, any or so many: a wait closes when enough have come, or nobody is left who could answer", () => {

@@ -55,7 +55,7 @@ const awaits = ({ parties }: OpenWait, author: string): boolean =>
  * The wait of one agent that a message answers: the one it replies to; else the oldest that waits for its author. An agent's
  * post that mentions the one who waits is a new matter, and wakes it; a person's is the answer all the same.
  */
-export const answered = (
+export const findAnsweredWait = (
   waits: ReadonlyArray<OpenWait>,
   heard: PostedMessage,
   /** Only a reply answers. */
@@ -90,7 +90,7 @@ export const findWaitCycles = (edges: ReadonlyArray<readonly [from: string, to: 
 }
 
 /** The way from one of those who would be awaited back to who would wait, by who waits for whom; empty, where there is none. */
-export const wayBack = <Id extends string>(
+export const findWaitPath = <Id extends string>(
   edges: ReadonlyArray<readonly [from: Id, to: Id]>,
   waiting: Id,
   awaited: ReadonlyArray<Id>,

@@ -22,7 +22,7 @@ const mostAtOnce = 100
 export const isAble = (agent: Agent): boolean =>
   agent.retiredAt === null && (agent.models.length > 0 || agent.thinker.kind === "program")
 
-export interface Letter {
+export interface IncomingTrigger {
   readonly agent: Agent
   readonly trigger: Omit<TriggerRow, "run" | "agent" | "mail">
   readonly mail: { readonly kind: MailKind; readonly replyTo: string | null } | undefined
@@ -50,7 +50,7 @@ export class Inbox extends Context.Service<
   Inbox,
   {
     /** A message has come: it joins a run that nobody has begun, starts one, or lies in the inbox. Gives the run it is in. */
-    readonly arrive: (letter: Letter) => Effect.Effect<RunId | null, never, Transaction>
+    readonly arrive: (letter: IncomingTrigger) => Effect.Effect<RunId | null, never, Transaction>
     /** A run is over: what failed is put back and told to the parent, and mail that came meanwhile wakes it again. */
     readonly over: (run: RunRow) => Effect.Effect<void, never, Transaction>
     /** Looks into it and takes what fits, oldest first: a second look does not find it again (S3-35). */

@@ -5,7 +5,7 @@
 import type { Event, EventBody, MemoryId, PrincipalId, RunId } from "@stoa/contract"
 import { Clock, Context, DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
-import { Agents, below } from "../../access/identity/Agents.ts"
+import { Agents, branchOf } from "../../access/identity/Agents.ts"
 import { Calls } from "../../calls/Calls.ts"
 import { Memories } from "../../memory/Memories.ts"
 import { newId } from "../../store/journal/Correlation.ts"
@@ -272,7 +272,7 @@ export const layerWake = Layer.effect(
         agent === undefined
           ? sql`1 = 1`
           : stop === "paused"
-            ? sql`agent IN ${below(sql, agent)}`
+            ? sql`agent IN ${branchOf(sql, agent)}`
             : sql`agent = ${agent}`
       const rows = yield* Effect.orDie(
         sql<{ id: string }>`SELECT id FROM runs WHERE ${whose} AND ${inState(sql, states)}`,

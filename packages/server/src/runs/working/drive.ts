@@ -34,7 +34,7 @@ import { Spend } from "../Spend.ts"
 import { makeShow } from "./show.ts"
 import { makeThink } from "../think/model.ts"
 import { resultFill } from "../think/resultFill.ts"
-import { type PendingNews, makeTurn, nothingBeside, programOf } from "../turn/turn.ts"
+import { type PendingNews, makeTurn, noPendingNews, programOf } from "../turn/turn.ts"
 import { wireToolsOf } from "./wireTools.ts"
 
 interface Step extends TakenStep {
@@ -149,7 +149,7 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
   const besideOf = (work: Work): Effect.Effect<PendingNews> => {
     const last = work.steps.at(-1)
     const isQuiet = last !== undefined && last.asked.length === 0
-    return isQuiet ? turns.beside(work) : Effect.succeed(nothingBeside)
+    return isQuiet ? turns.beside(work) : Effect.succeed(noPendingNews)
   }
 
   return Effect.fnUntraced(function* (claimed: RunRow, triggers?: ReadonlyArray<TriggerRow>) {

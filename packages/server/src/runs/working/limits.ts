@@ -1,7 +1,7 @@
 /** The first limit that a run has reached, asked before every thought. Pure. */
 import type { AgentLimits, StopReason } from "@stoa/contract"
 
-export interface Used {
+export interface RunUse {
   readonly steps: number
   readonly tokens: number
   /** In millionths of a dollar. */
@@ -30,7 +30,7 @@ export interface LimitHit {
 const dollars = (micros: number): string => `${(micros / 1e6).toFixed(micros < 1e4 ? 6 : 2)} USD`
 
 /** A limit of nothing is a limit: 0 steps are none. */
-export const findExceededLimit = (limits: AgentLimits, used: Used): LimitHit | undefined => {
+export const findExceededLimit = (limits: AgentLimits, used: RunUse): LimitHit | undefined => {
   const past = (limit: number | undefined, value: number): limit is number => limit !== undefined && value >= limit
   const micros = (limit: number | undefined) => (limit === undefined ? undefined : limit * 1e6)
   if (past(limits.steps, used.steps))

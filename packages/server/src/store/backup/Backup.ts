@@ -34,7 +34,7 @@ export interface Contents {
   readonly hasKey: boolean
 }
 
-export interface Restored extends Contents {
+export interface RestoreResult extends Contents {
   readonly secretKey: Option.Option<Redacted.Redacted>
   /** Where what was there before has gone, if there was anything. */
   readonly replaced: string | undefined
@@ -62,7 +62,7 @@ export class Backup extends Context.Service<
     /** For `migrate`: a copy of what is about to be changed; says where it is. */
     readonly beforeMigration: (from: number) => Effect.Effect<string, StartError>
     /** All or nothing. A database that is not empty is replaced only if asked for, and then a copy of it is kept. */
-    readonly restore: (file: string, options: { readonly replace: boolean }) => Effect.Effect<Restored, StartError>
+    readonly restore: (file: string, options: { readonly replace: boolean }) => Effect.Effect<RestoreResult, StartError>
   }
 >()("server/store/backup/Backup") {
   static readonly layer = ({ folder, librariesTables, migrations, program }: Options) =>

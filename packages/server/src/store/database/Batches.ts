@@ -9,7 +9,7 @@ import { Effect, type Scope } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import type { GroupCommit } from "./groupCommit.ts"
 import { asText, type BatchStatement } from "./statements.ts"
-import type { Batch, Written } from "./writerThread.ts"
+import type { Batch, WriteResult } from "./writerThread.ts"
 
 /** Of each statement the number of its last row. */
 type Last = ReadonlyArray<number>
@@ -171,7 +171,7 @@ export class Batches {
       workerData: { file: this.#file },
     })
     this.#worker = worker
-    worker.on("message", (written: Written | "ready") => {
+    worker.on("message", (written: WriteResult | "ready") => {
       if (written !== "ready") return this.#hear(written)
       this.#ready = true
       this.#here.movesLog(false)
@@ -183,7 +183,7 @@ export class Batches {
   }
 
   /** Answers come in the order of the questions. */
-  #hear(written: Written): void {
+  #hear(written: WriteResult): void {
     const done = this.#asked.shift()
     this.#rest()
     if ("last" in written) {

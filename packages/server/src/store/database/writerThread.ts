@@ -14,7 +14,9 @@ export interface Batch {
   readonly synced: boolean
 }
 /** Told once it is committed, with the number of the last row of each statement, and how long the disk took. */
-export type Written = { readonly last: ReadonlyArray<number>; readonly syncMs: number } | { readonly broken: Broken }
+export type WriteResult =
+  | { readonly last: ReadonlyArray<number>; readonly syncMs: number }
+  | { readonly broken: Broken }
 interface Broken {
   /** It was committed, and the disk did not take it. */
   readonly isUnsynced: boolean
@@ -34,7 +36,7 @@ db.exec(`PRAGMA wal_autocheckpoint=${mostPages}`)
 const write = batchWriter(db)
 let log: number | undefined
 
-const tell = (written: Written) => port.postMessage(written)
+const tell = (written: WriteResult) => port.postMessage(written)
 
 const sync = (): number => {
   log ??= openSync(`${file}-wal`, "r+")

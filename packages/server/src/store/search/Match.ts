@@ -1,7 +1,7 @@
 /** Why a text was found, in words a person wrote: those of the question, and those that stand in the text. */
 import type { MemoryMatch } from "@stoa/contract"
 import { Effect } from "effect"
-import type { Answered, SearchHit } from "./SearchIndex.ts"
+import type { SearchAnswer, SearchHit } from "./SearchIndex.ts"
 import { holdsPhrase, type Word, wordsIn } from "./terms.ts"
 
 /** A text of up to so many characters is its own passage. */
@@ -16,7 +16,7 @@ const atOnce = 8
 const mostPlaces = 400
 
 /** What stood in quotes stands in the text, word for word. */
-const holdsPhrases = (text: string, { phrases }: Pick<Answered, "phrases">): boolean =>
+const holdsPhrases = (text: string, { phrases }: Pick<SearchAnswer, "phrases">): boolean =>
   phrases.every((phrase) => holdsPhrase(text, phrase))
 
 /** The part of a text where the most of these terms are, and among equals the first. */
@@ -33,7 +33,12 @@ const densest = (text: string, words: ReadonlyArray<Word>, terms: ReadonlySet<st
   return `${from > 0 ? "… " : ""}${text.slice(from, end).trim()}${end < text.length ? " …" : ""}`
 }
 
-const matchOf = ({ nearest, score, why }: SearchHit, answered: Answered, text: string, most: number): MemoryMatch => {
+const matchOf = (
+  { nearest, score, why }: SearchHit,
+  answered: SearchAnswer,
+  text: string,
+  most: number,
+): MemoryMatch => {
   const { label, near, words } = why()
   const read = wordsIn(text.slice(0, most))
   const written = new Map(read.toReversed().flatMap(({ terms, word }) => terms.map((term) => [term, word])))
@@ -58,7 +63,7 @@ const matchOf = ({ nearest, score, why }: SearchHit, answered: Answered, text: s
  * work for the event loop: others have their turn between any two.
  */
 export const matchesOf = Effect.fnUntraced(function* (
-  answered: Answered,
+  answered: SearchAnswer,
   texts: ReadonlyArray<{ readonly id: string; readonly text: string }>,
 ) {
   const hits = new Map(answered.found.map((hit) => [hit.ref, hit]))

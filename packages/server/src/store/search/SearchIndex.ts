@@ -12,7 +12,7 @@ import { makeKeeping } from "./keeping.ts"
 import {
   askedOf,
   baseOf,
-  looksFor,
+  indexQueriesFor,
   type Match,
   mayBeMisspelt,
   meantBy,
@@ -21,18 +21,26 @@ import {
   questionOf,
 } from "./question.ts"
 import { mergedOrder } from "./nearness.ts"
-import { type QueryTerm, type Counted, counter, type Row, score, type Scored, type Why } from "./score.ts"
-import { type Meaning, Vectors } from "./Vectors.ts"
+import {
+  type QueryTerm,
+  type CountedRow,
+  counter,
+  type Row,
+  score,
+  type ScoredRow,
+  type MatchReasons,
+} from "./score.ts"
+import { type QuestionVector, Vectors } from "./Vectors.ts"
 
 export interface SearchHit {
   readonly ref: string
   readonly score: number
-  readonly why: () => Why
+  readonly why: () => MatchReasons
   /** Where it stands among the nearest in meaning, if that was asked and it is there. */
   readonly nearest?: number
 }
 
-export interface Answered {
+export interface SearchAnswer {
   /** Best first, each text once. */
   readonly found: ReadonlyArray<SearchHit>
   /** Words nobody wrote, by what was looked for instead. */
@@ -48,7 +56,7 @@ export interface Answered {
 /** What a search may ask beside words. */
 export interface FindOptions {
   /** The question as a vector; or why there is none. */
-  readonly meaning?: Meaning | { readonly problem: string } | undefined
+  readonly meaning?: QuestionVector | { readonly problem: string } | undefined
   /** Rows that are read and scored: fewer in tests. */
   readonly budget?: number
   /** Who asks: the questions of one come one after the other. */
@@ -61,7 +69,7 @@ const usualBudget = 1000
 const rowsAtOnce = 100
 /** So many of the best are asked for their neighbours. */
 const heard = 50
-const nothing = (): Why => ({ words: [], near: [], label: [] })
+const nothing = (): MatchReasons => ({ words: [], near: [], label: [] })
 const away = 2
 /** Scopes that one question covers, and names that are looked up in one statement. */
 const mostSearched = 20_000
@@ -94,7 +102,7 @@ export class SearchIndex extends Context.Service<
       question: string,
       filters?: ReadonlyArray<string>,
       options?: FindOptions,
-    ) => Effect.Effect<Answered>
+    ) => Effect.Effect<SearchAnswer>
   }
 >()("server/store/search/SearchIndex") {
   static readonly layer = Layer.effect(
@@ -175,7 +183,7 @@ export class SearchIndex extends Context.Service<
           : sql<StoredRow>`SELECT seq, ref, scope, series, place, len, labels, terms, tokens FROM search_index
                 WHERE ${sql.in("seq", seqs)}`
 
-      const neighboursOf = Effect.fnUntraced(function* (best: ReadonlyArray<Scored>, known: ReadonlySet<number>) {
+      const neighboursOf = Effect.fnUntraced(function* (best: ReadonlyArray<ScoredRow>, known: ReadonlySet<number>) {
         const wanted = best.flatMap(({ row }) =>
           row.series === null
             ? []
@@ -217,7 +225,7 @@ export class SearchIndex extends Context.Service<
         budget: number,
       ) {
         const seqs = new Set<number>()
-        for (const { limit, match } of looksFor(asked, baseOf(scopes, question), budget)) {
+        for (const { limit, match } of indexQueriesFor(asked, baseOf(scopes, question), budget)) {
           if (seqs.size >= budget) break
           const room = Math.min(limit, budget - seqs.size)
           for (const seq of yield* lookUp(match, scopes, room)) seqs.add(seq)
@@ -228,7 +236,7 @@ export class SearchIndex extends Context.Service<
       /** Read and counted in turns: the rows of long texts are long. */
       const counted = Effect.fnUntraced(function* (seqs: ReadonlyArray<number>, asked: ReadonlyArray<QueryTerm>) {
         const count = counter(asked)
-        const all: Array<Counted> = []
+        const all: Array<CountedRow> = []
         for (const some of Arr.chunksOf(seqs, rowsAtOnce)) {
           for (const row of yield* rowsAt(some)) all.push(count(row))
           if (seqs.length > rowsAtOnce) yield* Effect.yieldNow
@@ -268,7 +276,7 @@ export class SearchIndex extends Context.Service<
         const near = (yield* neighboursOf(best, new Set(seqs))).map(counter(asked))
         if (seqs.length > rowsAtOnce) yield* Effect.yieldNow
         const wanted = question.filters.map(filterToken)
-        const fits = ({ row }: Scored): boolean => {
+        const fits = ({ row }: ScoredRow): boolean => {
           const tokens = ` ${(row as StoredRow).tokens} `
           return wanted.every((token) => tokens.includes(` ${token} `))
         }

@@ -9,7 +9,7 @@ import { filterToken } from "./entries.ts"
 import { bytesOf, merged, type Near, nearestOf, type VectorRow } from "./nearness.ts"
 
 /** A question as the model gave it. */
-export interface Meaning {
+export interface QuestionVector {
   /** Vectors of another model are not looked at. */
   readonly model: string
   readonly vector: ReadonlyArray<number>
@@ -37,7 +37,7 @@ export class Vectors extends Context.Service<
     /** The nearest of these rows and of the newest in the scopes, each text once. */
     readonly nearest: (
       scopes: ReadonlyArray<number>,
-      meaning: Meaning,
+      meaning: QuestionVector,
       filters: ReadonlyArray<string>,
       known: ReadonlyArray<number>,
     ) => Effect.Effect<ReadonlyArray<Near>>

@@ -48,7 +48,7 @@ export const askedOf = (found: ReadonlyArray<QueryTerm>): ReadonlyArray<QueryTer
 export type Match = ReadonlyArray<ReadonlyArray<string>>
 
 /** One look into the index. */
-export interface Look {
+export interface IndexQuery {
   readonly match: Match
   readonly limit: number
 }
@@ -71,7 +71,11 @@ export const baseOf = (
  * A budget of rows, not the whole index: whole lists of the rarest words, then pairs of the next, then the newest with the
  * rarest left. The caller stops when the budget is used up.
  */
-export const looksFor = (asked: ReadonlyArray<QueryTerm>, base: Match, budget: number): ReadonlyArray<Look> => {
+export const indexQueriesFor = (
+  asked: ReadonlyArray<QueryTerm>,
+  base: Match,
+  budget: number,
+): ReadonlyArray<IndexQuery> => {
   let sum = 0
   const cheap = asked.filter(({ n }) => (sum += n) <= budget)
   const left = asked.slice(cheap.length).slice(0, 4)

@@ -28,17 +28,17 @@ export interface Sizes {
 }
 
 /** Asked terms by where they were found, the largest share first. */
-export interface Why {
+export interface MatchReasons {
   readonly words: ReadonlyArray<string>
   readonly near: ReadonlyArray<string>
   readonly label: ReadonlyArray<string>
 }
 
-export interface Scored {
+export interface ScoredRow {
   readonly row: Row
   readonly score: number
   /** Told of those that are shown: most that are scored are not. */
-  readonly why: () => Why
+  readonly why: () => MatchReasons
 }
 
 const k1 = 0.9
@@ -56,14 +56,14 @@ export const rarestFirst = (one: QueryTerm, other: QueryTerm): number =>
   one.n - other.n || (one.term < other.term ? -1 : one.term > other.term ? 1 : 0)
 
 /** How often the asked terms stand in a row, in their order. */
-export interface Counted {
+export interface CountedRow {
   readonly row: Row
   readonly tf: ReadonlyArray<number>
   readonly labelled: ReadonlyArray<boolean>
 }
 
 /** Counts rows, whose texts may be long; what has been counted is scored as often as wanted. */
-export const counter = (asked: ReadonlyArray<QueryTerm>): ((row: Row) => Counted) => {
+export const counter = (asked: ReadonlyArray<QueryTerm>): ((row: Row) => CountedRow) => {
   const places = new Map(asked.map(({ term }, at) => [term, at]))
   return (row) => {
     const tf = Array.from({ length: places.size }, () => 0)
@@ -81,12 +81,12 @@ export const counter = (asked: ReadonlyArray<QueryTerm>): ((row: Row) => Counted
 }
 
 interface Series {
-  readonly byPlace: Map<number, Counted>
+  readonly byPlace: Map<number, CountedRow>
   /** In how many rows of the series each term stands. */
   readonly having: Array<number>
 }
 
-const seriesIn = (counted: ReadonlyArray<Counted>, terms: number): ((row: Row) => Series | undefined) => {
+const seriesIn = (counted: ReadonlyArray<CountedRow>, terms: number): ((row: Row) => Series | undefined) => {
   const scopes = new Map<number, Map<string, Series>>()
   for (const one of counted) {
     const { place, scope, series } = one.row
@@ -107,15 +107,15 @@ const largestFirst = (shares: ReadonlyArray<readonly [term: string, share: numbe
 
 /** Best first, then newest. `asked` is given rarest first. Rows that share nothing with the question are left out. */
 export const score = (
-  counted: ReadonlyArray<Counted>,
+  counted: ReadonlyArray<CountedRow>,
   asked: ReadonlyArray<QueryTerm>,
   sizes: Sizes,
-): ReadonlyArray<Scored> => {
+): ReadonlyArray<ScoredRow> => {
   const seriesOf = seriesIn(counted, asked.length)
   const idf = asked.map((one) => idfOf(one, sizes.rows))
   const average = sizes.rows === 0 ? 1 : Math.max(1, sizes.len / sizes.rows)
 
-  const scored: Array<Scored> = []
+  const scored: Array<ScoredRow> = []
   for (const { labelled, row, tf } of counted) {
     const series = seriesOf(row)
     const near = (away: number) => series?.byPlace.get(row.place + away)?.tf
@@ -138,8 +138,8 @@ export const score = (
       sum += shareAt(at, lent) + label
       shares ||= tf[at]! > 0 || lent > 0 || label > 0
     }
-    const why = (): Why => {
-      const parts = { words: [], near: [], label: [] } as Record<keyof Why, Array<readonly [string, number]>>
+    const why = (): MatchReasons => {
+      const parts = { words: [], near: [], label: [] } as Record<keyof MatchReasons, Array<readonly [string, number]>>
       for (const [at, { term }] of asked.entries()) {
         const lent = lentAt(at)
         if (tf[at]! > 0) parts.words.push([term, shareAt(at, lent)])

@@ -7,7 +7,7 @@ import { Effect } from "effect"
 import { Wallets } from "../../access/identity/Wallets.ts"
 import type { HandlerCall } from "../../calls/road/Handler.ts"
 import { Memories } from "../../memory/Memories.ts"
-import { missing, recordIdOf, shown } from "./shapes.ts"
+import { missing, recordIdOf, shownEngram } from "./shapes.ts"
 
 export interface Holder {
   /** Whose records they are, and by whose rights they are changed. */
@@ -74,7 +74,7 @@ export const makeHolders = Effect.gen(function* () {
 
   const show = Effect.fnUntraced(function* (records: ReadonlyArray<MemoryRecord>) {
     const addresses = yield* wallets.addresses(records.map(({ owner }) => owner))
-    return records.map((record) => shown(record, addresses.get(record.owner)))
+    return records.map((record) => shownEngram(record, addresses.get(record.owner)))
   })
 
   return { of, readable, requireReading, byId, show }

@@ -3,7 +3,7 @@ import { type ChatSession, Missing } from "@stoa/contract"
 import { DateTime, Effect } from "effect"
 import { Grants } from "../../access/rights/Grants.ts"
 import type { HandlerCall } from "../../calls/road/Handler.ts"
-import { ChatSessions, sessionIdOf, type Talker } from "../../sessions/ChatSessions.ts"
+import { ChatSessions, sessionIdOf, type SessionActor } from "../../sessions/ChatSessions.ts"
 import type { Companion } from "../../sessions/Companions.ts"
 import { nameKey } from "../../access/identity/Principals.ts"
 import { integer, text } from "../face.ts"
@@ -19,7 +19,7 @@ export const makeTalker = Effect.map(
   Grants,
   (grants) =>
     ({ acting, call, id }: Holder) =>
-      Effect.map(grants.viewerNow(id, "spaces"), (viewer): Talker => ({ viewer, acting, call })),
+      Effect.map(grants.viewerNow(id, "spaces"), (viewer): SessionActor => ({ viewer, acting, call })),
 )
 
 const summary = (session: ChatSession) => ({

@@ -67,7 +67,7 @@ export const asJson = (content: string) =>
         new WrongState({ detail: 'content must be a string that holds JSON, such as "{\\"level\\": \\"medium\\"}".' }),
       )
 
-export const shown = (record: MemoryRecord, address: string | undefined) => ({
+export const shownEngram = (record: MemoryRecord, address: string | undefined) => ({
   id: engramIdOf(record.id),
   wallet_address: address ?? null,
   engram_type: record.kind,

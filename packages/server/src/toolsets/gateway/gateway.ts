@@ -10,13 +10,13 @@ import { Journal } from "../../store/journal/Journal.ts"
 import { Waits } from "../../runs/waiting/Waits.ts"
 import { gatewayRuns } from "../runs.ts"
 import { gatewayMemory } from "./memory.ts"
-import { bare, makeConversation } from "../conversation.ts"
+import { withoutPrefix, makeConversation } from "../conversation.ts"
 
 const most = 100
 const usual = 50
 
 const line = (message: Message) => ({
-  id: bare(message.id),
+  id: withoutPrefix(message.id),
   content: message.call === null ? message.text : null,
   ...(message.call === null ? {} : { toolCall: message.call }),
   senderName: message.author.name,
@@ -32,7 +32,7 @@ export const gateway = Effect.gen(function* () {
   const waits = yield* Waits
   const journal = yield* Journal
 
-  const delivered = (message: Message) => ({ success: true, messageId: bare(message.id), status: "delivered" })
+  const delivered = (message: Message) => ({ success: true, messageId: withoutPrefix(message.id), status: "delivered" })
 
   const newest = (space: Space, count: number, before?: number) =>
     conversation.read(space, { limit: count, ...(before === undefined ? {} : { before }) })
@@ -59,7 +59,7 @@ export const gateway = Effect.gen(function* () {
           })
         return {
           success: true,
-          spaceId: bare(space.id),
+          spaceId: withoutPrefix(space.id),
           name: space.name,
           history: items.map((message) => ({ ...line(message), seen: message.seq <= read })),
           total: space.lastSeq,

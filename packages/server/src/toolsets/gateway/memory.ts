@@ -6,7 +6,7 @@ import { type Goal, goalIn, goalTags } from "../../memory/Goals.ts"
 import { Memories } from "../../memory/Memories.ts"
 import { type Plan, type PlanDefinition, Plans, type PlanStatus } from "../../memory/Plans.ts"
 import { type FaceTool, integer, lineOfText, offered, text } from "../face.ts"
-import { bare } from "../conversation.ts"
+import { withoutPrefix } from "../conversation.ts"
 
 const mostAtOnce = 50
 const me = Effect.map(Caller, ({ principal }) => principal)
@@ -161,7 +161,7 @@ const memories = Effect.gen(function* () {
 })
 
 const planShown = ({ id, lastRunAt, nextRunAt, owner: _owner, writer: _writer, ...plan }: Plan) => ({
-  id: bare(id),
+  id: withoutPrefix(id),
   ...plan,
   nextRunAt,
   lastRunAt,

@@ -66,7 +66,7 @@ export const nothing: Offer = { tools: [], held: [], missing: [] }
 const sealedElsewhere =
   "its connection details were encrypted with another key; start with the right STOA_SECRET_KEY, or add it again"
 
-export const fresh = (server: Server, deltas: Deltas["Service"]): Entry => ({
+export const newEntry = (server: Server, deltas: Deltas["Service"]): Entry => ({
   server,
   redactor: new Redactor(server.spec === undefined ? [] : plainSecrets(server.spec)),
   first: Deferred.makeUnsafe(),

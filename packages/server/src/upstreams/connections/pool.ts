@@ -13,7 +13,7 @@ import { Deltas } from "../../store/journal/Deltas.ts"
 import { Journal } from "../../store/journal/Journal.ts"
 import { serverOf, type UpstreamServer } from "../gateway.ts"
 import { makeConversations } from "./conversations.ts"
-import { fresh, isStarting, type Entry, nothing, waitUntilConnected, type UpstreamTool } from "./entry.ts"
+import { newEntry, isStarting, type Entry, nothing, waitUntilConnected, type UpstreamTool } from "./entry.ts"
 import { allOf, nothingLeftOut, refusedOf, tellLeftOut } from "../tools/leftOut.ts"
 import { makeOfferings } from "../contents/lists.ts"
 import { isAllowed, offerOf, stepsOf } from "../tools/pins.ts"
@@ -25,7 +25,7 @@ import { toolOf } from "../tools/tool.ts"
 import { makeToolCalls } from "../tools/toolCall.ts"
 
 /** What a call was asked when it was given up, and of which tool it is. */
-export interface Parked {
+export interface AbandonedCall {
   readonly tool: string
   readonly state: Schema.Json
 }
@@ -224,7 +224,7 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
       entries.delete(id)
       ending.push(entry)
     }
-    for (const server of servers) if (!entries.has(server.id)) entries.set(server.id, fresh(server, deltas))
+    for (const server of servers) if (!entries.has(server.id)) entries.set(server.id, newEntry(server, deltas))
     yield* Effect.flatMap(rows.pins, (pins) =>
       Effect.sync(() => {
         for (const [id, entry] of entries) entry.pins = pins.get(id) ?? new Map()
@@ -292,7 +292,7 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
         .map((entry) => serverOf(entry, offerings, conversations))
         .toSorted((a, b) => (a.name < b.name ? -1 : 1)),
     offering: offerings.version,
-    hangUp: (call: string, asked?: Parked) =>
+    hangUp: (call: string, asked?: AbandonedCall) =>
       Effect.suspend(() => {
         if (asked === undefined) return conversations.hangUp(call)
         const entry = [...entries.values()].find((one) => asked.tool.startsWith(`${one.server.name}/`))

@@ -17,7 +17,7 @@ export interface Lists {
 }
 
 /** Lists are others now, or one resource has new contents. */
-export type Offering =
+export type ContentsChange =
   | { readonly what: "resources" | "prompts"; readonly server: string }
   | { readonly what: "resource"; readonly server: string; readonly uri: string }
 
@@ -66,10 +66,10 @@ export class ContentLists {
 export const makeOfferings = Effect.fnUntraced(function* () {
   const scope = yield* Effect.scope
   const run = Effect.runForkWith(Context.empty())
-  const hearers = new Set<(offering: Offering) => void>()
+  const hearers = new Set<(offering: ContentsChange) => void>()
   let version = 0
 
-  const tell = (offering: Offering) => {
+  const tell = (offering: ContentsChange) => {
     version++
     for (const hear of hearers) hear(offering)
   }
@@ -192,7 +192,7 @@ export const makeOfferings = Effect.fnUntraced(function* () {
         run(Effect.forkIn(applied(contents, false), scope))
       }
     }),
-    onOffer: (hear: (offering: Offering) => void): Effect.Effect<void, never, Scope.Scope> =>
+    onOffer: (hear: (offering: ContentsChange) => void): Effect.Effect<void, never, Scope.Scope> =>
       Effect.asVoid(
         Effect.acquireRelease(
           Effect.sync(() => hearers.add(hear)),

@@ -9,7 +9,7 @@ import type { Configured, Kind } from "../Kind.ts"
 import { evaluate } from "./evaluate.ts"
 import { ExpressionFault, fault, type Node, readExpression } from "./expression.ts"
 import { functionNames } from "./functions.ts"
-import { nameOf, type Slot, readText, valueAt } from "../templates/template.ts"
+import { nameOf, type AnyPlaceholder, readText, valueAt } from "../templates/template.ts"
 
 type Tool = Configured<"compute">
 type Input = Readonly<Record<string, unknown>>
@@ -18,7 +18,7 @@ type Input = Readonly<Record<string, unknown>>
 const longest = 10_000
 
 /** The one place that is the whole expression. */
-const wholePlace = (text: string): Slot | undefined => {
+const wholePlace = (text: string): AnyPlaceholder | undefined => {
   const faults: Array<string> = []
   const [place, ...more] = readText(text.trim(), "", (_, message) => faults.push(message))
   return faults.length === 0 && more.length === 0 && typeof place === "object" ? place : undefined

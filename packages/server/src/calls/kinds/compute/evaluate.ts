@@ -3,7 +3,7 @@
  */
 import type { Schema } from "effect"
 import { fault, type Node } from "./expression.ts"
-import { functions, kindOf, made, numberOf, type Spend, textOf } from "./functions.ts"
+import { functions, kindOf, newText, numberOf, type Spend, textOf } from "./functions.ts"
 import { nameOf, valueAt } from "../templates/template.ts"
 
 type Json = Schema.Json
@@ -73,7 +73,7 @@ const counted = (operator: string, left: Json, right: Json): number => {
 
 const joined = (left: Json, right: Json, spend: Spend): Json => {
   if (typeof left !== "string" && typeof right !== "string") return counted("+", left, right)
-  return made(textOf(left, spend) + textOf(right, spend), spend)
+  return newText(textOf(left, spend) + textOf(right, spend), spend)
 }
 
 const memberOf = (value: Json, key: Json): Json => {
@@ -126,7 +126,7 @@ class Work {
       case "text":
         return node.parts.reduce<string>((text, part) => {
           const said = typeof part === "string" ? part : textOf(this.at(part.path, nameOf(part)), this.spend)
-          return made(text + said, this.spend)
+          return newText(text + said, this.spend)
         }, "")
       case "list":
         return node.items.map((item) => this.run(item))

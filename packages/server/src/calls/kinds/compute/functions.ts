@@ -37,7 +37,7 @@ const wholeOf = (value: Json | undefined, who: string): number => {
 /** Longer than anybody computes with. */
 const longest = 1 << 20
 /** Text that was just made: paid for, and not endless. */
-export const made = (text: string, spend: Spend): string => {
+export const newText = (text: string, spend: Spend): string => {
   if (text.length > longest) fault(`a text would have more than ${longest} characters`)
   spend(text.length / 32)
   return text
@@ -90,7 +90,7 @@ const listed = (name: string, least: number, most: number, run: BuiltIn["run"]):
   { least, most, run },
 ]
 const onText = (name: string, run: (text: string) => string) =>
-  listed(name, 1, 1, ([value], spend) => made(run(made(wordsOf(value, name), spend)), spend))
+  listed(name, 1, 1, ([value], spend) => newText(run(newText(wordsOf(value, name), spend)), spend))
 
 export const functions: ReadonlyMap<string, BuiltIn> = new Map([
   ...plain.map(simple),
@@ -117,13 +117,13 @@ export const functions: ReadonlyMap<string, BuiltIn> = new Map([
   ),
   listed("slice", 2, 3, ([value = null, from, to], spend) => {
     const [start, end] = [wholeOf(from, "slice"), to === undefined ? undefined : wholeOf(to, "slice")]
-    if (typeof value === "string") return made(value.slice(start, end), spend)
+    if (typeof value === "string") return newText(value.slice(start, end), spend)
     const items = listOf(value, "slice").slice(start, end)
     spend(items.length)
     return items
   }),
   listed("contains", 2, 2, ([value = null, wanted = null], spend) => {
-    if (typeof value === "string") return made(value, spend).includes(wordsOf(wanted, "contains"))
+    if (typeof value === "string") return newText(value, spend).includes(wordsOf(wanted, "contains"))
     if (typeof wanted === "object" && wanted !== null) fault("contains looks for text, a number, a boolean or null")
     const items = listOf(value, "contains")
     spend(items.length)
@@ -145,7 +145,7 @@ export const functions: ReadonlyMap<string, BuiltIn> = new Map([
       0,
     )
     if (length > longest) fault(`a text would have more than ${longest} characters`)
-    return made(items.map((item) => textOf(item, spend)).join(between), spend)
+    return newText(items.map((item) => textOf(item, spend)).join(between), spend)
   }),
   listed("number", 1, 1, ([value = null]) => {
     const text = typeof value === "string" ? value.trim() : ""
@@ -159,7 +159,7 @@ export const functions: ReadonlyMap<string, BuiltIn> = new Map([
 
 /** A value inside a text: as it is read, and only what people read alike. */
 export const textOf = (value: Json, spend: Spend): string => {
-  if (typeof value === "string") return made(value, spend)
+  if (typeof value === "string") return newText(value, spend)
   if (typeof value === "object" && value !== null) return fault(`${kindOf(value)} is not text; join a list`)
   return String(value)
 }

@@ -5,7 +5,7 @@ import { type Executions, type Placeholder, placeholderText } from "@stoa/contra
 import type { Schema } from "effect"
 import {
   fill,
-  type Filling,
+  type TemplateValues,
   houseParts,
   housePlaces,
   nameOf,
@@ -58,7 +58,7 @@ export const readHeaderTemplates = (
 }
 
 /** A header whose only place may be absent, and is, is left out. */
-export const fillHeaders = (headers: HeaderTemplates, filling: Filling): Readonly<Record<string, string>> =>
+export const fillHeaders = (headers: HeaderTemplates, filling: TemplateValues): Readonly<Record<string, string>> =>
   Object.fromEntries(
     headers.flatMap(([name, parts]) => {
       const [only] = parts
@@ -110,7 +110,7 @@ export const readRequestTemplate = (execution: HttpExecution, report: Report): R
 }
 
 /** With a problem in `filling` it is not to be sent. */
-export const fillRequest = (template: RequestTemplate, filling: Filling): FilledRequest => {
+export const fillRequest = (template: RequestTemplate, filling: TemplateValues): FilledRequest => {
   const pairs = template.query.flatMap(([key, value]) => pairsOf(key, fill(value, filling), filling.problems))
   const url = fillUrl(template.url, filling, pairs)
   const headers = fillHeaders(template.headers, filling)
@@ -121,7 +121,7 @@ export const fillRequest = (template: RequestTemplate, filling: Filling): Filled
 }
 
 /** What may be shown of it: places of the house by their names, everything else as it would be sent. */
-export const showRequest = (template: RequestTemplate, input: Filling["input"]): Schema.Json => {
+export const showRequest = (template: RequestTemplate, input: TemplateValues["input"]): Schema.Json => {
   const problems: Array<string> = []
   const { body, headers, url } = fillRequest(template, { input, problems, house: placeholderText })
   return {
@@ -143,7 +143,7 @@ const shownUrl = ({ house }: Pick<RequestTemplate, "house">, url: string): strin
 /** Where it went, for an error: by names, and without the query. */
 export const whereOf = (
   template: Pick<RequestTemplate, "url" | "house"> & { readonly method: string },
-  input: Filling["input"],
+  input: TemplateValues["input"],
 ): string => {
   const url = fillUrl(template.url, { input, problems: [], house: placeholderText })
   return `${template.method} ${shownUrl(template, url)

@@ -15,14 +15,14 @@ export interface FromInput {
   readonly path: ReadonlyArray<string>
   readonly optional: boolean
 }
-export type Slot = FromInput | Placeholder
+export type AnyPlaceholder = FromInput | Placeholder
 /** Of a text: what was written, or a place. */
-export type Part = string | Slot
+export type Part = string | AnyPlaceholder
 
 export type Template =
   | { readonly kind: "constant"; readonly value: Schema.Json }
   /** The place is the whole value, and so keeps its JSON type. */
-  | { readonly kind: "whole"; readonly place: Slot }
+  | { readonly kind: "whole"; readonly place: AnyPlaceholder }
   | { readonly kind: "text"; readonly parts: ReadonlyArray<Part> }
   | { readonly kind: "array"; readonly items: ReadonlyArray<Template> }
   | { readonly kind: "object"; readonly entries: ReadonlyArray<readonly [key: string, value: Template]> }
@@ -120,7 +120,7 @@ export const houseParts = (parts: ReadonlyArray<Part>): ReadonlyArray<Placeholde
   parts.filter((part): part is Placeholder => typeof part === "object" && part.from !== "input")
 
 /** One call's values, and what was wrong with them. */
-export interface Filling {
+export interface TemplateValues {
   readonly input: Readonly<Record<string, unknown>>
   readonly house: (place: Placeholder) => string
   /** Written while filling; with one in it, what came out is not to be used. */
@@ -128,7 +128,7 @@ export interface Filling {
 }
 
 /** As an operator writes it: `input.a.0`. */
-export const nameOf = (place: Slot): string =>
+export const nameOf = (place: AnyPlaceholder): string =>
   place.from === "input"
     ? ["input", ...place.path.map((it) => (/^[^.{}\s"?[\]]+$/.test(it) ? `.${it}` : `["${it}"]`))].join("")
     : `${place.from}.${place.name}`
@@ -145,7 +145,7 @@ export const valueAt = (input: unknown, path: ReadonlyArray<string>): unknown =>
 }
 
 /** What stands at a place; undefined when it may be absent and is, or when that is a problem. */
-export const valueOf = (place: Slot, { house, input, problems }: Filling): Schema.Json | undefined => {
+export const valueOf = (place: AnyPlaceholder, { house, input, problems }: TemplateValues): Schema.Json | undefined => {
   if (place.from !== "input") return house(place)
   const value = valueAt(input, place.path)
   if (value === undefined && !place.optional) problems.push(`"${nameOf(place)}" is missing`)
@@ -156,11 +156,11 @@ export const valueOf = (place: Slot, { house, input, problems }: Filling): Schem
 export const textOf = (value: Schema.Json | undefined): string =>
   value === undefined ? "" : typeof value === "string" ? value : JSON.stringify(value)
 
-export const fillText = (parts: ReadonlyArray<Part>, filling: Filling): string =>
+export const fillText = (parts: ReadonlyArray<Part>, filling: TemplateValues): string =>
   parts.map((part) => (typeof part === "string" ? part : textOf(valueOf(part, filling)))).join("")
 
 /** Undefined: it is left out. */
-export const fill = (template: Template, filling: Filling): Schema.Json | undefined => {
+export const fill = (template: Template, filling: TemplateValues): Schema.Json | undefined => {
   switch (template.kind) {
     case "constant":
       return template.value

@@ -5,7 +5,7 @@
  */
 import type { Placeholder } from "@stoa/contract"
 import type { Schema } from "effect"
-import { type Filling, type Part, type Report, textOf, valueOf, houseParts, nameOf } from "./template.ts"
+import { type TemplateValues, type Part, type Report, textOf, valueOf, houseParts, nameOf } from "./template.ts"
 
 export interface UrlTemplate {
   /** Scheme and host as they were written. */
@@ -85,7 +85,7 @@ export const houseInUrl = ({ fragment = [], query = [], segments }: UrlTemplate)
 const holdable = (text: string): boolean => !text.includes("\0") && text.isWellFormed()
 
 /** Every part of one segment, value or fragment; undefined when nothing stood there at all. */
-const filled = (parts: ReadonlyArray<Part>, filling: Filling, inPath: boolean) => {
+const filled = (parts: ReadonlyArray<Part>, filling: TemplateValues, inPath: boolean) => {
   let absent = parts.length > 0
   let text = ""
   for (const part of parts) {
@@ -108,7 +108,7 @@ const filled = (parts: ReadonlyArray<Part>, filling: Filling, inPath: boolean) =
   return absent ? undefined : text
 }
 
-const fillQuery = (query: NonNullable<UrlTemplate["query"]>, filling: Filling) =>
+const fillQuery = (query: NonNullable<UrlTemplate["query"]>, filling: TemplateValues) =>
   query.flatMap(({ key, value }) => {
     if (value === undefined) return [key]
     const text = filled(value, filling, false)
@@ -129,7 +129,7 @@ export const pairsOf = (key: string, value: Schema.Json | undefined, problems: A
   })
 
 /** The address for one call; with a problem in `filling` it is not to be used. */
-export const fillUrl = (template: UrlTemplate, filling: Filling, more: ReadonlyArray<string> = []): string => {
+export const fillUrl = (template: UrlTemplate, filling: TemplateValues, more: ReadonlyArray<string> = []): string => {
   const segments = template.segments.map((parts) => {
     const text = filled(parts, filling, true) ?? ""
     // Written "." and filled in ".": only now it is one that would climb.

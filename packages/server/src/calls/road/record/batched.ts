@@ -10,7 +10,7 @@ import { type CausedEvent, Journal } from "../../../store/journal/Journal.ts"
 import { makeBatch } from "../../../store/journal/Batch.ts"
 import type { Traces } from "../Handler.ts"
 import { first } from "./lifecycle.ts"
-import { type Ending, outcomeOf, receivedEvent, type Record, settledEvent, Duplicate, wholeEvent } from "./record.ts"
+import { type CallEnd, outcomeOf, receivedEvent, type Record, settledEvent, Duplicate, wholeEvent } from "./record.ts"
 import { type CallRow, type NewRow, unsettled } from "./rows.ts"
 import { makeSettleMany } from "./settleMany.ts"
 
@@ -51,7 +51,7 @@ interface End {
 export interface Settlement {
   readonly settledAt: string
   readonly durationMs: number
-  readonly ending: Ending
+  readonly ending: CallEnd
   readonly traces: Traces
   readonly provenance: Provenance
 }

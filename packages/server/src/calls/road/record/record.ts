@@ -21,7 +21,7 @@ import type { Failure, Settled } from "@stoa/tools"
 /** Larger than this, a result is kept as a file and carried by reference (G-30). */
 const largestOutput = 64 * 1024
 
-export type Ending =
+export type CallEnd =
   | { readonly step: "finish"; readonly output: unknown }
   | {
       readonly step: Exclude<Settling, "finish">
@@ -40,7 +40,7 @@ export const unknownOutcome: Failure = {
  * How a handler ended. Whoever cancels a call settles it first: what is interrupted otherwise was cut off by the end of the
  * house.
  */
-export const endingOf = (settled: Settled): Ending => {
+export const endingOf = (settled: Settled): CallEnd => {
   if (settled.state === "done") return { step: "finish", output: settled.output }
   return { step: "fail", error: settled.error.tag === "Interrupted" ? unknownOutcome : settled.error }
 }
@@ -59,7 +59,7 @@ export interface Outcome {
   readonly large?: string
 }
 
-export const outcomeOf = (settledAt: string, ending: Ending, tool: string, { meta, redactor }: Traces): Outcome => {
+export const outcomeOf = (settledAt: string, ending: CallEnd, tool: string, { meta, redactor }: Traces): Outcome => {
   const empty = {
     meta: meta.size === 0 ? null : redactor.jsonText(JSON.stringify(Object.fromEntries(meta))),
     output: null as string | null,
@@ -156,7 +156,7 @@ export const makeRecord = Effect.gen(function* () {
   const timers = yield* Timers
 
   /** The columns an ending fills; what is too large for a row becomes a file. */
-  const columnsOf = Effect.fnUntraced(function* (ending: Ending, tool: string, traces: Traces) {
+  const columnsOf = Effect.fnUntraced(function* (ending: CallEnd, tool: string, traces: Traces) {
     const { columns, large } = outcomeOf(DateTime.formatIso(yield* DateTime.now), ending, tool, traces)
     if (large === undefined) return columns
     const { id } = yield* Effect.orDie(files.put(Buffer.from(large), "application/json"))
@@ -200,7 +200,7 @@ export const makeRecord = Effect.gen(function* () {
   })
 
   /** A call that is over as soon as it is known: refused, or run without leaving a trace. One commit. */
-  const whole = Effect.fnUntraced(function* (row: NewRow, ending: Ending, traces: Traces) {
+  const whole = Effect.fnUntraced(function* (row: NewRow, ending: CallEnd, traces: Traces) {
     const columns = yield* columnsOf(ending, row.tool, traces)
     // What was refused never began, and is nobody's to see.
     const shown: NewRow = ending.step === "refuse" ? { ...row, visibility: "hidden" } : row
@@ -214,7 +214,7 @@ export const makeRecord = Effect.gen(function* () {
   })
 
   /** Settles a call that was open; nothing, where it is settled already, or run by another than `owner` by now. */
-  const settle = Effect.fnUntraced(function* (id: string, ending: Ending, traces: Traces, owner?: string) {
+  const settle = Effect.fnUntraced(function* (id: string, ending: CallEnd, traces: Traces, owner?: string) {
     const known = yield* byId(id)
     if (known === undefined || !from(ending.step).includes(known.state)) return undefined
     const columns = yield* columnsOf(ending, known.tool, traces)

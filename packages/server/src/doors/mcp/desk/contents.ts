@@ -23,7 +23,16 @@ import type {
   LogLevel,
 } from "./Desk.ts"
 import { questionsOutward } from "./foreignQuestions.ts"
-import { namesOf, type Own, ownName, ownNames, ownUri, promptOutward, resourceOutward, resultOutward } from "./names.ts"
+import {
+  namesOf,
+  type ServerName,
+  ownName,
+  ownNames,
+  ownUri,
+  promptOutward,
+  resourceOutward,
+  resultOutward,
+} from "./names.ts"
 
 const readerOf = (link: ClientLink): ContentsReader => ({
   client: {
@@ -49,9 +58,10 @@ export const serversAt = (
   const has = (capability: string) => whole.some(({ capabilities }) => capabilities[capability] !== undefined)
   const alone = endpoint.kind === "server" ? endpoint.name : undefined
   const namesFor = (server: string) => (alone === undefined ? namesOf(server) : ownNames)
-  const ofUri = (uri: string): Own | undefined => (alone === undefined ? ownUri(uri) : { server: alone, own: uri })
+  const ofUri = (uri: string): ServerName | undefined =>
+    alone === undefined ? ownUri(uri) : { server: alone, own: uri }
   /** A name that had to be cut is found in the list. */
-  const ofPrompt = (caller: Caller["Service"], name: string): Effect.Effect<Own | undefined, MCPRefused> => {
+  const ofPrompt = (caller: Caller["Service"], name: string): Effect.Effect<ServerName | undefined, MCPRefused> => {
     const own = alone === undefined ? ownName(name) : { server: alone, own: name }
     if (own !== undefined) return Effect.succeed(own)
     return Effect.map(contents.list(caller, "prompts"), (listed) => {

@@ -14,7 +14,7 @@ export interface Naming {
   readonly uri: (uri: string) => string
 }
 /** What a name here means: whose it is, and the name it has there. */
-export interface Own {
+export interface ServerName {
   readonly server: string
   readonly own: string
 }
@@ -37,14 +37,14 @@ const decoded = (text: string): string | undefined => {
 }
 
 /** Undefined: no server's. */
-export const ownUri = (uri: string): Own | undefined => {
+export const ownUri = (uri: string): ServerName | undefined => {
   const end = uri.startsWith(scheme) ? uri.indexOf("/", scheme.length) : -1
   const server = end === -1 ? undefined : decoded(uri.slice(scheme.length, end))
   return server === undefined || server === "" ? undefined : { server, own: uri.slice(end + 1) }
 }
 
 /** A name that was too long and had to be cut says nothing by itself: then undefined. */
-export const ownName = (name: string): Own | undefined => {
+export const ownName = (name: string): ServerName | undefined => {
   const whole = fromWireName(name)
   const at = whole === undefined ? -1 : whole.indexOf("/")
   if (whole === undefined || at <= 0 || toWireName(whole) !== name) return undefined

@@ -126,8 +126,8 @@ const askClient = (context: MCPRequestContext, session: Session, { method, param
   Effect.callback<RpcResponse>((resume) => {
     const id = session.ask((answer) => resume(Effect.succeed(answer)))
     const url = params?.["mode"] === "url" && params["elicitationId"] === undefined ? { elicitationId: id } : {}
-    const asked = method === "elicitation/create" ? formFor(params ?? {}, context.revision) : params
-    if (!context.tell(told(method, { ...asked, ...url }, id)))
+    const askHouse = method === "elicitation/create" ? formFor(params ?? {}, context.revision) : params
+    if (!context.tell(told(method, { ...askHouse, ...url }, id)))
       session.hear(id, { error: "the client cannot be asked here" })
     return Effect.sync(() => {
       session.forget(id)

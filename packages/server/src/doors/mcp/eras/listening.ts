@@ -119,7 +119,7 @@ export const listen = Effect.fnUntraced(function* (
 })
 
 /** The standing stream of a session. A second one takes the place of the first. */
-export const stand = Effect.fnUntraced(function* (
+export const openSessionStream = Effect.fnUntraced(function* (
   context: MCPRequestContext,
   session: Session,
   streams: OpenStreams,

@@ -34,7 +34,11 @@ import type { MCPRequestContext } from "./context.ts"
 type Method = (context: MCPRequestContext, request: Request) => Effect.Effect<string, Fault>
 
 /** What broke is told as over HTTP, in JSON-RPC's words: the client gets an answer all the same. */
-export const served = (method: Method, context: MCPRequestContext, request: Request): Effect.Effect<string, Fault> =>
+export const serveMethod = (
+  method: Method,
+  context: MCPRequestContext,
+  request: Request,
+): Effect.Effect<string, Fault> =>
   Effect.catchDefect(method(context, request), (defect) => broken(request.method, defect))
 
 const broken = Effect.fnUntraced(function* (what: string, defect: unknown) {

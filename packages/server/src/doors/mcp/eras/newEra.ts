@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { type Envelope, type Id, isObject, type Message, type Request } from "../wire/message.ts"
 import { codes, Fault } from "../wire/Fault.ts"
 import { paramHeaderFault, standardHeaderFault } from "../wire/headers.ts"
-import { newMethods, served } from "./methods.ts"
+import { newMethods, serveMethod } from "./methods.ts"
 import { errorText, responseText, findTool } from "../wire/results.ts"
 import { newRevision } from "../wire/revision.ts"
 import type { Reply } from "../wire/reply.ts"
@@ -60,7 +60,7 @@ export const serveNew = (
   if (message.method === "subscriptions/listen") return Effect.catch(listen(context, message), refuse)
   const method = newMethods.get(message.method)
   if (method === undefined) return refuse(new Fault(codes.methodNotFound, `Method not found: ${message.method}`))
-  return Effect.matchEffect(served(method, context, message), {
+  return Effect.matchEffect(serveMethod(method, context, message), {
     onSuccess: (text) => Effect.sync(() => reply.answer(responseText(id, text))),
     onFailure: refuse,
   })

@@ -6,7 +6,7 @@ import { Pacing } from "../../../store/Pacing.ts"
 import { yieldToEventLoop } from "../../../store/EventLoop.ts"
 import { codes, Fault, invalidParams } from "../wire/Fault.ts"
 import { isId, isObject, type Message, type Request } from "../wire/message.ts"
-import { oldMethods, served } from "./methods.ts"
+import { oldMethods, serveMethod } from "./methods.ts"
 import { knownCapabilities } from "./oldForms.ts"
 import { errorText, responseText } from "../wire/results.ts"
 import { assumedRevision, featuresOf, isOldRevision, negotiate, type OldRevision } from "../wire/revision.ts"
@@ -82,7 +82,7 @@ const answerTo = (context: MCPRequestContext, message: Message): Effect.Effect<s
     case "request": {
       const method = oldMethods.get(message.method)
       if (method === undefined) return Effect.succeed(errorText(message.id, methodMissing(message.method)))
-      return Effect.match(served(method, context, message), {
+      return Effect.match(serveMethod(method, context, message), {
         onSuccess: (text) => responseText(message.id, text),
         onFailure: (fault) => errorText(message.id, fault),
       })

@@ -17,7 +17,7 @@ import {
 import { negotiate, newRevision } from "../wire/revision.ts"
 import { chain } from "../../../store/Resolved.ts"
 import { codes, Fault } from "../wire/Fault.ts"
-import { listen, stand } from "./listening.ts"
+import { listen, openSessionStream } from "./listening.ts"
 import { serveNew, newEraContext } from "./newEra.ts"
 import { initialize, serveBatch, serveOld, oldEraContext } from "./oldEra.ts"
 import type { OpenStreams } from "../wire/openStreams.ts"
@@ -189,7 +189,7 @@ const resumeOrStand = (exchange: Exchange, base: Base): Effect.Effect<void> => {
     // What changed while nobody listened is not known: the client looks again.
     if (last !== null) out.write(notificationText("notifications/tools/list_changed", {}))
     else reply.openStream()
-    return Effect.uninterruptible(stand(context, session, streams, out))
+    return Effect.uninterruptible(openSessionStream(context, session, streams, out))
   }
   const stream = session.streamOf(last[1]!)
   const missed = stream?.after(Number(last[2]))
