@@ -383,11 +383,9 @@ export class Memories extends Context.Service<
   )
 }
 
-const originOf = (by: MemoryActor) => ({
-  principal: by.acting ?? by.id,
-  call: by.call ?? null,
-  message: by.message ?? null,
-})
+const originOf = ({ acting, call = null, id, message = null }: MemoryActor) => {
+  return { principal: acting ?? id, call, message }
+}
 
 const momentText = (at: DateTime.Utc | null): string | null => (at === null ? null : DateTime.formatIso(at))
 

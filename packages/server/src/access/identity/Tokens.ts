@@ -58,11 +58,8 @@ const useNotedEvery = 60_000
 export class Tokens extends Context.Service<
   Tokens,
   {
-    /** `firstIssuer`: whose it is in truth, where that is not who acts. */
-    readonly issue: (
-      wanted: NewToken,
-      firstIssuer?: FirstIssuer,
-    ) => Effect.Effect<IssuedToken, Missing | BadInput, Transaction>
+    /** `by`: whose it is in truth, where that is not who acts. */
+    readonly issue: (wanted: NewToken, by?: FirstIssuer) => Effect.Effect<IssuedToken, Missing | BadInput, Transaction>
     /** A new secret for the same principal; the old one stops at once. A certificate begins a new life; nothing else outlives its end. */
     readonly rotate: (
       id: TokenId,
