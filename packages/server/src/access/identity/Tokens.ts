@@ -179,12 +179,10 @@ export class Tokens extends Context.Service<
       })
 
       const madeSince: Tokens["Service"]["madeSince"] = Effect.fnUntraced(function* (id, moment) {
-        const rows = yield* Effect.orDie(
-          sql<{ hand: PrincipalId }>`SELECT hand FROM tokens
-            WHERE id = ${id} AND hand_since > ${moment} AND hand <> principal`,
-        )
+        const rows = yield* sql<{ hand: PrincipalId }>`SELECT hand FROM tokens
+          WHERE id = ${id} AND hand_since > ${moment} AND hand <> principal`
         return rows[0]?.hand
-      })
+      }, Effect.orDie)
 
       const revoke: Tokens["Service"]["revoke"] = Effect.fn("Tokens.revoke")(function* (id) {
         // Without it nobody could let anybody in, and the next start would make it good again.
@@ -194,9 +192,8 @@ export class Tokens extends Context.Service<
       const end: (id: TokenId) => Effect.Effect<void, Missing, Transaction> = Effect.fnUntraced(function* (id) {
         const token = yield* get(id)
         if (token.revokedAt !== null) return
-        yield* Effect.orDie(
-          sql`UPDATE tokens SET revoked_at = ${DateTime.formatIso(yield* DateTime.now)} WHERE id = ${id}`,
-        )
+        const now = DateTime.formatIso(yield* DateTime.now)
+        yield* Effect.orDie(sql`UPDATE tokens SET revoked_at = ${now} WHERE id = ${id}`)
         yield* changed
         yield* journal.append({ kind: "token.revoked", body: { token: id, principal: token.principal } })
         const made = yield* Effect.orDie(
@@ -207,7 +204,6 @@ export class Tokens extends Context.Service<
 
       const leave = makeSessionTransfer(sql)
       const openSession = makeOpenSession(sql, { insert, firstIssuerOf, revoke: end })
-
       const { closeTurn, openTurn } = makeTurnTokens(sql, { insert, revoke: end, get: principals.get })
 
       const rotate: Tokens["Service"]["rotate"] = Effect.fn("Tokens.rotate")(function* (id, latest = null) {
