@@ -83,7 +83,7 @@ export interface Places {
 }
 
 const introduction =
-  "What the house does, by the ids that code, tests and pages name. S ids are behaviours of the five systems that Stoa takes up, X ids say how they are read where they differ, G ids are what all of them lack. Behind each stand the tests whose titles name it. Made by `npm run docs` from [behaviours.json](behaviours.json) and the titles of tests."
+  "What the house does, by the ids that code, tests and pages name. S ids are behaviours of the five systems that Stoa takes over; X ids resolve contradictions between systems; G ids are features that none of them has. Each entry links its tests. Made by `npm run docs` from [behaviours.json](behaviours.json) and the titles of tests."
 
 export const behavioursText = (
   sentences: Readonly<Record<string, string>>,
