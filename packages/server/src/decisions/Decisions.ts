@@ -292,7 +292,9 @@ export class Decisions extends Context.Service<
             yield* whoMay(able),
           )
         if (one.expiresAt <= DateTime.formatIso(yield* DateTime.now))
-          return yield* new WrongState({ detail: "This decision has expired, which is a no. Make the call again." })
+          return yield* new WrongState({
+            detail: "This decision expired, so the call was refused. Make the call again.",
+          })
         // Whether its own caller's words fit is for the server to say, whose form it is.
         if (!own) yield* checkAnswer(one, given, path.through === "link")
         // What holds everywhere from now on is not for whoever happens to be in one space.

@@ -105,13 +105,16 @@ for (const store of ["sqlite", "postgres"] as const)
           const { tokens } = as(outside.token)
           const stronger = yield* refused(() => tokens.rotate(inner.id))
           assert.deepStrictEqual([stronger.status, stronger.tag], [403, "Forbidden"])
-          assert.match(stronger.message, /nothing stronger than your token/)
+          assert.match(stronger.message, /not beyond your token's context/)
           assert.match(
             (yield* refused(() => tokens.add({ principal: boss.id, context: "internal" }))).message,
             /stronger/,
           )
           const later = DateTime.formatIso(DateTime.add(yield* DateTime.now, { hours: 1 }))
-          assert.match((yield* refused(() => tokens.add({ principal: boss.id, expiresAt: later }))).message, /longer/)
+          assert.match(
+            (yield* refused(() => tokens.add({ principal: boss.id, expiresAt: later }))).message,
+            /token's expiry/,
+          )
           // What is not said is as the token is.
           const plain = yield* ask(() => tokens.add({ principal: boss.id }))
           assert.deepInclude(plain, { context: "crossroads", expiresAt: outside.expiresAt })
@@ -128,7 +131,7 @@ for (const store of ["sqlite", "postgres"] as const)
           const { items } = yield* ask(() => admin.audit.list({ principal: boss.id, result: "denied" }))
           assert.include(
             items.map(({ rule }) => rule),
-            "nothing stronger than your token",
+            "not beyond your token's context",
           )
         }),
       )

@@ -128,7 +128,7 @@ for (const store of stores)
         const { call, decision } = yield* ask()
         const done = yield* settled(bot, call)
         assert.deepStrictEqual([done.state, done.error?.tag], ["refused", "ToolAuthorizationError"])
-        assert.match(done.error!.message, /nobody answered in time, which is a no/)
+        assert.match(done.error!.message, /nobody answered in time, so it was refused/)
         assert.deepInclude((yield* request(pam, "GET", `/decisions/${decision}`)).body as object, {
           state: "expired",
           verdict: null,

@@ -157,7 +157,7 @@ export class Tokens extends Context.Service<
         const caller = Option.getOrUndefined(yield* Effect.serviceOption(Caller))
         if (caller?.turn !== undefined)
           return yield* new BadInput({
-            issues: [{ path: "principal", message: "a token of a turn ends with it, and makes no other" }],
+            issues: [{ path: "principal", message: "the token of a program's turn cannot make tokens" }],
           })
         // Made from one's own token it came from whoever that came from.
         const own = caller !== undefined && caller.principal.id === principal.id ? caller.token : null

@@ -105,14 +105,13 @@ export class Authority extends Context.Service<
           return yield* refuse(
             "make tokens of",
             `principals/${whose.name}`,
-            "nothing wider than yourself",
-            "It may do what you may not. Somebody who may makes its tokens.",
+            "not beyond your rights",
+            "It has rights that you do not have. Ask somebody who has them.",
           )
       })
 
       const hasToken = Effect.fnUntraced(function* (caller: Caller["Service"], resource: string) {
-        if (caller.token === null)
-          return yield* refuse("make", resource, "no token without a token", "Use your own token.")
+        if (caller.token === null) return yield* refuse("make", resource, "only with a token", "Use your own token.")
       })
 
       const within = Effect.fnUntraced(function* (
@@ -124,15 +123,15 @@ export class Authority extends Context.Service<
           return yield* refuse(
             "make",
             resource,
-            "nothing stronger than your token",
-            `Your token stands in ${caller.context}, and so does what is made with it.`,
+            "not beyond your token's context",
+            `Your token has the context ${caller.context}; what you make with it cannot have a stronger one.`,
           )
         if (latest(caller.expiresAt, wanted.expiresAt))
           return yield* refuse(
             "make",
             resource,
-            "nothing longer than your token",
-            `Your token ends at ${DateTime.formatIso(caller.expiresAt!)}; give expiresAt at or before that.`,
+            "not beyond your token's expiry",
+            `Your token expires at ${DateTime.formatIso(caller.expiresAt!)}; expiresAt must not be later.`,
           )
       })
 
@@ -142,8 +141,8 @@ export class Authority extends Context.Service<
           return yield* refuse(
             action,
             resource,
-            "nothing stronger than your token",
-            `Your token stands in ${caller.context}; rights are given with one that stands in internal.`,
+            "not beyond your token's context",
+            `Your token has the context ${caller.context}. Use one with the context internal.`,
           )
       })
 
@@ -207,7 +206,7 @@ export class Authority extends Context.Service<
           caller.context,
         )
         if (held === undefined || held.lentBy !== undefined)
-          return yield* refuse("grant", resource, "nothing wider than yourself", "One gives what one has.")
+          return yield* refuse("grant", resource, "not beyond your rights", "You can only give rights that you have.")
         return expiresAt === null ? wanted : { ...wanted, expiresAt }
       })
 
@@ -219,7 +218,12 @@ export class Authority extends Context.Service<
         yield* agreed("admin", `grants/${it.id}`)
         yield* inside(caller, "revoke", `grants/${it.id}`)
         if (it.principal === caller.principal.id && !(yield* may(caller, "admin", "*")))
-          return yield* refuse("revoke", `grants/${it.id}`, "it holds you back", "Another admin must remove it.")
+          return yield* refuse(
+            "revoke",
+            `grants/${it.id}`,
+            "it restricts you",
+            "This grant restricts you, so you cannot remove it. Ask another admin.",
+          )
       })
 
       /** Rights by role, by what the file says of a name, and by the toolsets that are shown. */
@@ -238,11 +242,16 @@ export class Authority extends Context.Service<
           return yield* refuse(
             "give roles to",
             resource,
-            "nothing longer than your token",
-            "A role does not end, and your token does. Give a grant that ends, or come with a token that does not.",
+            "not beyond your token's expiry",
+            "Roles do not expire, but your token does. Give a grant with expiresAt, or use a token that does not expire.",
           )
         if (yield* isBeyond(caller, after))
-          return yield* refuse("give roles to", resource, "nothing wider than yourself", "One gives what one has.")
+          return yield* refuse(
+            "give roles to",
+            resource,
+            "not beyond your rights",
+            "You can only give rights that you have.",
+          )
       })
 
       const shows = (caller: Caller["Service"], toolsets: Principal["toolsets"] | undefined) =>
@@ -259,15 +268,15 @@ export class Authority extends Context.Service<
           return yield* refuse(
             act,
             resource,
-            "nothing longer than your token",
-            "A wallet does not end, and your token does.",
+            "not beyond your token's expiry",
+            "Wallets do not expire, but your token does. Use a token that does not expire.",
           )
         if (yield* isBeyond(caller, whose))
           return yield* refuse(
             act,
             resource,
-            "nothing wider than yourself",
-            "It may do what you may not. Somebody who may gives its wallet.",
+            "not beyond your rights",
+            "It has rights that you do not have. Ask somebody who has them.",
           )
       })
 

@@ -66,7 +66,7 @@ export class Delegations extends Context.Service<
         if (counts!.given >= mostDelegations || counts!.received >= mostDelegations)
           return yield* new BadInput({
             issues: [
-              { path: "to", message: `at most ${mostDelegations} loans may be open at a time; take one back first` },
+              { path: "to", message: `at most ${mostDelegations} delegations may be open at a time; revoke one first` },
             ],
           })
       })
@@ -85,7 +85,7 @@ export class Delegations extends Context.Service<
           return yield* new Forbidden({
             action: "delegate",
             resource: wanted.resource,
-            rule: "a token of a turn lends nothing",
+            rule: "the token of a program's turn cannot delegate",
           })
         const source = mayDelegate(yield* grants.rulesOf(caller), wanted, now, caller.context)
         if (source === undefined)

@@ -137,7 +137,7 @@ export const makeEndings = Effect.fnUntraced(function* (
       return bound.state === "expired"
         ? settle(
             row.id,
-            refused(`"${row.tool}" needs approval, and nobody answered in time, which is a no`, "nobody answered"),
+            refused(`"${row.tool}" needs approval, and nobody answered in time, so it was refused`, "nobody answered"),
           )
         : Effect.flatMap(nameOf(bound.answeredBy), (name) =>
             settle(

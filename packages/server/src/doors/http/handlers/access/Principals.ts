@@ -43,7 +43,7 @@ export const principalsHandlers = HttpApiBuilder.group(
         const key = keyOf(principal)
         if (Option.isSome(key)) return { key: Redacted.value(key.value) }
         return yield* new WrongState({
-          detail: `Only services that are here sign, and ${principal.name} is ${principal.retiredAt === null ? `of kind ${principal.kind}` : "retired"}.`,
+          detail: `Only active services have a signing key; ${principal.name} is ${principal.retiredAt === null ? `of kind ${principal.kind}` : "retired"}.`,
         })
       }),
       retire: Effect.fnUntraced(function* ({ params }) {
