@@ -35,7 +35,7 @@ it("X-27 a wallet is given and taken back at the command line", async () => {
   expect(JSON.parse(added.stdout)).toMatchObject({ wallet: address })
   expect(await stoa("agents", "add", "second", "--wallet", address.toLowerCase())).toMatchObject({
     code: 2,
-    stderr: expect.stringMatching(/one principal/),
+    stderr: expect.stringMatching(/already belongs to another principal/),
   })
   expect(await stoa("agents", "set", "holder", "--wallet", "none")).toMatchObject({ code: 0 })
   expect((await house.admin.principals.get("holder")).wallet).toBeNull()

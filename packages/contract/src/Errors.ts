@@ -28,7 +28,7 @@ export class Unauthenticated extends Schema.TaggedError<Unauthenticated>()(
     if (this.reason === "service")
       return "The signature is wrong. Stoa-Service must name a service of the house; Stoa-Signature must cover the time, the agent as the address names it, the Idempotency-Key if there is one, and the exact body, use that service's key, and be at most 5 minutes old. Compare key and clock (stoa token key SERVICE)."
     if (this.reason === "wallet")
-      return "This wallet could not sign in: a challenge is good once and for 5 minutes, is signed exactly as it was given, and the wallet must be somebody's here. Ask for a new one (POST /api/v1/wallet/challenge)."
+      return "This wallet could not sign in. A challenge works once, within 5 minutes, and must be signed exactly as given; the wallet must belong to a principal of this house. Ask for a new challenge (POST /api/v1/wallet/challenge)."
     return this.reason === "missing"
       ? 'This needs a token. Send "Authorization: Bearer <token>"; make one with "stoa token add".'
       : 'This token is unknown, expired or revoked. Make a new one with "stoa token add".'
@@ -94,7 +94,7 @@ export class NameTaken extends Schema.TaggedError<NameTaken>()(
 ) {
   override get message(): string {
     if (this.noun === "wallet")
-      return `Somebody has the wallet "${this.name}" already, and a wallet belongs to one principal. Take it from them first, or use another.`
+      return `The wallet "${this.name}" already belongs to another principal. Remove it there first, or use another one.`
     return `There is already a ${this.noun} named "${this.name}". Choose another name, or use that one.`
   }
 }

@@ -121,7 +121,9 @@ describe("a hosted function", () => {
     const client = as(billing)
     const host = await client.tool(first, { type: "object", description: "Says yes." }, () => "yes")
     begun.add(host)
-    await expect(client.tool("list_spaces", { type: "object" }, () => "mine")).rejects.toThrow(/part of the house/)
+    await expect(client.tool("list_spaces", { type: "object" }, () => "mine")).rejects.toThrow(
+      /the name of a built-in tool/,
+    )
     expect(await client.tool(second, { ...open, riskLevel: "low" }, () => "no")).toBe(host)
     expect(await as(jim).tools.get(first)).toMatchObject({ description: "Says yes." })
     expect(await as(jim).tools.call(first, {})).toMatchObject({ output: "yes" })
@@ -267,12 +269,12 @@ describe("when one of the two dies", () => {
       state: "failed",
       error: {
         tag: "ToolExecutionError",
-        message: `The process that offers "${tool}" went away; whether it ran is not known`,
+        message: `The process that offers "${tool}" disconnected; it may have run`,
       },
     })
     expect(await early).toMatchObject({
       state: "failed",
-      error: { message: expect.stringMatching(/went away before it got this call: it did not run/) },
+      error: { message: expect.stringMatching(/disconnected before it got this call; it did not run/) },
     })
     expect(await as(jim).tools.call(tool, { wait: 60 })).toMatchObject({
       state: "failed",

@@ -93,7 +93,7 @@ export class Registry<C = CallContext> {
         return yield* refuse(name, "name", "a wire name of its own", `${wireName}, which is ${holder}'s`)
       const alike = this.alike(name)
       if (alike !== undefined)
-        return yield* refuse(name, "name", "a name that reads like no other", `${name}, which reads like ${alike}`)
+        return yield* refuse(name, "name", "a name unlike any other", `${name}, which is too similar to ${alike}`)
       this.#tools.set(name, {
         ...tool,
         definition,

@@ -31,7 +31,7 @@ describe("names that read alike", () => {
         const registry = new Registry(defaultToolsConfig)
         yield* registry.add(tool("whoami"))
         const refused = yield* Effect.flip(registry.add(tool(name)))
-        assert.include(refused.message, `${name}, which reads like whoami`)
+        assert.include(refused.message, `${name}, which is too similar to whoami`)
         registry.remove("whoami")
         yield* registry.add(tool(name))
         for (const other of others) yield* registry.add(tool(other))

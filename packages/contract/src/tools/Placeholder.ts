@@ -35,7 +35,7 @@ export const placeholderText = ({ from, name }: Placeholder): string => `\${${fr
 
 /** What is said of a `${` that begins none. */
 export const noPlaceholder = (text: string, at: number): string =>
-  `"${text.slice(at, at + 40)}" is not a place; write \${env.NAME} or \${secret.NAME}`
+  `"${text.slice(at, at + 40)}" is not a placeholder; write \${env.NAME} or \${secret.NAME}`
 
 /** A text in parts, or what is wrong with it. */
 export const placeholdersIn = (

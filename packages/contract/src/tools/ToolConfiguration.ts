@@ -48,7 +48,7 @@ export const approvalFaults = (rule: ApprovalRule, path: string): ReadonlyArray<
   if (escalation !== undefined && escalation.afterSeconds >= (expiresInSeconds ?? 24 * 3600))
     issues.push({
       path: `${path}.escalation.afterSeconds`,
-      message: "is not before the end: by then it is denied already; make it shorter, or expiresInSeconds longer",
+      message: "must be smaller than expiresInSeconds (default: 86,400, one day)",
     })
   for (const [place, whom] of (escalation?.to ?? []).entries())
     if (whom.startsWith("role:") && !(Role.literals as ReadonlyArray<string>).includes(whom.slice(5)))
@@ -231,7 +231,7 @@ const contradictions = (form: ToolForm): ReadonlyArray<Issue> => {
       issues.push({ path: `visibilityFor.${whom}`, message: "a tool that people act on must be seen by them" })
   }
   if (form.inputSchema["type"] !== undefined && form.inputSchema["type"] !== "object")
-    issues.push({ path: "inputSchema.type", message: 'is "object": the input of a tool is an object' })
+    issues.push({ path: "inputSchema.type", message: 'must be "object"' })
   if (form.approval !== undefined) issues.push(...approvalFaults(form.approval, "approval"))
   return issues
 }

@@ -88,9 +88,9 @@ export const operationOf = (house: House, one: Operation, named: (base: string) 
   const server = serverOf([operation, item, root], house.baseUrl)
   if ("fault" in server) return { reason: server.fault }
   // A stranger's text in an address must not become a place that the house fills with its secrets.
-  if (/\$\{|\{\{/.test(`${server.url}${path}`)) return { reason: "its address holds placeholders" }
+  if (/\$\{|\{\{/.test(`${server.url}${path}`)) return { reason: "its address contains placeholders" }
   if (/[\s?#\\]|(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i.test(path) || /[{}]/.test(path.replace(/\{[^{}]*\}/g, "")))
-    return { reason: "its path holds signs that no path has" }
+    return { reason: "its path has characters that are not allowed in a path" }
   const security = securityOf(root, operation, house.prefix, new URL(server.url).host)
   if ("fault" in security) return { reason: security.fault }
   const input = inputOf(reading, one, security)

@@ -121,7 +121,7 @@ const addBody = (reading: Reading, input: Input, value: unknown, method: string)
   const type = types.find((one) => /^application\/json/i.test(one)) ?? types.find(isJson)
   const required = own(found.value, "required") === true
   const refuse = (why: string) => void (required ? reading.faults.push(why) : reading.notes.push(`${why}; left out`))
-  if (method === "GET" || method === "HEAD") return refuse(`its body: a ${method} has none`)
+  if (method === "GET" || method === "HEAD") return refuse(`its body, which a ${method} cannot have`)
   if (type === undefined) {
     const why = `its body is ${types.join(", ").slice(0, 100) || "of no type"}, not JSON`
     // A file or a form is what such an operation is for: a tool without it would do something else.
@@ -129,7 +129,7 @@ const addBody = (reading: Reading, input: Input, value: unknown, method: string)
   }
   const media = (content as JsonObject)[type]
   const key = input.properties.has("body") ? "requestBody" : "body"
-  if (input.properties.has(key)) return refuse("its body has no name left")
+  if (input.properties.has(key)) return refuse("its body, for which no parameter name is free")
   const given = inlined(reading.root, isObject(media) ? own(media, "schema") : undefined, reading.faults)
   // An http tool sends a text as it is, without the quotes that would make it JSON.
   if (typeOf(given) === "string") return refuse("its body is one JSON text")

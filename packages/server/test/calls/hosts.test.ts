@@ -286,9 +286,9 @@ for (const store of stores)
           const late = told(yield* callTool(bot, name, { wait: 0 }))
           assert.deepInclude((yield* settled(bot, sent)).error, {
             tag: "ToolExecutionError",
-            message: `The process that offers "${name}" went away; whether it ran is not known`,
+            message: `The process that offers "${name}" disconnected; it may have run`,
           })
-          assert.match((yield* settled(bot, late.id)).error!.message, /before it got this call: it did not run/)
+          assert.match((yield* settled(bot, late.id)).error!.message, /before it got this call; it did not run/)
           yield* (yield* Readers).receipt("hosts")
           assert.lengthOf(yield* rowsOf("hosted_calls", "host", hostId), 0)
           const now = told(yield* callTool(bot, name))

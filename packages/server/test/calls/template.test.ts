@@ -130,7 +130,7 @@ describe("a template", () => {
     for (const text of faulty) {
       const faults = faultsOf({ a: [{ b: `x ${text} y` }] } as never)
       assert.lengthOf(faults, 1, text)
-      assert.match(faults[0]!, /^body\.a\.0\.b: .* is not a place; write /, text)
+      assert.match(faults[0]!, /^body\.a\.0\.b: .* is not a placeholder; write /, text)
     }
     assert.deepStrictEqual(faultsOf({ "{{input.k}}": 1 } as never), [
       "body.{{input.k}}: places stand in values, never in a key",

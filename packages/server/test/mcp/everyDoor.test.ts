@@ -180,7 +180,7 @@ for (const store of stores)
           const { body, status } = yield* request(yield* admin, "POST", "/tools", form(name))
           assert.strictEqual(status, 400, `${name} ${JSON.stringify(body)}`)
           // Letters of another script are no letters of a tool's name at all.
-          if (/^[ -~]+$/.test(name)) assert.match(JSON.stringify(body), /reads like/, name)
+          if (/^[ -~]+$/.test(name)) assert.match(JSON.stringify(body), /too similar to/, name)
           const host = { tools: [{ name, description: "Says it.", inputSchema: { type: "object" } }] }
           const hosted = yield* request(yield* admin, "PUT", `/hosts/mine`, host)
           assert.strictEqual(hosted.status, 400, `${name} ${JSON.stringify(hosted.body)}`)

@@ -110,7 +110,10 @@ const next = (
   if (isRefusal(url)) return { ...url, detail: `it redirects, and ${url.detail}` }
   const keeps = hop.method === "GET" || hop.method === "HEAD" || status === 307 || status === 308
   if (keeps && hop.body !== undefined && url.origin !== hop.url.origin)
-    return { reason: "redirect-body", detail: `it redirects to ${url.origin}, which the body is not meant for` }
+    return {
+      reason: "redirect-body",
+      detail: `it redirects to ${url.origin}, and a body is not sent to another origin`,
+    }
   const carried = headersFor(hop.headers, hop.url, url)
   return keeps ? { ...hop, url, headers: carried } : { url, method: "GET", headers: carried, body: undefined }
 }

@@ -88,7 +88,7 @@ export const readUrl = (text: string, hosts: EgressPolicy["hosts"]): URL | Refus
   if (url.protocol !== "http:" && url.protocol !== "https:")
     return { reason: "scheme", detail: `only http and https are allowed, not "${url.protocol}"` }
   if (url.username !== "" || url.password !== "")
-    return { reason: "credentials-in-url", detail: "the URL holds a user name or password; send a header" }
+    return { reason: "credentials-in-url", detail: "the URL has a user name or password; send a header" }
   if (oddlySpelled(text, url))
     return { reason: "spelling", detail: `the host is an unusual spelling of "${hostOf(url)}"; write it plainly` }
   if (hosts !== undefined && !isListed(hosts, url))
@@ -120,7 +120,7 @@ export const readHeaders = (headers: Headers): Headers | Refusal => {
   const read: Record<string, string> = Object.create(null) as Record<string, string>
   for (const [name, value] of Object.entries(headers)) {
     if (!/^[!#$%&'*+.^_`|~0-9a-z-]{1,128}$/i.test(name))
-      return { reason: "header", detail: "a header has an impossible name" }
+      return { reason: "header", detail: "a header has an invalid name" }
     if (ours.has(name.toLowerCase())) return { reason: "header", detail: `the header "${name}" may not be set` }
     // oxlint-disable-next-line no-control-regex
     if (!/^[\t\u0020-\u007e\u0080-\u00ff]{0,8192}$/.test(value))

@@ -196,7 +196,7 @@ export class Explanations extends Context.Service<
             gate(
               "rule",
               judged.verdict !== "deny",
-              judged.rule === "silence" ? "No rule speaks of it." : `The rule ${judged.rule} refuses it.`,
+              judged.rule === "silence" ? "No rule allows it." : `The rule ${judged.rule} refuses it.`,
             ),
           ].find(({ passes }) => !passes)
           if (stops !== undefined)

@@ -94,11 +94,11 @@ export class Tools extends Context.Service<
           const house = builtin.get(spellingOf(name))
           const alike = house ?? catalogue.alike(name)
           if (house === name)
-            issues.push({ path: "name", message: `"${name}" is part of the house; choose another name` })
+            issues.push({ path: "name", message: `"${name}" is the name of a built-in tool; choose another name` })
           else if (alike !== undefined)
             issues.push({
               path: "name",
-              message: `"${name}" reads like "${alike}", which is there; choose another name`,
+              message: `"${name}" is too similar to the existing tool "${alike}"; choose another name`,
             })
           const { tool } = kinds.make(it.tool)
           const fault = yield* Effect.match(
@@ -234,7 +234,9 @@ export class Tools extends Context.Service<
           yield* owned(name)
           const tool = yield* orBad(value)
           if (tool.form.name !== name)
-            return yield* new BadInput({ issues: [{ path: "name", message: `is "${name}": a tool keeps its name` }] })
+            return yield* new BadInput({
+              issues: [{ path: "name", message: `A tool cannot be renamed; use "${name}"` }],
+            })
           yield* commit(update(tool))
           return tool.form
         })
@@ -272,7 +274,7 @@ export class Tools extends Context.Service<
         const isShared = yield* SharedDatabase
         // What another process has changed is offered here too.
         yield* journal.follow({
-          name: "Following configured tools",
+          name: "following configured tools",
           kinds: ["tool.added", "tool.changed", "tool.removed"],
           wanted: () => isShared,
           hear: () => refresh,

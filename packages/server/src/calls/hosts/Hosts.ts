@@ -143,8 +143,8 @@ export class Hosts extends Context.Service<
               path: `tools.${at}.name`,
               message:
                 house === one.name
-                  ? `"${one.name}" is part of the house; choose another name`
-                  : `"${one.name}" reads like "${alike}", which is there; choose another name`,
+                  ? `"${one.name}" is the name of a built-in tool; choose another name`
+                  : `"${one.name}" is too similar to the existing tool "${alike}"; choose another name`,
             })
           const { tool } = hostedTool(row, one, () => false)
           const fault = yield* Effect.flip(registry.add(tool, { reviewed: false, by: row.owner })).pipe(Effect.option)
@@ -180,7 +180,7 @@ export class Hosts extends Context.Service<
           if (before !== undefined && same) return before
           const issues = yield* faults(row)
           if (before === undefined && (yield* rows.all).filter((one) => one.owner === principal.id).length >= mostHosts)
-            issues.push({ path: "host", message: `at most ${mostHosts} hosts of one; remove one first` })
+            issues.push({ path: "host", message: `A principal can have at most ${mostHosts} hosts; remove one first` })
           if (issues.length > 0) return yield* new BadInput({ issues })
           const write = journal.transact(
             Effect.gen(function* () {
@@ -213,8 +213,8 @@ export class Hosts extends Context.Service<
           calls.result(call.id, null, {
             error:
               call.instance === null
-                ? `The process that offers "${call.tool}" went away before it got this call: it did not run`
-                : `The process that offers "${call.tool}" went away; whether it ran is not known`,
+                ? `The process that offers "${call.tool}" disconnected before it got this call; it did not run`
+                : `The process that offers "${call.tool}" disconnected; it may have run`,
           }),
         )
 
@@ -311,7 +311,7 @@ export class Hosts extends Context.Service<
       })
       const isShared = yield* SharedDatabase
       yield* journal.follow({
-        name: "Following hosts",
+        name: "following hosts",
         kinds: ["host.declared", "host.removed", "host.connected", "host.disconnected"],
         wanted: () => isShared,
         hear: (events) =>

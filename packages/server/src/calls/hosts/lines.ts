@@ -79,7 +79,7 @@ export const makeHostLines = Effect.fnUntraced(function* (rows: Effect.Success<t
   })
 
   const following = yield* journal.follow({
-    name: "Sending calls to hosts",
+    name: "sending calls to hosts",
     kinds: ["call.waiting", "call.settled"],
     wanted: () => all.size > 0,
     hear: Effect.fnUntraced(function* (events) {

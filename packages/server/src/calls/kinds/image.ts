@@ -55,7 +55,7 @@ export const imageKind = Effect.gen(function* () {
       .pipe(Effect.mapError((fault) => fail(`${fault.message}.`)))
     const file = yield* files
       .put(image.bytes, image.mediaType)
-      .pipe(Effect.mapError((error) => fail(`The image was made and cannot be kept. ${error.message}`)))
+      .pipe(Effect.mapError((error) => fail(`The image was made but could not be stored. ${error.message}`)))
     // Beside the output, where no answer from outside can write: whoever made the call may read the file.
     meta.set("file", file.id)
     return { file: file.id, mediaType: file.mediaType, size: file.size, provider, model: image.model, prompt }

@@ -43,8 +43,8 @@ export const makePrepare = Effect.gen(function* () {
   const explained = (error: ToolAuthorizationError, { caller, rule }: Attempt): ToolAuthorizationError => {
     const next =
       rule === "silence"
-        ? `No grant speaks of it; an admin gives one: stoa grants add ${caller.principal.name} tools/${error.toolName}`
-        : `The rule ${rule ?? "of this house"} says so; an admin can change it`
+        ? `No rule allows it; an admin can: stoa grants add ${caller.principal.name} tools/${error.toolName}`
+        : `The rule ${rule ?? "of this house"} refuses it; an admin can change it`
     return new ToolAuthorizationError({
       ...error,
       message: `${error.message}. ${next}`,
@@ -95,7 +95,7 @@ export const makePrepare = Effect.gen(function* () {
     attempt.input = yield* Road.validate(found.tool, attempt)
     if (found.interactive === true && attempt.space === null)
       return yield* new ToolValidationError({
-        message: `People act on "${definition.name}", so it needs a space where they see it. Call it again with "space"`,
+        message: `"${definition.name}" is answered by people, so it needs a space. Call it with "space".`,
         toolName: definition.name,
         parameter: "space",
         expected: "a space you are in",

@@ -69,7 +69,9 @@ export const readText = (text: string, path: string, report: Report): ReadonlyAr
       const right = '{{input.name}} or {{input["odd name"]}}'
       report(
         path,
-        ofInput ? `"${text.slice(index, index + 40)}" is not a place; write ${right}` : noPlaceholder(text, index),
+        ofInput
+          ? `"${text.slice(index, index + 40)}" is not a placeholder; write ${right}`
+          : noPlaceholder(text, index),
       )
       return parts
     }

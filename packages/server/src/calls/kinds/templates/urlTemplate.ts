@@ -57,11 +57,10 @@ export const readUrlTemplate = (parts: ReadonlyArray<Part>, path: string, report
   const [head = ""] = beforeQuery
   const [origin, authority = ""] = (typeof head === "string" ? /^https?:\/\/([^/]+)/i.exec(head) : null) ?? []
   if (origin === undefined)
-    return refuse("begins with http:// or https:// and a host; places may stand only after the host")
+    return refuse("must begin with http:// or https:// and a host; placeholders are allowed only after the host")
   if (origin.length === (head as string).length && beforeQuery.length > 1)
-    return refuse("places may stand only in path, query or fragment, never in the host or port")
-  if (authority.includes("@"))
-    return refuse("holds a user name or password; send them in a header, from ${secret.NAME}")
+    return refuse("placeholders are allowed only in path, query and fragment, not in host or port")
+  if (authority.includes("@")) return refuse("has a user name or password; send them in a header, from ${secret.NAME}")
   if (URL.parse(`${origin}/`) === null) return refuse(`"${origin}" is not the beginning of an address`)
   const rest = (head as string).slice(origin.length)
   const segments = split([...(rest === "" ? [] : [rest]), ...beforeQuery.slice(1)], "/")
