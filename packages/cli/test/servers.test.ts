@@ -61,7 +61,7 @@ it("a program after -- is added, listed and removed; JSON is the HTTP object", a
   })
   expect(await stoa("servers", "accept", "every", "echo")).toMatchObject({
     code: 2,
-    stderr: expect.stringMatching(/no tool "echo" that waits for review/),
+    stderr: expect.stringMatching(/no held tool "echo" with this digest/),
   })
   expect(await stoa("servers", "rm", "every")).toMatchObject({ code: 0, stdout: "", stderr: "every is gone\n" })
   expect(await stoa("servers", "rm", "every")).toMatchObject({ code: 2 })

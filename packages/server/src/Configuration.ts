@@ -73,7 +73,7 @@ const faults = (declared: Declared): ReadonlyArray<Issue> => {
       const path = `${section}.${place}.name`
       const first = seen.get(nameKey(name))
       if (first === undefined) seen.set(nameKey(name), path)
-      else issues.push({ path, message: `"${name}" already stands at ${first}` })
+      else issues.push({ path, message: `"${name}" is already declared at ${first}` })
     }
   for (const [set, context, tools] of listsOf(declared))
     for (const name of unknownNames(set, tools))
@@ -88,7 +88,7 @@ const faults = (declared: Declared): ReadonlyArray<Issue> => {
   for (const [place, { approval, effect }] of (declared.policies ?? []).entries()) {
     if (approval === undefined) continue
     const path = `policies.${place}.approval`
-    if (effect !== "ask") issues.push({ path, message: `goes with the effect "ask", and this one is "${effect}"` })
+    if (effect !== "ask") issues.push({ path, message: `is only allowed if effect is "ask"; it is "${effect}"` })
     issues.push(...approvalFaults(approval, path))
   }
   const rooms = new Set<string>()
@@ -155,7 +155,7 @@ const serverFaults = (declared: Declared): ReadonlyArray<Issue> => {
   for (const { agent, name, path } of serversOf(declared)) {
     const first = seen.get(nameKey(name)) ?? (agent && seen.get(`${nameKey(agent)}/${nameKey(name)}`))
     if (first === undefined) seen.set(agent === undefined ? nameKey(name) : `${nameKey(agent)}/${nameKey(name)}`, path)
-    else issues.push({ path, message: `"${name}" already stands at ${first}` })
+    else issues.push({ path, message: `"${name}" is already declared at ${first}` })
   }
   return issues
 }

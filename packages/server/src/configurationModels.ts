@@ -9,12 +9,14 @@ export const modelFaults = ({ agents = [], models = {} }: Declared): ReadonlyArr
       [model].flat().flatMap((name) => {
         const path = `agents.${place}.model`
         if (!Object.hasOwn(models, name)) return [{ path, message: `there is no model "${name}" under models` }]
-        return embedding.includes(name) ? [{ path, message: `the model "${name}" embeds and cannot think` }] : []
+        return embedding.includes(name)
+          ? [{ path, message: `the model "${name}" has the purpose "embedding"; an agent needs a language model` }]
+          : []
       }),
     ),
     ...embedding.slice(1).map((name) => ({
       path: `models.${name}.purpose`,
-      message: `"${embedding[0]}" embeds already, and one model does`,
+      message: `Only one model may have the purpose "embedding"; "${embedding[0]}" has it`,
     })),
   ]
 }

@@ -169,7 +169,7 @@ export class Upstreams extends Context.Service<
               const digest = yield* rows.accept(id, tool, seen)
               if (digest === undefined)
                 return yield* new WrongState({
-                  detail: `${name} has no tool "${tool}" that waits for review as it was seen: it may have changed again, or been accepted. Look at its tools again.`,
+                  detail: `${name} has no held tool "${tool}" with this digest. It has changed again or was accepted already; list the tools again.`,
                 })
               yield* journal.append({ kind: "server.tool-accepted", body: { server: name, owner, tool, digest } })
               yield* noticed

@@ -61,7 +61,7 @@ const exchangeWith =
       }),
     )
 
-const lost = new MCPRefused(-32_602, "This state has expired; ask anew")
+const lost = new MCPRefused(-32_602, "This state has expired; send the request again")
 
 const converseWith =
   (entry: Entry, exchange: UpstreamServer["exchange"], conversations: Conversations): UpstreamServer["converse"] =>

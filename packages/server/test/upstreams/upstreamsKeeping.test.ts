@@ -317,7 +317,7 @@ layer(house({ store: "sqlite", log: "debug", env: { STOA_LOG: "debug", CRM_REGIO
       const headers = { authorization: secret }
       const lost = yield* ask(() => admin.mcpServers.add({ name: "away", url: away.url, headers, transport: "http" }))
       assert.strictEqual(lost.status, "error")
-      assert.match(lost.error!, /redirects elsewhere/)
+      assert.match(lost.error!, /redirects to another origin/)
       assert.deepStrictEqual(other.heard, [])
       const near = yield* stub((url) => (url === "/" ? "/mcp" : undefined))
       const found = yield* ask(() => admin.mcpServers.add({ name: "near", url: new URL("/", near.url).href, headers }))
@@ -394,13 +394,13 @@ for (const store of ["sqlite", "postgres"] as const)
             [{ agents: [{ name: "pam", mcp: own("ws://127.0.0.1:1/") }] }, /agents\.0\.mcp\.servers\.0\.url/],
             [
               { agents: [{ name: "pam", mcp: { servers: [...own(one.url).servers, ...own(one.url).servers] } }] },
-              /agents\.0\.mcp\.servers\.1\.name.*already stands/,
+              /agents\.0\.mcp\.servers\.1\.name.*already declared/,
             ],
             [
               { mcpServers: { CRM: { url: one.url } }, agents: [{ name: "pam", mcp: own(one.url) }] },
-              /agents\.0\.mcp\.servers\.0\.name.*already stands at mcpServers\.CRM/,
+              /agents\.0\.mcp\.servers\.0\.name.*is already declared at mcpServers\.CRM/,
             ],
-            [{ mcpServers: { crm: { url: one.url }, Crm: { url: one.url } } }, /mcpServers\.Crm.*already stands/],
+            [{ mcpServers: { crm: { url: one.url }, Crm: { url: one.url } } }, /mcpServers\.Crm.*already declared/],
           ]
           for (const [content, message] of table) {
             yield* write(content)

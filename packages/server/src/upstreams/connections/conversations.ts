@@ -42,7 +42,7 @@ export const unaskable = (
     return people || declares(client, "elicitation") ? undefined : { action: "cancel" }
   if (method === "roots/list") return declares(client, "roots") ? undefined : { roots: [] }
   if (method === "sampling/createMessage" && declares(client, "sampling")) return undefined
-  return new MCPRefused(-32_601, "Whoever made this call has no model to lend, and neither has the house")
+  return new MCPRefused(-32_601, "Sampling is not available: neither the client nor the house offers a model.")
 }
 
 /** Which sign-in a server means is between it and us: a client gets one of its own. */

@@ -94,9 +94,9 @@ const redirectOf = (answer: IncomingMessage, from: URL, method: string): URL | u
   if (headers.location === undefined || ![301, 302, 303, 307, 308].includes(status)) return undefined
   const to = URL.parse(headers.location, from)
   if (to === null || to.origin !== from.origin)
-    throw new Error(`${from.host} redirects elsewhere, which is not followed; name the server's own address`)
+    throw new Error(`${from.host} redirects to another origin, which is not followed; give the server's own address`)
   if (method !== "GET" && !methodKept.includes(status))
-    throw new Error(`${from.host} redirects (${status}) to ${to.pathname}; name that address`)
+    throw new Error(`${from.host} redirects (${status}) to ${to.pathname}; give that address`)
   return to
 }
 
@@ -119,7 +119,7 @@ export const guardedFetch = Effect.fnUntraced(function* (
   let checked: Promise<unknown> | undefined
   const fetch: Fetch = async (input, init = {}) => {
     let url = new URL(input)
-    if (url.origin !== named.origin) throw new Error(`${url.origin} is not where this server was said to be`)
+    if (url.origin !== named.origin) throw new Error(`${url.origin} is not the address of this server`)
     // A name is checked when it is looked up; an address in digits is not looked up, and is always the same.
     if (inDigits) await (checked ??= run(check))
     const own = Effect.isEffect(headers) ? await run(headers) : headers

@@ -35,9 +35,9 @@ export const converse = (
   const conversation = held ?? randomUUID()
   const own = textIn(state, "server")
   const options: MCPExchange = {
-    // A server of the new era asks in its answers and nowhere else.
+    // A server of the new era asks in its result, never by a request.
     line: {
-      answer: () => Effect.fail(new MCPRefused(unknownMethod, "Nobody can be asked here")),
+      answer: () => Effect.fail(new MCPRefused(unknownMethod, "Questions are not supported for this request.")),
       log: (entry) => Effect.sync(() => client.log(entry)),
     },
     capabilities: askable(client.capabilities),
@@ -68,7 +68,9 @@ export const converse = (
         case "Asks":
           return Effect.succeed(new InputRequired(reply.questions, { server: reply.state ?? null }, false, false))
         case "Task":
-          return Effect.fail(new MCPRefused(internal, "The server made a task of what has none"))
+          return Effect.fail(
+            new MCPRefused(internal, "The server answered with a task, which this method does not support."),
+          )
       }
     },
   )

@@ -1,6 +1,6 @@
 /**
  * One run of a server's tool, in whichever way its era asks back: on the call's own stream, in an answer that is to be asked
- * again, or in a task. However it is, what comes out is a result or `Asked`.
+ * again, or in a task. Either way the outcome is a result or `InputRequired`.
  */
 import type { MCPConnectionError } from "@stoa/contract"
 import { faultOfMCPResult, type MCPConnection, type MCPExchange, MCPRefused, type MCPReply } from "@stoa/tools"
@@ -69,7 +69,11 @@ const visits = ({ data }: MCPRefused): Questions | undefined => {
   )
 }
 
-const tooMuch = new MCPRefused(-32_603, "The server asked more than anybody would answer")
+const tooOften = new MCPRefused(-32_603, `The server asked more than ${mostRounds} times in one call.`)
+const tooLarge = new MCPRefused(
+  -32_603,
+  `The server's questions are too large: more than ${largestQuestion / 1024} KiB with its state.`,
+)
 
 const askedWith = (
   questions: Questions,
@@ -78,8 +82,8 @@ const askedWith = (
 ): Effect.Effect<InputRequired, MCPRefused> => {
   // It was told what can be asked: whoever asks for more gets nothing.
   if (Object.values(questions).some((question) => unaskable(question, client) !== undefined))
-    return Effect.fail(new MCPRefused(-32_603, "The server asked for something it was told nobody has"))
-  if (JSON.stringify([questions, state]).length > largestQuestion) return Effect.fail(tooMuch)
+    return Effect.fail(new MCPRefused(-32_603, "The server asked for a capability that the client did not declare."))
+  if (JSON.stringify([questions, state]).length > largestQuestion) return Effect.fail(tooLarge)
   return Effect.succeed(new InputRequired(questions, state as unknown as Schema.Json, false, "task" in state))
 }
 
@@ -178,7 +182,7 @@ export const makeToolCalls = (conversations: ReturnType<typeof makeConversations
       const { answers: _answers, state: _state, ...rest } = options
       return yield* follow(connection, String(taskId), rest, pollOf(pollIntervalMs), it)
     }
-    if (round >= mostRounds) return yield* Effect.fail(tooMuch)
+    if (round >= mostRounds) return yield* Effect.fail(tooOften)
     return yield* askedWith(reply.questions, { round: round + 1, state: reply.state ?? null }, client)
   })
 
@@ -237,7 +241,10 @@ export const makeToolCalls = (conversations: ReturnType<typeof makeConversations
       )
     }
     const line: MCPExchange["line"] = {
-      answer: () => Effect.fail(new MCPRefused(-32_601, "This era asks in its answers")),
+      answer: () =>
+        Effect.fail(
+          new MCPRefused(-32_601, "In this protocol revision a server asks in its result, not by a request."),
+        ),
       log: (entry) => Effect.sync(() => client?.log(entry)),
     }
     const options: MCPExchange = {
