@@ -145,9 +145,11 @@ export class Memories extends Context.Service<
           return yield* new Forbidden({
             action: act === "own" ? "manage" : act,
             resource: `memory/${id}`,
-            rule: "its owner's",
+            rule: "only the owner",
             instead:
-              act === "own" ? "Only its owner does that." : "Its owner may do it, or share it with you for writing.",
+              act === "own"
+                ? "Only the owner may do this."
+                : "Ask its owner to do it, or to share it with you for writing.",
           })
         return row
       })
@@ -174,8 +176,8 @@ export class Memories extends Context.Service<
           return yield* new Forbidden({
             action: "manage",
             resource: `memory/${row.id}`,
-            rule: "its owner's",
-            instead: "Who may see it, its pin and its end are its owner's to change; content and tags are yours.",
+            rule: "only the owner",
+            instead: "You may change content and tags. Only the owner may change sharing, pin and expiry.",
           })
         const expiresAt = change.expiresAt === undefined ? row.expiresAt : momentText(change.expiresAt)
         const after = {
@@ -274,7 +276,7 @@ export class Memories extends Context.Service<
         )
         if (rows[0] !== undefined) return versionFrom(rows[0])
         return yield* new WrongState({
-          detail: `"${row.key}" has no version ${version}; it has those up to ${row.version} that are still kept.`,
+          detail: `"${row.key}" has no version ${version}; its history lists the versions that are stored.`,
         })
       })
 

@@ -138,7 +138,7 @@ export class Plans extends Context.Service<
         const before = rows[0] === undefined ? [] : yield* planOf(by, rows[0])
         if (id !== undefined && before[0] === undefined) return yield* new Missing({ noun: "plan", ref: id })
         if (id === undefined && (yield* countOf(by.id)) >= mostPlans)
-          return yield* refuse(`You have ${mostPlans} plans, which is the most. Delete some that are done.`)
+          return yield* refuse(`You have ${mostPlans} plans, the maximum. Delete some that are done.`)
         const definition = merged(before[0], plan)
         if (definition.name === undefined || definition.instruction === undefined)
           return yield* refuse("A plan has a name and an instruction.")

@@ -143,7 +143,9 @@ export class Languages extends Context.Service<
             `There is no model "${name}". An operator declares it under "models" in the configuration file, or gives the agent another one (stoa agents set NAME --model MODEL).`,
           )
         if (purposeOf(declared) === "embedding")
-          return yield* Effect.fail(`The model "${name}" embeds texts and cannot think. Name another one of "models".`)
+          return yield* Effect.fail(
+            `The model "${name}" has the purpose "embedding". Name a language model of "models".`,
+          )
         return yield* reach(name, declared)
       })
 

@@ -34,7 +34,7 @@ export const embeddingModel = async (access: Access): Promise<EmbeddingModelV4> 
     }
     case "anthropic":
     case "scripted":
-      throw new Error(`${declared.provider} embeds nothing`)
+      throw new Error(`${declared.provider} has no embedding models`)
   }
 }
 

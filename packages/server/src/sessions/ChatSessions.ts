@@ -198,8 +198,8 @@ export class ChatSessions extends Context.Service<
           return yield* new Forbidden({
             action: "change",
             resource: `chat-sessions/${id}`,
-            rule: "its owner's",
-            instead: "Whoever began it may rename, pin, resume and delete it.",
+            rule: "only the owner",
+            instead: "Only its owner may rename, pin, resume and delete it.",
           })
         return found
       })

@@ -51,7 +51,7 @@ export class DeclaredSpaces extends Context.Service<
         if (space.kind !== wanted.kind)
           return yield* Effect.fail({
             name: wanted.name,
-            message: `it is a ${space.kind} space, and a space keeps its kind; give the new one another name`,
+            message: `is a ${space.kind} space, and the kind of a space cannot change; use another name`,
           })
         const changes = {
           ...(space.archivedAt === null ? {} : { archived: false }),

@@ -172,8 +172,7 @@ export class Spaces extends Context.Service<
         ) {
           const given = yield* Effect.forEach(wanted.members ?? [], (ref) => principals.get(ref))
           const left = given.findIndex((one) => one.retiredAt !== null)
-          if (left >= 0)
-            return yield* bad(`members.${left}`, `somebody who is here; ${given[left]!.name} has left the house`)
+          if (left >= 0) return yield* bad(`members.${left}`, `must not be retired; ${given[left]!.name} is`)
           const named = given.map((one) => one.id)
           // Whoever opens a space is in it; a dm is between the two it names.
           const members = [
@@ -269,7 +268,7 @@ export class Spaces extends Context.Service<
         const addMember: Spaces["Service"]["addMember"] = Effect.fn("Spaces.addMember")(function* (space, member, by) {
           yield* require(member.id === by.principal.id ? "join" : "invite", space, by)
           yield* free(space, by)
-          if (member.retiredAt !== null) return yield* new WrongState({ detail: `${member.name} has left the house.` })
+          if (member.retiredAt !== null) return yield* new WrongState({ detail: `${member.name} is retired.` })
           const joinedAt = DateTime.formatIso(yield* DateTime.now)
           const role = "member"
           // A newcomer has nothing unread: what was said before was not said to it.

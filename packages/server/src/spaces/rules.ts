@@ -66,14 +66,14 @@ const demands = {
   edit: {
     verb: "edit a message of",
     who: (it) => it.author && speaks(it),
-    rule: "its author's",
-    instead: "Only its author can.",
+    rule: "only the author",
+    instead: "Only its author can edit it.",
   },
   remove: {
     verb: "delete a message of",
     who: (it) => owns(it) || (it.author && speaks(it)),
-    rule: "its author's or the space's owner's",
-    instead: "Its author, the space's owner and admins can.",
+    rule: "only the author or the owner of the space",
+    instead: "Its author, the space's owner and admins can delete it.",
   },
   pin: { verb: "pin in", who: (it) => it.admin || speaks(it), ...members },
   topic: { verb: "change", who: belongs, ...members },

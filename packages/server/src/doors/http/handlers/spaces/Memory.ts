@@ -36,7 +36,9 @@ export const memoryHandlers = HttpApiBuilder.group(
       erase: Effect.fnUntraced(function* ({ payload: { confirm, dryRun } }) {
         const { id, name } = yield* me
         if (confirm !== name)
-          return yield* new BadInput({ issues: [{ path: "confirm", message: "your own name, as whoami says it" }] })
+          return yield* new BadInput({
+            issues: [{ path: "confirm", message: "must be your own name, as whoami returns it" }],
+          })
         return { erased: yield* dryRun === true ? portability.count(id) : portability.erase(id) }
       }),
       diff: ({ params: { id }, query }) => Effect.flatMap(me, (by) => memories.diff(by, id, query)),
