@@ -35,7 +35,7 @@ const merging =
   async ({ results }) => {
     const last = results.at(-1) ?? ""
     if (/"asked"/.test(last)) return then
-    if (results.length > 0 && !/works at this moment/.test(last)) return { say: `Not merged: ${last}` }
+    if (results.length > 0 && !/is at work/.test(last)) return { say: `Not merged: ${last}` }
     await new Promise((done) => setTimeout(done, 500))
     return ours("merge_work", { name })
   }

@@ -78,7 +78,7 @@ export class Workspaces extends Context.Service<
         const root = rest.length > 0 ? join(ours, top!) : path
         if (named !== undefined && !existsSync(root)) throw new Error("there is no such folder")
         mkdirSync(root, { recursive: true, mode: 0o700 })
-        if (!statSync(root).isDirectory()) throw new Error("it is no folder")
+        if (!statSync(root).isDirectory()) throw new Error("it is not a folder")
         const real = realpathSync(root)
         // The house's keys and rows are no workspace; a folder in the one for workspaces is.
         if (isInside(real, data) || (isInside(data, real) && join(real, "..") !== ours))
@@ -92,7 +92,7 @@ export class Workspaces extends Context.Service<
         const named = existsSync(dirname(file)) ? join(realpathSync(dirname(file)), basename(file)) : file
         if ([named, existsSync(file) ? realpathSync(file) : named].some((place) => isInside(path, place)))
           throw new Error(
-            `the configuration file of the house belongs into ${path}, where its program could change it; keep that elsewhere (STOA_CONFIG)`,
+            `the house's configuration file is in ${path}, where the program could change it; keep it elsewhere (STOA_CONFIG)`,
           )
       }
 
@@ -101,7 +101,7 @@ export class Workspaces extends Context.Service<
         const { gid, uid } = statSync(path)
         if (uid !== 0) return { uid, gid: gid === 0 ? nobody.gid : gid }
         if (!isInside(data, path))
-          throw new Error("it belongs to root, as whom no program runs; give it to a user (chown)")
+          throw new Error("it belongs to root, and programs do not run as root; give it to another user (chown)")
         give(path, nobody)
         return nobody
       }
@@ -116,7 +116,7 @@ export class Workspaces extends Context.Service<
       const treeFor = (agent: Agent) => {
         const tree = agent.thinker.kind === "program" ? treeOf(agent, agent.thinker) : undefined
         return tree === undefined
-          ? Effect.fail(`${agent.name} has no worktree: its workspace is no repository`)
+          ? Effect.fail(`${agent.name} has no worktree: its workspace is not a git repository`)
           : Effect.succeed(tree)
       }
 
@@ -135,7 +135,7 @@ export class Workspaces extends Context.Service<
 
       const linksOf = ({ links = [] }: ProgramThinker): ReadonlyArray<Bind> =>
         links.map(({ path, write = false }) => {
-          if (!isAbsolute(path)) throw new Error(`the link ${path} is no absolute path`)
+          if (!isAbsolute(path)) throw new Error(`the link ${path} is not an absolute path`)
           if (!existsSync(path)) throw new Error(`there is nothing at the link ${path}`)
           const real = realpathSync(path)
           if (isInside(real, data) || isInside(data, real))

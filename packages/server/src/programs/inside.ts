@@ -42,7 +42,9 @@ const step = (at: Held, part: string, inner: string, user: User | undefined): He
     return { fd, path: join(at.path, part) }
   } catch (cause) {
     if (codeOf(cause) === "ELOOP" || codeOf(cause) === "ENOTDIR")
-      throw new Error(`"${inner}" is no folder, or goes over a link, which may lead out of the workspace`, { cause })
+      throw new Error(`"${inner}" is not a folder, or contains a link, which could lead out of the workspace`, {
+        cause,
+      })
     throw cause
   }
 }

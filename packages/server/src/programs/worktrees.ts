@@ -171,8 +171,8 @@ export const makeWorktrees = (data: string) => {
         `the branch ${tree.branch} is checked out in ${tree.repository}; check out another one there`,
       )
     const { result, tip, work } = yield* words(workOf(tree, commit))
-    if (result === undefined) return yield* Effect.fail(`it does not fit: ${work.conflicts.join(", ")}`)
-    if (work.diff !== shown) return yield* Effect.fail("what would be merged is no longer what was shown; ask again")
+    if (result === undefined) return yield* Effect.fail(`it has conflicts in ${work.conflicts.join(", ")}`)
+    if (work.diff !== shown) return yield* Effect.fail("its work has changed since it was shown; look at it again")
     return yield* words(
       Effect.gen(function* () {
         const parents = [tip, commit].flatMap((id) => ["-p", id])

@@ -210,7 +210,7 @@ export class Post extends Context.Service<
         if (ring.length === 0) return
         const names = yield* Effect.forEach(ring, (id) => Effect.map(Effect.orDie(agents.get(id)), ({ name }) => name))
         return yield* new WrongState({
-          detail: `${names.join(", who waits for ")} waits for you: if you waited for ${names[0]}, nobody would go on. Answer first, or send with sync: false.`,
+          detail: `${names.join(", who waits for ")} waits for you. If you also waited for ${names[0]}, neither could continue. Answer first, or send with sync: false.`,
         })
       })
 
@@ -221,7 +221,7 @@ export class Post extends Context.Service<
       ) {
         if (self.parent !== null)
           return yield* new WrongState({
-            detail: `Only a root agent writes to ${nameOfHuman}: you have a parent. Write to it instead.`,
+            detail: `Only a root agent can write to ${nameOfHuman}. Write to your parent instead.`,
           })
         const { run } = call.caller
         const { person, space } = yield* personOf(self, run)

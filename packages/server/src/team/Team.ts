@@ -120,12 +120,16 @@ export class Team extends Context.Service<
         const { teamAgents, teamDepth, teamWidth } = settings
         if ((yield* tree.depthOf(parent)) + 1 >= teamDepth)
           return yield* new WrongState({
-            detail: `A team may have ${teamDepth} levels, and yours has that many. Give the work to an agent that you have.`,
+            detail: `A team can have at most ${teamDepth} levels. Give the work to an agent that you have.`,
           })
         if ((yield* agents.team(parent.id)).length >= teamWidth)
-          return yield* new WrongState({ detail: `An agent may have ${teamWidth} children, and you have that many.` })
+          return yield* new WrongState({
+            detail: `An agent can have at most ${teamWidth} children, and you have as many.`,
+          })
         if ((yield* tree.sizeOf(parent)) >= teamAgents)
-          return yield* new WrongState({ detail: `A team may have ${teamAgents} agents, and yours has that many.` })
+          return yield* new WrongState({
+            detail: `A team can have at most ${teamAgents} agents, and yours has as many.`,
+          })
       })
 
       const thinkerFor = Effect.fnUntraced(function* (parent: Agent, wanted: NewTeamAgent) {
@@ -261,7 +265,7 @@ export class Team extends Context.Service<
         const child = yield* tree.child(self, name)
         if ((yield* tree.shown(child)).state === "busy")
           return yield* new WrongState({
-            detail: `${child.name} works at this moment: ask again when its turn is over.`,
+            detail: `${child.name} is at work. Try again when its turn is over.`,
           })
         return child
       })

@@ -37,7 +37,7 @@ export const makeMessageWaits = Effect.gen(function* () {
       if (event.kind !== "message.created" || spaces === undefined || spaces.has(event.space!)) bell.ring()
   }
   const following = yield* journal.follow({
-    name: "Waiting for messages",
+    name: "waiting for messages",
     kinds: ["message.created", ...changes],
     wanted: () => waits.size > 0,
     hear: (events) => Effect.sync(() => events.forEach(ring)),

@@ -89,7 +89,7 @@ export const makeSpaceResources = Effect.gen(function* () {
   })
 
   const following = yield* journal.follow({
-    name: "Watching spaces",
+    name: "watching spaces",
     kinds: spoken,
     wanted: () => watchers.size > 0,
     hear: tellAll,

@@ -62,7 +62,7 @@ export const teamPermits = Effect.gen(function* () {
       requiresApproval: true,
       input: { properties: { tool: named, input: own }, required: ["tool", "input"] },
       run: ({ tool }: { readonly tool: string }) =>
-        Effect.succeed({ allowed: true, tool, next: "You may do this now, as you asked: do it again." }),
+        Effect.succeed({ allowed: true, tool, next: "This is allowed now, as you asked. Do it again." }),
     }),
   ]
 })

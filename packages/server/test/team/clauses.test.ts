@@ -371,10 +371,10 @@ layer(teamHouse({ store: "sqlite", env: { STOA_TEAM_DEPTH: "3", STOA_TEAM_WIDTH:
       const refusal = (parent: string) => Effect.map(Effect.flip(spawn(parent)), (error) => (error as Error).message)
       const one = yield* spawn(root.id)
       const two = yield* spawn(one.id)
-      assert.match(yield* refusal(two.id), /may have 3 levels/)
+      assert.match(yield* refusal(two.id), /at most 3 levels/)
       yield* spawn(root.id)
-      assert.match(yield* refusal(root.id), /may have 2 children/)
-      assert.match(yield* refusal(one.id), /may have 4 agents/)
+      assert.match(yield* refusal(root.id), /at most 2 children/)
+      assert.match(yield* refusal(one.id), /at most 4 agents/)
     }),
   )
 })

@@ -125,7 +125,7 @@ describe.skipIf(bwrap === undefined)("programs in a box", () => {
         yield* ask(() => admin.agents.say(child.id, { text: "again" }))
         const second = (yield* ended(child, 2))[1]!
         assert.strictEqual(second.state, "failed")
-        assert.match(second.failure!, /over a link/)
+        assert.match(second.failure!, /contains a link/)
         assert.deepStrictEqual(readdirSync(outside), [])
       }),
     )

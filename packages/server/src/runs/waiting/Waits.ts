@@ -174,7 +174,7 @@ export class Waits extends Context.Service<
           const most = limitsOf(run).waits
           if (most !== undefined && run.waits >= most)
             return yield* new WrongState({
-              detail: `A run may wait ${most} times, and this one has done so. Continue without waiting.`,
+              detail: `This run has already waited ${most} times, the maximum. Continue without waiting.`,
             })
           const others = yield* Effect.orDie(
             sql<{ n: number }>`SELECT count(*) AS n FROM runs WHERE agent = ${run.agent}
@@ -182,7 +182,7 @@ export class Waits extends Context.Service<
           )
           if (others[0]!.n >= profile.mostWaiting)
             return yield* new WrongState({
-              detail: `You already have ${others[0]!.n} waiting runs, and may have ${profile.mostWaiting}. Continue without waiting.`,
+              detail: `You already have ${others[0]!.n} waiting runs; the maximum is ${profile.mostWaiting}. Continue without waiting.`,
             })
           yield* Effect.orDie(sql`UPDATE runs SET waits = waits + 1 WHERE id = ${run.id}`)
         }

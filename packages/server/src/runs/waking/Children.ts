@@ -84,8 +84,8 @@ export class Children extends Context.Service<
         const parent = call.run === null ? undefined : yield* record.byId(call.run)
         const nesting = (parent?.nesting ?? 0) + 1
         if (nesting > deepest)
-          return yield* Effect.fail(`Agents may call agents ${deepest} deep, and this would be more`)
-        if (agent.retiredAt !== null) return yield* Effect.fail(`${agent.name} has left the house`)
+          return yield* Effect.fail(`Agents may call agents at most ${deepest} deep, and this call is deeper`)
+        if (agent.retiredAt !== null) return yield* Effect.fail(`${agent.name} is retired`)
         if (agent.thinker.kind === "model" && agent.models.length === 0 && child.config.models === undefined)
           return yield* Effect.fail(
             `${agent.name} has no model to think with (stoa agents set ${agent.name} --model MODEL)`,

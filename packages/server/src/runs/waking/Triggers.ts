@@ -69,7 +69,7 @@ export class Triggers extends Context.Service<
       const dispatch = yield* Dispatch
 
       const able = Effect.fnUntraced(function* (agent: Agent) {
-        if (agent.retiredAt !== null) return yield* new WrongState({ detail: `${agent.name} has left the house.` })
+        if (agent.retiredAt !== null) return yield* new WrongState({ detail: `${agent.name} is retired.` })
         if (agent.thinker.kind === "model" && agent.models.length === 0)
           return yield* new WrongState({
             detail: `${agent.name} has no model to think with. Give it one: stoa agents set ${agent.name} --model MODEL`,
@@ -92,7 +92,7 @@ export class Triggers extends Context.Service<
         const limits = limitsFor(agent)
         if (!mayWake(depth, limits.depth ?? 0))
           return yield* new WrongState({
-            detail: `Agents have woken each other ${depth} deep, and ${agent.name} may be woken ${limits.depth ?? 0} deep. A person can go on.`,
+            detail: `The chain of agents is ${depth} deep; ${agent.name}'s limit is ${limits.depth ?? 0}. A person can start it again.`,
           })
         const space = trigger.space === null ? null : yield* spaceFor(agent, trigger.space)
         const run = newId<RunId>("run")
@@ -161,7 +161,7 @@ export class Triggers extends Context.Service<
           return yield* new WrongState({ detail: "The run of a sub-agent is repeated by the run that it worked for." })
         if (step !== undefined && row.thinker === "program")
           return yield* new WrongState({
-            detail: "The turns of a program cannot be taken over: what it did in them is its own. Retry the whole run.",
+            detail: "A program's run cannot be retried from a step. Retry the whole run.",
           })
         if (step !== undefined && step > row.step + 1)
           return yield* new WrongState({ detail: `This run took ${row.step} steps; give one of 1 to ${row.step + 1}.` })

@@ -308,7 +308,7 @@ export const layerWake = Layer.effect(
         }
         case "principal.retired":
           yield* waits.silence(event.body.principal, "gone")
-          return yield* endAll(event.body.principal, open, "retired", "Its agent has left the house.")
+          return yield* endAll(event.body.principal, open, "retired", "Its agent is retired.")
         default:
           return
       }

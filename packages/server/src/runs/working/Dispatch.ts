@@ -331,7 +331,7 @@ export class Dispatch extends Context.Service<
 
       /** A run that was ended by others is no longer worked on: its model's answer is not waited for. */
       const stopEnded = journal.follow({
-        name: "Runs that have ended",
+        name: "watching for canceled runs",
         kinds: ["run.ended"],
         wanted: () => true,
         hear: (events) =>

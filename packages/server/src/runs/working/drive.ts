@@ -382,7 +382,7 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
       }
       const caller = yield* callerNow
       if (Option.isNone(caller)) {
-        yield* end({ stop: "retired", failure: "Its agent has left the house." })
+        yield* end({ stop: "retired", failure: "Its agent is retired." })
         return "ended" as const
       }
       if (next.do === "make") {

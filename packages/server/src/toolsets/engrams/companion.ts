@@ -62,7 +62,7 @@ export const companionTools = Effect.fnUntraced(function* (name: Companion, hold
         const kind = input.engram_type ?? before?.kind ?? usual
         if ((before !== undefined && before.kind !== kind) || !(remembered as ReadonlyArray<string>).includes(kind))
           return yield* new WrongState({
-            detail: `${input.key} is an engram of type ${before?.kind}, and stays one. Remember this under another key, or change that one with engram_update.`,
+            detail: `The type of an engram cannot change; "${input.key}" has type ${before?.kind}. Use another key, or change this one with engram_update.`,
           })
         const { record } = yield* memories.put(holder, holder.id, {
           namespace: "engrams",

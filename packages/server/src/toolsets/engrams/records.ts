@@ -40,7 +40,8 @@ export const engramTools = Effect.fnUntraced(function* (holders: Holders) {
     const found = yield* holders.byId(id, call, action)
     if (found.record.kind === ownKinds.session || found.record.kind === ownKinds.setting)
       return yield* new WrongState({
-        detail: "This engram is a chat session or a setting of an agent: the tools for those change and delete it.",
+        detail:
+          "This engram is a chat session or a setting of an agent: use the tools for those to change or delete it.",
       })
     return found
   })
