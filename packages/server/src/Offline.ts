@@ -38,7 +38,7 @@ const keyless: Finding = {
   check: "secret key",
   state: "warn",
   detail:
-    "there is none in the folder or in STOA_SECRET_KEY: the next start makes a new one, and old secrets stay shut",
+    "there is none in the folder or in STOA_SECRET_KEY: the next start makes a new one, and stored secrets cannot be decrypted",
 }
 
 const backup = (file: string, options: { readonly withKey: boolean }): Promise<Contents> =>
@@ -72,7 +72,7 @@ const restore = (file: string, options: { readonly replace: boolean }): Promise<
       if (done.replaced !== undefined) words.push(`What was there before is kept at ${done.replaced}.`)
       if (Option.isNone(done.secretKey))
         words.push(
-          "The backup has no secret key: start with the STOA_SECRET_KEY it was made under, or its secrets stay shut.",
+          "The backup has no secret key: start with the STOA_SECRET_KEY it was made under, or its secrets cannot be decrypted.",
         )
       else if (Option.isSome(settings.secretKey))
         words.push("The key in the backup was left alone: STOA_SECRET_KEY is set.")

@@ -32,7 +32,7 @@ export class Endings extends Context.Service<
       const runFork = Effect.runForkWith(yield* Effect.context<never>())
 
       yield* followRights({
-        name: "The end of tokens",
+        name: "closing streams of ended tokens",
         wanted: () => open.size > 0,
         hear: Effect.gen(function* () {
           const asked = new Map<string, boolean>()

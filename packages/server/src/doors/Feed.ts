@@ -110,7 +110,7 @@ export class Feed extends Context.Service<
         if (one.expiresAt !== null && one.expiresAt <= clock.currentTimeMillisUnsafe()) return close(one, gone)
         if (one.response.writableLength > mostUnsent) {
           // What is queued is of no use any more; the place to go on is the end as it is now.
-          return end(one, reloadFrame(following.cursor(), "you read more slowly than things happened"))
+          return end(one, reloadFrame(following.cursor(), "you read too slowly; reload"))
         }
         one.response.write(text)
       }
@@ -209,7 +209,7 @@ export class Feed extends Context.Service<
         const pause = gathering(live.size)
         if (!Duration.isZero(pause)) yield* Effect.sleep(pause)
       })
-      const following = yield* journal.follow({ name: "The feed", wanted: () => open.size > 0, hear })
+      const following = yield* journal.follow({ name: "sending the feed", wanted: () => open.size > 0, hear })
 
       const beat = Effect.suspend(() =>
         Effect.forEach(

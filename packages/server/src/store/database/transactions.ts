@@ -31,7 +31,7 @@ interface Level {
 }
 
 const runAfter = <R>(effect: Effect.Effect<void, never, R>): Effect.Effect<void, never, R> =>
-  Effect.ignoreCause(effect, { log: "Error", message: "What was to run after a commit has failed" })
+  Effect.ignoreCause(effect, { log: "Error", message: "An after-commit action failed" })
 
 export const makeTransactions = <Connection extends SqlConnection.Connection>(
   service: Context.Service<SqlClient.TransactionConnection, SqlClient.TransactionConnection.Service>,

@@ -13,7 +13,7 @@ export const repeatOnBell = (
     const heard = bell.rung
     return Effect.andThen(look, bell.waitPast(heard))
   }).pipe(
-    Effect.tapCause((cause) => Effect.logError(`${name} failed and continues`, cause)),
+    Effect.tapCause((cause) => Effect.logError(`Error while ${name}; trying again`, cause)),
     Effect.catchCause(() => Effect.sleep("1 second")),
     Effect.forever,
     Effect.forkScoped,
@@ -33,7 +33,7 @@ export interface View {
 }
 
 export interface Follower {
-  /** What the log calls it, should it fail. */
+  /** What it does, for the log: "Error while watching spaces; trying again". */
   readonly name: string
   /** Everything, if none are named. */
   readonly kinds?: ReadonlyArray<EventKind>

@@ -254,7 +254,7 @@ export const makeNews = Effect.fnUntraced(function* (me: string) {
       if (rows.length < caughtUpAtOnce) return
     }
   })
-  if (foreign) yield* repeatOnBell("Reading what other houses wrote", behind, catchUp)
+  if (foreign) yield* repeatOnBell("reading what other houses wrote", behind, catchUp)
   yield* notices.listen("journal", (payload) => {
     if (!foreign) return bell.ring()
     const [writer, cursor] = payload.split(" ")

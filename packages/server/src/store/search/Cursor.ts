@@ -17,7 +17,7 @@ export const placeOfCursor = (cursor: string | undefined, digest: string): Effec
     ? Effect.succeed(Number(at))
     : Effect.fail(
         new BadInput({
-          issues: [{ path: "cursor", message: "the next of a page with the same question and filters" }],
+          issues: [{ path: "cursor", message: "must be `next` of a page with the same query and filters" }],
         }),
       )
 }

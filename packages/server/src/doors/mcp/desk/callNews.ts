@@ -15,7 +15,7 @@ export const makeCallNews = Effect.gen(function* () {
   const journal = yield* Journal
   const hearers = new Map<string, Set<Effect.Effect<void>>>()
   const following = yield* journal.follow({
-    name: "Telling news of calls",
+    name: "watching calls for MCP clients",
     kinds: told,
     wanted: () => hearers.size > 0,
     hear: Effect.fnUntraced(function* (events) {

@@ -49,7 +49,7 @@ export const makeChanges = Effect.gen(function* () {
     }
   })
 
-  yield* followRights({ name: "Telling changes of tools", wanted: () => watchers.size > 0, hear: look })
+  yield* followRights({ name: "watching the tools of MCP clients", wanted: () => watchers.size > 0, hear: look })
   // Servers' tools come and go without a word in the journal.
   const runFork = Effect.runForkWith(yield* Effect.context<never>())
   const stop = catalogue.onChange(() => {

@@ -51,7 +51,10 @@ export const serveNew = (
   if (message.kind === "notification") return Effect.sync(() => reply.empty(202))
   if (message.kind !== "request")
     return Effect.sync(() =>
-      reply.refuse(400, errorText(undefined, new Fault(codes.invalidRequest, "A client sends no responses"))),
+      reply.refuse(
+        400,
+        errorText(undefined, new Fault(codes.invalidRequest, "In this revision a client cannot send responses")),
+      ),
     )
   const { id } = message
   const refuse = (fault: Fault) => Effect.sync(() => refuseNew(reply, id, fault))
