@@ -115,7 +115,7 @@ it("faults of a file are named by path, exit 2, and nothing of it is added", asy
   ])
   expect(all.map((one) => one.code)).toEqual([2, 2, 2, 2])
   expect(all[0].stderr).toMatch(/broken\.json is not JSON/)
-  expect(all[2].stderr).toMatch(/^stoa: free: .*Before it: 1 of 2\./m)
+  expect(all[2].stderr).toMatch(/^stoa: free: .*1 of 2 tools were added before it\./m)
 })
 
 it("S1-10 tools migrate prints the form of today with its notes on stderr, and refuses waiting by path", async () => {

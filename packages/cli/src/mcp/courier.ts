@@ -127,7 +127,8 @@ export class Courier {
     const body = JSON.stringify(message)
     for (let sendings = 0; !signal.aborted; sendings++) {
       if (sendings > 0) await sleep(100 * sendings, undefined, { signal })
-      if (sendings === mostSendings) throw new HouseAway("The house did not answer; what became of this is not known.")
+      if (sendings === mostSendings)
+        throw new HouseAway("The house did not answer; the request may have been carried out.")
       const here = await this.#wire.find()
       const begins = trip.onResult !== undefined
       const session = begins || claimOf(message) !== undefined ? undefined : this.#sessions.current
@@ -265,7 +266,7 @@ export class Courier {
     const again = { id: "stoa/initialize", method: "initialize", params: this.#sessions.initialize?.params ?? {} }
     const response = await ask(again, {})
     const { result } = (read(await response.text()) ?? {}) as { readonly result?: unknown }
-    if (result === undefined) throw new HouseAway(`The house does not take this client any more (${response.status}).`)
+    if (result === undefined) throw new HouseAway(`The house no longer accepts this client (${response.status}).`)
     const next = this.#sessions.begin(response.headers.get("mcp-session-id"), result)
     const headers = this.#sessions.headers(next)
     const told = [{ method: "notifications/initialized" }, ...this.#sessions.lasting]

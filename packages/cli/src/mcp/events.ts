@@ -20,7 +20,7 @@ export async function* eventsOf(response: Response): AsyncGenerator<StreamEvent,
   for await (const chunk of response.body ?? []) {
     const lines = (rest + decoder.decode(chunk, { stream: true })).split(/\r\n|\n|\r(?!$)/)
     rest = lines.pop()!
-    if (size + rest.length > longest) throw new Error("an event of the house has no end")
+    if (size + rest.length > longest) throw new Error("an event from the house is too long")
     for (const line of lines) {
       if (line === "") {
         if (id !== undefined || retry !== undefined || data.length > 0) yield { id, retry, data: data.join("\n") }

@@ -41,7 +41,7 @@ const set = Command.make(
     budget: Flag.Finite("budget").pipe(Flag.withDescription("US dollars a day, for all its agents"), Flag.optional),
   },
   Effect.fn(function* ({ budget, model }) {
-    if (Option.isNone(model) && Option.isNone(budget)) return yield* refused("Say --model, --budget or both.")
+    if (Option.isNone(model) && Option.isNone(budget)) return yield* refused("Give --model, --budget or both.")
     const demo = yield* ask((stoa) =>
       stoa.demo.change({
         ...(Option.isSome(model) ? { model: model.value } : {}),

@@ -264,7 +264,7 @@ const inFiles = (failure: Failure, placeOf: (at: number) => string | undefined):
     const place = at === "" ? undefined : placeOf(Number(at))
     return place === undefined ? [] : [[place, rest, message].filter((part) => part !== "").join(": ")]
   })
-  return named.length === 0 ? failure : refused(`Not imported, and nothing beside it: ${named.join("; ")}.`)
+  return named.length === 0 ? failure : refused(`Nothing was imported: ${named.join("; ")}.`)
 }
 
 const importVerb = Command.make(

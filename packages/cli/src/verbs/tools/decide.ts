@@ -75,7 +75,7 @@ const idOf = Effect.fnUntraced(function* (given: string) {
   const short = shortIds(ids)
   const some = found.slice(0, 5).map((id) => short.get(id)!)
   return yield* refused(
-    `"${given}" begins ${found.length} decisions. Say which: ${some.join(", ")}${found.length > 5 ? " …" : ""}`,
+    `${found.length} decisions begin with "${given}". Give more of the id: ${some.join(", ")}${found.length > 5 ? " …" : ""}`,
   )
 })
 
@@ -182,7 +182,7 @@ export const decide = Command.make(
       return answers > 0 || flags.link ? yield* refused("Say which one: stoa decide ID …") : yield* open(flags)
     if (answers > 1) return yield* refused(oneAnswer)
     if (Option.isSome(input) && !flags.approve)
-      return yield* refused("--input goes with --approve; a form takes --value or --field.")
+      return yield* refused("Use --input only with --approve; a form takes --value or --field.")
     const id = yield* idOf(flags.id.value)
     if (flags.link) return yield* link(id, flags.for)
     const { json } = yield* root

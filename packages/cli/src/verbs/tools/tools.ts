@@ -105,7 +105,7 @@ const send = (
               ? failure
               : new Failure({
                   ...failure,
-                  message: `${form.name}: ${failure.message} Before it: ${made.length} of ${tools.length}.`,
+                  message: `${form.name}: ${failure.message} ${made.length} of ${tools.length} tools were added before it.`,
                 }),
         )
         made.push(tool)
