@@ -103,11 +103,11 @@ it("is given from now on, listed under Always, and taken back", async () => {
   await page.getByRole("button", { name: "Approve and remember" }).click()
   await sent
   await page.getByRole("link", { name: "Always", exact: true }).click()
-  await page.getByText("Nobody may do anything").waitFor()
+  await page.getByText("There are no standing approvals").waitFor()
   answered()
   await page.getByRole("button", { name: "Take back" }).click()
   await page.getByRole("button", { name: "Take back" }).click()
-  await page.getByText("Nobody may do anything").waitFor()
+  await page.getByText("There are no standing approvals").waitFor()
   expect((await admin().decisions.approvals()).items).toEqual([])
 })
 

@@ -123,7 +123,7 @@ it("an admin sees the tools as somebody else gets them, and why others are left 
   const { page } = await visitor()
   await signIn(page, token(), "/tools?as=Eve")
   await page.getByRole("heading", { name: "Not given" }).waitFor()
-  await page.getByText("No rule speaks of it.").first().waitFor()
+  await page.getByText("No rule allows it.").first().waitFor()
   expect(await axeFindings(page)).toEqual([])
 })
 
@@ -140,7 +140,7 @@ it("an API's description is pasted, shown as the tools it would give, and added 
   await page.getByRole("textbox").first().fill(JSON.stringify(document))
   await page.getByRole("button", { name: "Look" }).click()
   await page.getByLabel("Where the API is").fill("https://harbour.example/v1")
-  await page.getByLabel("Put before every name").fill("harbour")
+  await page.getByLabel("Prefix of every name").fill("harbour")
   await page.getByRole("button", { name: "Look again" }).click()
   await page.getByRole("heading", { name: "1 tool would be added" }).waitFor()
   await page.getByText("Lists ships", { exact: true }).waitFor()

@@ -10,7 +10,7 @@ export const words = {
   median: (span: string) => `People here answer in ${span} (median).`,
   nothingOthers: "Nothing waits for others.",
   nothingAnswered: "Nothing has been answered yet.",
-  nothingAlways: "Nobody may do anything without being asked that would otherwise be asked.",
+  nothingAlways: "There are no standing approvals.",
   gone: "This decision is not here, or not yours to see.",
   inSpace: "in",
   runStep: (step: number) => `Run, step ${step}`,

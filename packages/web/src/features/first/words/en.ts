@@ -10,7 +10,7 @@ export const words = {
     `${counted(agents, "demo agent works", "demo agents work")} here on a scripted model: no key, no cost, nothing leaves this machine. Watch them, answer them, write to them.`,
   thinking: (model: string, spent: string, budget: string) =>
     `The demo's agents think with ${model}. Today they have spent ${spent} of ${budget}.`,
-  emptyMore: "Four steps to know it. Each ticks itself when you have taken it.",
+  emptyMore: "Four steps to get to know it. Each is ticked when you have done it.",
   steps: {
     "signed-in": { name: "Sign in", more: "by the link in your terminal" },
     decided: { name: "Answer the first decision", more: "It waits below" },

@@ -41,7 +41,7 @@ export const words = {
   most: "95 of 100",
   latencySentence: (half: string | null, most: string | null, peak: string | null) =>
     half === null
-      ? "No call was made that waited for nobody."
+      ? "No calls to measure; those that waited for somebody do not count."
       : `Half of the calls took ${half}, 95 of 100 ${most}${peak === null ? "" : `; slowest at ${peak}`}.`,
   between: (low: string, high: string) => (low === high ? `about ${low}` : `between ${low} and ${high}`),
   asTable: "As a table",
@@ -72,7 +72,7 @@ export const words = {
     serverAway: (subject: string) => `${subject} does not answer`,
     budgetNear: (subject: string) => `${subject} is near its budget`,
     agentFailing: (subject: string) => `${subject} fails`,
-    deadLetters: () => "Events woke nobody",
+    deadLetters: () => "Some events could not be handled",
     noBackup: () => "No backup",
     finding: (subject: string) => `Doctor: ${subject}`,
   },
@@ -109,7 +109,7 @@ export const words = {
   days: (count: number) => counted(count, "day", "days"),
   pauseAll: "Pause everything",
   pauseSure:
-    "Every agent, tool and server stops until somebody lets it go on. Calls that run are ended; what waits stays.",
+    "Every agent, tool and server stops until somebody resumes them. Running calls are stopped; waiting ones keep waiting.",
   why: "Why",
   pause: "Pause everything",
   cancel: "Cancel",

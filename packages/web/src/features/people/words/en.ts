@@ -42,7 +42,7 @@ export const words = {
   reason: "Why",
   howLong: "For how long",
   spans: { hour: "an hour", day: "a day", week: "a week", ever: "until it is revoked" },
-  atMost: "allowed from a browser, a grant ends with the sign-in there, after 30 days at most",
+  atMost: "a grant given in a browser ends with your sign-in there, after 30 days at most",
   cancel: "Cancel",
   saveRoles: "Save the roles",
   second: "A second person has to agree; nothing is changed yet. It waits under Decisions.",

@@ -6,19 +6,19 @@ const counted = (count: number, one: string, many: string) => `${count} ${plural
 const stops: Readonly<Record<NonNullable<Run["stop"]>, string>> = {
   end_turn: "done",
   no_tool_call: "done",
-  max_steps: "stopped: all its steps are taken",
-  max_tokens_exceeded: "stopped: its tokens are spent",
-  max_cost: "stopped: its cost is reached",
-  max_minutes: "stopped: its time is up",
+  max_steps: "stopped: step limit reached",
+  max_tokens_exceeded: "stopped: token limit reached",
+  max_cost: "stopped: cost limit reached",
+  max_minutes: "stopped: time limit reached",
   max_waits: "stopped: it waited too often",
   budget_spent: "stopped: the day's budget is spent",
-  invalid_tool_call: "stopped: a call it could not put right",
+  invalid_tool_call: "stopped: it could not correct an invalid call",
   no_answer: "stopped: its model gave no answer",
   error: "failed",
-  crashed: "failed: it broke off",
+  crashed: "failed: it crashed",
   cancelled: "canceled",
   paused: "stopped by a pause",
-  retired: "stopped: the agent is gone",
+  retired: "stopped: the agent is retired",
 }
 
 export const words = {
@@ -117,7 +117,7 @@ export const words = {
   folded: "folded",
   waterfall: "What the run did, in order",
   whileWaits: (step: number) =>
-    `Nothing is held while it waits. If the house stops now, this run goes on at step ${step} after the restart; finished steps are not repeated.`,
+    `A waiting run uses no resources. If the house stops now, this run continues at step ${step} after the restart; finished steps are not repeated.`,
   cancel: "Cancel",
   cancelSure: (agent: string) => `Stop this run of ${agent}? What it has done stays done.`,
   keep: "Let it go on",

@@ -1,7 +1,7 @@
 export const words = {
   title: "Search",
   ask: "Search messages, memory, tools and people",
-  begin: "What was said, remembered, can be called, or is here: by a word of it.",
+  begin: "Find messages, memory, tools and people by a word.",
   nothing: (q: string) => `Nothing that you can see fits “${q}”.`,
   messages: "Messages",
   memory: "Memory",
