@@ -197,8 +197,8 @@ const gone: Readonly<Record<string, string>> = {
 }
 const goneKeys: Readonly<Record<string, string>> = {
   type: 'is v1\'s word for executionType; bring the file up with "stoa tools migrate FILE"',
-  spaceId: "a tool is not told a space; its calls go to the caller's active one (S1-01)",
-  targetSpaceId: "a tool is not told a space; its calls go to the caller's active one (S1-01)",
+  spaceId: "a tool does not name a space; its calls go to the caller's active one (S1-01)",
+  targetSpaceId: "a tool does not name a space; its calls go to the caller's active one (S1-01)",
 }
 
 const v1Faults = (value: Readonly<Record<string, unknown>>): ReadonlyArray<Issue> => {

@@ -76,7 +76,7 @@ const operationsIn = (
     if ("fault" in item || !isObject(item.value) || !path.startsWith("/")) {
       skipped.push({
         operation: path.slice(0, 200),
-        reason: "fault" in item ? item.fault : "is no path with operations",
+        reason: "fault" in item ? item.fault : "is not a path with operations",
       })
       continue
     }
@@ -84,7 +84,7 @@ const operationsIn = (
       const operation = own(item.value, method)
       if (operation === undefined) continue
       const label = `${method.toUpperCase()} ${path.slice(0, 200)}`
-      if (!isObject(operation)) skipped.push({ operation: label, reason: "is no operation" })
+      if (!isObject(operation)) skipped.push({ operation: label, reason: "is not an operation" })
       else if (!methods.includes(method))
         skipped.push({ operation: label, reason: "an http tool cannot use this method" })
       else found.push({ label, method: method.toUpperCase(), path, item: item.value, operation })

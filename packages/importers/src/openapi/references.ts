@@ -14,7 +14,7 @@ const part = (text: string): string | undefined => {
 /** What a pointer such as `#/components/schemas/Pet` points at, or why it points at nothing. */
 export const at = (root: JsonObject, ref: string): { readonly value: unknown } | { readonly fault: string } => {
   if (!ref.startsWith("#")) return { fault: `refers to "${ref.slice(0, 100)}", which is outside of the document` }
-  if (ref !== "#" && !ref.startsWith("#/")) return { fault: `refers to "${ref.slice(0, 100)}", which is no path` }
+  if (ref !== "#" && !ref.startsWith("#/")) return { fault: `refers to "${ref.slice(0, 100)}", which is not a path` }
   let value: unknown = root
   for (const step of ref.split("/").slice(1)) {
     const key = part(step)

@@ -50,7 +50,7 @@ export const schemaFrom = (given: unknown, execution: unknown, note: Note): Json
   const sent = JSON.stringify(execution ?? null)
   const gone = ["targetSpaceId", "spaceId"].filter((key) => Object.hasOwn(properties, key) && !sent.includes(key))
   if (gone.length === 0) return schema
-  note(`left out its input ${gone.join(", ")}: a tool is not told a space`)
+  note(`left out its input ${gone.join(", ")}: a tool does not name a space`)
   const required = own(schema, "required")
   return {
     ...schema,

@@ -40,7 +40,7 @@ const timeoutOf = (from: Shape): { readonly timeout?: number } => {
   const number = Number(given)
   const timeout = Number.isFinite(number) && number >= 1 ? Math.min(Math.round(number), longest) : undefined
   if (timeout !== given)
-    from.note(timeout === undefined ? "left out a timeout that is no number" : `timeout is ${timeout} ms now`)
+    from.note(timeout === undefined ? "left out a timeout that is not a number" : `timeout is ${timeout} ms now`)
   return timeout === undefined ? {} : { timeout }
 }
 
@@ -53,7 +53,8 @@ const request = (from: Shape): Made => {
   const url = from.text("url", "endpoint", "uri")
   const given = from.text("method", "httpMethod", "verb")
   const method = given?.toUpperCase()
-  if (method !== undefined && !methods.has(method)) from.fault("method", `"${given}" is no method an http tool can use`)
+  if (method !== undefined && !methods.has(method))
+    from.fault("method", `"${given}" is not a method that an http tool can use`)
   const headers = from.take("headers")
   const query = from.take("query", "queryParams", "searchParams", "params")
   const body = from.take("body", "data", "payload")
@@ -96,7 +97,7 @@ const compute = (from: Shape, _look: Look, hidden: boolean): Made => {
   const operation = from.text("operation") ?? "evaluate"
   const expression = from.text("expression", "formula", "calculation", "code", "script")
   if (operation !== "evaluate")
-    from.fault("operation", `"${operation}" is no operation of today; it is "evaluate" with an expression`)
+    from.fault("operation", `"${operation}" is no longer an operation; use "evaluate" with an expression`)
   if (expression === undefined) from.fault("expression", "a computation needs an expression here")
   return {
     executionType: hidden ? "internal" : "gateway",
@@ -131,7 +132,7 @@ const lookOf = (from: Shape): Look => {
   if (own(inside, "format") !== undefined || own(inside, "template") !== undefined)
     from.note("left out display.format: a call's data is never turned into text")
   for (const key of ["targetSpaceId", "spaceId"])
-    from.drop(key, "a tool is not told a space; its calls go to the caller's active one")
+    from.drop(key, "a tool does not name a space; its calls go to the caller's active one")
   if (flag !== undefined) from.note(`its display flag is gone; visibility and executionType say it now`)
   return { shown: flag ?? (isObject(display) ? true : undefined), customUI }
 }
@@ -179,14 +180,14 @@ const oneTool = (value: unknown, notes: Array<string>, issues: Array<Issue>): To
     const known = [...Object.keys(made), "waiting", "prebuilt"].join(", ")
     from.fault(
       "type",
-      type === undefined ? `is missing; v1 had ${known}` : `"${type}" is no type of v1, which had ${known}`,
+      type === undefined ? `is missing; v1 had ${known}` : `"${type}" is not a type of v1, which had ${known}`,
     )
     return undefined
   }
 
   const name = nameOf(from)
   const description = from.text("description", "summary") ?? ""
-  if (description === "") from.note("had no description; its name stands for it")
+  if (description === "") from.note("had no description; its name is used instead")
   const look = lookOf(from)
   const hidden = from.flag("hidden", "internal", "silent")
   const visibility = visibilityOf(from.take("visibility"), hidden, look)

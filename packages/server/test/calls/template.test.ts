@@ -133,7 +133,7 @@ describe("a template", () => {
       assert.match(faults[0]!, /^body\.a\.0\.b: .* is not a placeholder; write /, text)
     }
     assert.deepStrictEqual(faultsOf({ "{{input.k}}": 1 } as never), [
-      "body.{{input.k}}: places stand in values, never in a key",
+      "body.{{input.k}}: placeholders are allowed in values, not in keys",
     ])
     for (const fine of ["{x}", "$x", "} }}", "a { b", "$ {x}", "{ {input.x}}"])
       assert.lengthOf(faultsOf(fine as never), 0)

@@ -18,7 +18,8 @@ export const headerFaultOf = (schema: unknown): string | undefined => {
     const name = node[key]
     const at = path.join(".")
     if (!reachable || path.length === 0) return `${at}: a header may be asked for only along "properties"`
-    if (typeof name !== "string" || !token.test(name)) return `${at}: ${JSON.stringify(name)} is no name of a header`
+    if (typeof name !== "string" || !token.test(name))
+      return `${at}: ${JSON.stringify(name)} is not a valid header name`
     if (!types.includes(node["type"])) return `${at}: only a string, an integer or a boolean becomes a header`
     if (seen.has(name.toLowerCase())) return `${at}: the header "${name}" is asked for twice`
     seen.add(name.toLowerCase())

@@ -82,7 +82,7 @@ const tokensOf = (text: string, configured: boolean): ReadonlyArray<Token> => {
     else if (sign !== undefined) tokens.push({ kind: "sign", value: sign, at })
     else {
       const [char] = String.fromCodePoint(text.codePointAt(at)!)
-      fault(`"${char}" at ${at} is no part of an expression${hints[char!] ?? ""}`)
+      fault(`"${char}" at ${at} is not allowed in an expression${hints[char!] ?? ""}`)
     }
   }
   return [...tokens, { kind: "end", value: "", at: text.length }]
@@ -138,7 +138,7 @@ class Reader {
   unexpected(instead: string): never {
     const { next } = this
     const found = next.kind === "end" ? "the end" : next.kind === "place" ? "a place" : `"${next.value}"`
-    return fault(`${instead} should stand at ${next.at}, and there is ${found}`)
+    return fault(`expected ${instead} at ${next.at}, found ${found}`)
   }
 
   deeper(read: () => Node): Node {

@@ -50,7 +50,7 @@ export const readHeaderTemplates = (
   const seen = new Set<string>()
   return Object.entries(headers).map(([name, value]) => {
     const at = `${path}.${name}`
-    if (!/^[!#$%&'*+.^_`|~0-9a-z-]{1,128}$/i.test(name)) report(at, "is no name for a header")
+    if (!/^[!#$%&'*+.^_`|~0-9a-z-]{1,128}$/i.test(name)) report(at, "is not a valid header name")
     if (seen.has(name.toLowerCase())) report(at, "is there twice")
     seen.add(name.toLowerCase())
     return [name.toLowerCase(), readText(value, at, report)] as const

@@ -97,7 +97,7 @@ export const readTemplate = (value: Schema.Json, path: string, report: Report): 
   return {
     kind: "object",
     entries: Object.entries(value).map(([key, inner]) => {
-      if (/\{\{|\$\{/.test(key)) report(`${path}.${key}`, "places stand in values, never in a key")
+      if (/\{\{|\$\{/.test(key)) report(`${path}.${key}`, "placeholders are allowed in values, not in keys")
       return [key, readTemplate(inner, `${path}.${key}`, report)] as const
     }),
   }

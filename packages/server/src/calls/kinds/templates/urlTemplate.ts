@@ -40,7 +40,8 @@ const readPair =
   (pair: ReadonlyArray<Part>): { readonly key: string; readonly value: ReadonlyArray<Part> | undefined } => {
     const [key, value] = cut(pair, "=")
     const written = key.filter((part) => typeof part === "string")
-    if (written.length < key.length) report(path, "a place in the query stands after a written name: ?name={{input.x}}")
+    if (written.length < key.length)
+      report(path, "a placeholder in the query needs a name before it: ?name={{input.x}}")
     return { key: written.join(""), value }
   }
 
@@ -68,7 +69,7 @@ export const readUrlTemplate = (parts: ReadonlyArray<Part>, path: string, report
     if (segment.length === 1 && typeof segment[0] === "string" && dots.test(segment[0]))
       report(path, 'has a "." or ".." in its path; write the path out')
     if (segment.some((part) => typeof part === "object" && part.from === "input" && part.optional))
-      report(path, "needs all of its path: a place that may be absent (?) stands in the query")
+      report(path, "an optional placeholder (?) is allowed in the query, not in the path")
   }
   return {
     origin,
@@ -99,7 +100,7 @@ const filled = (parts: ReadonlyArray<Part>, filling: TemplateValues, inPath: boo
     const said = textOf(value)
     if (inPath && (typeof value === "object" || said === ""))
       filling.problems.push(
-        `"${nameOf(part)}" is ${said === "" ? "empty" : said.slice(0, 40)}, which no path can hold; give text, a number or a boolean`,
+        `"${nameOf(part)}" is ${said === "" ? "empty" : said.slice(0, 40)}, which cannot be used in a path; give text, a number or a boolean`,
       )
     else if (!holdable(said)) filling.problems.push(`"${nameOf(part)}" has characters that no address can hold`)
     else text += encodeURIComponent(said)
