@@ -288,7 +288,7 @@ export class Decisions extends Context.Service<
         if (!own && (by.kind !== "person" || !able.includes(by.id)))
           return yield* refused(
             id,
-            by.id === one.askedBy ? "never by whoever asked" : "people it is for",
+            by.id === one.askedBy ? "not by whoever asked" : "only the people it is for",
             yield* whoMay(able),
           )
         if (one.expiresAt <= DateTime.formatIso(yield* DateTime.now))

@@ -15,20 +15,19 @@ const fault = (one: DecisionRow, answer: NewAnswer, byLink: boolean): BadInput |
     return bad("verdict", "a form is answered with submit and a value, or with deny")
   if (verdict === "submit" && value === undefined) return bad("value", "is what fills the form; give it")
   if (verdict !== "submit" && value !== undefined) return bad("value", "fills a form; an approval is edited with input")
-  if (input !== undefined && verdict !== "approve")
-    return bad("input", "edits what is approved; it goes with the verdict approve")
+  if (input !== undefined && verdict !== "approve") return bad("input", 'is only allowed with the verdict "approve"')
   if (reach === "run" && one.run === null) return bad("reach", "no run asks for this call; use once or always")
   // Whoever finds a link must not be able to do more with it than say yes or no to this one call.
   if (byLink && reach !== undefined && reach !== "once")
     return bad("reach", "a link carries one verdict on one call; approve from now on under your own token")
   if (byLink && input !== undefined)
-    return bad("input", "a link carries one verdict on one call, as it stands; edit it under your own token")
+    return bad("input", "a link cannot change the input; use your own token to edit it")
   const reaches = reach === "always" || reach === "run"
   if (reaches && (verdict !== "approve" || one.fingerprint === null))
     return bad("reach", "only an approval of a tool reaches beyond one call")
   if (reaches && one.people > 1) return bad("reach", "what needs two people is approved call by call")
   if (input !== undefined && one.people > 1)
-    return bad("input", "what needs two people is approved as it stands, or denied")
+    return bad("input", "cannot be changed if two people must approve; approve it as it is, or deny it")
   return undefined
 }
 

@@ -229,7 +229,10 @@ for (const store of stores)
           const rotated = yield* request(again as unknown as Someone, "POST", `/tokens/${again.id}/rotate`)
           const anew = rotated.body as { token: string }
           assert.strictEqual((yield* decide(anew, decision)).status, 403)
-          assert.match(told(refused).detail!, /never by whoever asked.*Whoever asked made this token for you since/)
+          assert.match(
+            told(refused).detail!,
+            /not by whoever asked.*The one who asked made this token for you afterwards/,
+          )
           assert.strictEqual((yield* request(forged as Someone, "POST", `/decisions/${decision}/link`, {})).status, 403)
           assert.strictEqual((yield* decide(forged, decision, { verdict: "deny" })).status, 200)
         }),

@@ -221,7 +221,7 @@ for (const store of stores)
         assert.strictEqual(tag, "Forbidden")
         assert.match(
           detail!,
-          new RegExp(`\\(rule: never by whoever asked\\)\\. It is for ${pam.name}(,| or) .+ to answer\\.$`),
+          new RegExp(`\\(rule: not by whoever asked\\)\\. It is for ${pam.name}(,| or) .+ to answer\\.$`),
         )
         for (let left = 6; left > 0; left--)
           yield* request(pam, "PUT", `/spaces/${space}/members/${(yield* someone()).id}`)

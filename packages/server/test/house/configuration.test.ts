@@ -283,7 +283,7 @@ for (const store of ["sqlite", "postgres"] as const)
           limits: [{ principal: "admni", resource: "http", count: 9, seconds: 1 }, ...roomy.limits],
         })
         const nobody = (path: string, name: string) =>
-          `${path}: nobody is called "${name}", so the rule holds for nobody`
+          `${path}: there is no principal "${name}", so the rule has no effect`
         const told = [nobody("policies.1.principal", "wroker"), nobody("limits.0.principal", "admni")]
         const first = yield* reload
         assert.deepStrictEqual(first.warnings, told)

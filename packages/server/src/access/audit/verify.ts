@@ -27,7 +27,7 @@ const walk = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, key: Redacte
   let rows = 0
   const broken = (brokenAt: number, why: string): TrailCheck => ({ rows, brokenAt, why, sealed: false })
   if (sealingOfAnchor(key, anchor) === "broken")
-    return broken(anchor.seq, "where the kept rows begin is not sealed with the house's key")
+    return broken(anchor.seq, "the start of the stored rows is not signed with the house's key")
   while (seq < head.seq) {
     const batch =
       yield* sql<Row>`SELECT * FROM audit WHERE seq > ${seq} AND seq <= ${head.seq} ORDER BY seq LIMIT ${atOnce}`
@@ -48,7 +48,7 @@ const walk = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, key: Redacte
     FROM audit_head h`
   const { cursor, last, readTo, seq: newest } = now!
   if (last !== null && last > newest)
-    return broken(newest + 1, "rows stand after the one that was sealed as the newest")
+    return broken(newest + 1, "there are rows after the one that was signed as the newest")
   if (readTo !== null && (yield* hasLasting(sql, cursor, readTo)))
     return broken(newest + 1, "the journal was read further than the trail goes: it was replaced by an older one")
   const sealed = head.seq === 0 || sealingOfHead(key, head) === "fits"

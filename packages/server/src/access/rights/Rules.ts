@@ -77,7 +77,7 @@ export class Rules extends Context.Service<
           WHERE retired_at IS NULL AND ${sql.in("name_key", keys)}`
         return named
           .filter(({ name }) => !rows.some((row) => concerns(name, { name: row.name, roles: [] })))
-          .map(({ name, path }) => `${path}: nobody is called "${name}", so the rule holds for nobody`)
+          .map(({ name, path }) => `${path}: there is no principal "${name}", so the rule has no effect`)
       }).pipe(Effect.orDie)
       return Rules.of({
         policies,

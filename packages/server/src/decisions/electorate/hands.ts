@@ -21,7 +21,11 @@ export const makeHands = Effect.gen(function* () {
     const hand = maker ?? by.id
     const own = "Answer it with a token from before, or by the link that the house sends to your notify address."
     if (hand === one.askedBy)
-      return yield* refused(one.id, "never by whoever asked", `Whoever asked made this token for you since. ${own}`)
+      return yield* refused(
+        one.id,
+        "not by whoever asked",
+        `The one who asked made this token for you afterwards. ${own}`,
+      )
     const others = ((yield* rows.approvers([one])).get(one.id) ?? []).filter((it) => it.principal !== by.id)
     if (others.some((it) => [it.hand, it.principal].includes(hand) || it.hand === by.id))
       return yield* refused(
@@ -39,8 +43,8 @@ export const makeHands = Effect.gen(function* () {
     if (one === undefined || (token !== null && (yield* tokens.madeSince(token, one.askedAt)) !== undefined))
       return yield* refused(
         id,
-        "a token of one's own",
-        "Somebody else made this token for you after the question was asked: it makes no link to it.",
+        "only your own token",
+        "Somebody else made this token for you after the question was asked, so it cannot make a link to it.",
         "make a link to",
       )
   })
