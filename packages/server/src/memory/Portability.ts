@@ -169,7 +169,7 @@ export class Portability extends Context.Service<
         }
         const there = yield* storedOf(id)
         if (there === undefined || there.owner !== by.id || there.deletedAt !== null)
-          return yield* bad(at, `${id} is no record of yours; leave out the id to make a new one`)
+          return yield* bad(at, `${id} is not one of your records; leave out the id to make a new one`)
         if (there.kind !== kind || (name !== undefined && there.key !== name))
           return yield* bad(at, "its kind and key cannot be changed; leave out the id to make a new one")
         return (yield* memories.change(by, id, change)).version > there.version

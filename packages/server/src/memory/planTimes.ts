@@ -31,7 +31,7 @@ const said = (message: string) => Result.fail(message)
 
 const afterDelay = (text: string, now: DateTime.Utc): Result.Result<DateTime.Utc, string> => {
   const delay = delayOf(text)
-  if (delay === undefined) return said(`"${text}" is no delay. Say it like "30 minutes", "2 hours" or "1 day".`)
+  if (delay === undefined) return said(`"${text}" is not a delay. Write it like "30 minutes", "2 hours" or "1 day".`)
   if (Duration.isGreaterThan(delay, longest)) return said(`"${text}" is too far away: at most five years.`)
   return Result.succeed(DateTime.addDuration(now, delay))
 }
@@ -45,7 +45,7 @@ const isDay = (day: string): boolean => {
 const hasOffset = (text: string): boolean => /(?:z|[+-]\d{2}:?\d{2})$/i.test(text)
 
 const atTime = (text: string, zone: string, now: DateTime.Utc): Result.Result<DateTime.Utc, string> => {
-  const wrong = `"${text}" is no time. Say it like "2027-03-01T09:00:00Z", or without Z and with a timezone.`
+  const wrong = `"${text}" is not a time. Write it like "2027-03-01T09:00:00Z", or without Z and with a timezone.`
   if (!/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}/.test(text) || !isDay(text.slice(0, 10))) return said(wrong)
   const zoned = hasOffset(text)
     ? DateTime.make(text)
@@ -59,7 +59,7 @@ const atTime = (text: string, zone: string, now: DateTime.Utc): Result.Result<Da
 }
 
 const byCron = (line: string, zone: string, after: DateTime.Utc): Result.Result<DateTime.Utc, string> => {
-  const wrong = `"${line}" is no cron line. It has five fields: minute, hour, day, month, weekday, such as "0 9 * * 1-5".`
+  const wrong = `"${line}" is not a cron line. It has five fields: minute, hour, day, month, weekday, such as "0 9 * * 1-5".`
   if (line.trim().split(/\s+/).length !== 5) return said(wrong)
   const parsed = Cron.parse(line.trim(), zone)
   if (Result.isFailure(parsed)) return said(wrong)
@@ -74,7 +74,7 @@ export const dueAfter = (schedule: Schedule, after: DateTime.Utc): Result.Result
   const given = [runAfter, scheduledAt, cron].filter((one) => one !== undefined)
   if (given.length !== 1) return said("A plan has exactly one of runAfter, scheduledAt and cron.")
   if (DateTime.zoneMakeNamed(timezone)._tag === "None")
-    return said(`"${timezone}" is no time zone. Say it like "Europe/Berlin".`)
+    return said(`"${timezone}" is not a time zone. Write it like "Europe/Berlin".`)
   if (runAfter !== undefined) return afterDelay(runAfter, after)
   return scheduledAt === undefined ? byCron(cron!, timezone, after) : atTime(scheduledAt, timezone, after)
 }

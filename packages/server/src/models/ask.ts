@@ -132,7 +132,7 @@ const cleaner = (redactor: Redactor) => {
 /** Ends that leave nothing to go on with, where nothing was said before them. */
 const unanswered: Readonly<Record<string, string>> = {
   "content-filter": "its provider filtered the answer",
-  length: "it came to the most it may say in one step (maxOutput) before it had said anything",
+  length: "it reached its output limit (maxOutput) before it said anything",
 }
 class Unanswered extends Error {}
 

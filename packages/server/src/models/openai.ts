@@ -62,7 +62,7 @@ const chain = (error: unknown, most = 4): ReadonlyArray<string> =>
 export const faultOf = (error: unknown, redactor: Redactor): string => {
   const { name, statusCode = 0 } = (error ?? {}) as { readonly name?: string; readonly statusCode?: number }
   const answered = statusCode !== 0 && (statusCode < 200 || statusCode > 299)
-  const [first = "it cannot be said why", ...inner] = [...new Set(chain(error))]
+  const [first = "the reason is not known", ...inner] = [...new Set(chain(error))]
   const said = redactor.text((answered ? [first] : [first, ...inner]).join(": "))
   const line = said.replaceAll(/[\s\p{C}]+/gu, " ").slice(0, 500)
   if (answered) return `answered ${statusCode}: ${line}`

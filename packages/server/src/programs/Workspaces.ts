@@ -139,7 +139,7 @@ export class Workspaces extends Context.Service<
           if (!existsSync(path)) throw new Error(`there is nothing at the link ${path}`)
           const real = realpathSync(path)
           if (isInside(real, data) || isInside(data, real))
-            throw new Error(`the link ${path} shows where the house keeps its own data`)
+            throw new Error(`the link ${path} leads to the house's own data`)
           if (write) notRuling(real)
           return { path: real, write }
         })

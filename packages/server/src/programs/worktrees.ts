@@ -154,7 +154,7 @@ export const makeWorktrees = (data: string) => {
     ).pipe(
       Effect.filterOrFail(
         ({ diff }) => diff.length <= mostDiff,
-        () => `more than ${mostDiff} characters have changed, which nobody reads; merge it in smaller parts`,
+        () => `more than ${mostDiff} characters have changed, too many to review; merge it in smaller parts`,
       ),
     )
 

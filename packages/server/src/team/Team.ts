@@ -161,7 +161,7 @@ export class Team extends Context.Service<
 
       const spawn: Team["Service"]["spawn"] = Effect.fn("Team.spawn")(function* (parent, wanted, run) {
         if (parent.retiredAt !== null)
-          return yield* new WrongState({ detail: `${parent.name} has left: nobody works for it any more.` })
+          return yield* new WrongState({ detail: `${parent.name} is retired; no agent can work for it.` })
         yield* fresh(parent, wanted.name)
         yield* bounded(parent)
         const role: AgentRole = wanted.role ?? "worker"

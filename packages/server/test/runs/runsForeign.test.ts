@@ -144,7 +144,7 @@ for (const store of stores)
         const space = yield* dm(ada, bot)
         yield* ask(() => ada.client.spaces.post(space.id, { text: "begin" }))
         const buried = yield* until(Effect.map(letters, (all) => all.find(({ failure }) => failure.includes(bot.name))))
-        assert.match(buried.failure, /would be 3 deep, and 2 is the most. A person can make it anew/)
+        assert.match(buried.failure, /would be 3 deep, and the limit is 2. A person can make the plan again/)
         const rows = yield* runsOf(bot)
         assert.deepStrictEqual(
           rows.map(({ chainDepth }) => chainDepth),

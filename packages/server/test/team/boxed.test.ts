@@ -103,7 +103,7 @@ describe.skipIf(bwrap === undefined)("what a program in a box reaches", () => {
         for (const path of [folder, dirname(folder), join(folder, "workspaces")]) {
           const bot = yield* programmed({ thinker: { ...shell("true"), links: [{ path }] } })
           yield* ask(() => admin.agents.trigger(bot.id, { text: "go" }))
-          assert.match((yield* ended(bot))[0]!.failure!, /where the house keeps its own data/)
+          assert.match((yield* ended(bot))[0]!.failure!, /leads to the house's own data/)
         }
       }),
     )

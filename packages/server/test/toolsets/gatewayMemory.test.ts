@@ -117,7 +117,7 @@ for (const store of ["sqlite", "postgres"] as const)
           for (const [more, why] of [
             [{ runAfter: "1 hour", cron: "0 9 * * *" }, /exactly one/],
             [{}, /exactly one/],
-            [{ cron: "every day" }, /no cron line/],
+            [{ cron: "every day" }, /not a cron line/],
           ] as const)
             assert.match(yield* ann.failed("set_plans", { plans: [{ ...plan, ...more }] }), why)
           const get = (who: typeof ann, input: object = {}) =>

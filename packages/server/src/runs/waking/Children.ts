@@ -133,7 +133,7 @@ export class Children extends Context.Service<
         if (call === undefined || (yield* childOf(id)) !== undefined) return
         const form = Option.getOrUndefined(yield* Effect.option(tools.get(call.tool)))
         const { agentConfig, includeContext = false } = (form?.execution ?? {}) as unknown as Partial<AgentExecution>
-        if (agentConfig === undefined) return void (yield* fail(id, `"${call.tool}" is no sub-agent any more`))
+        if (agentConfig === undefined) return void (yield* fail(id, `"${call.tool}" is no longer a sub-agent`))
         const ref = textOf(agentConfig["agent"]) ?? call.principal
         const agent = yield* Effect.option(agents.get(ref))
         if (Option.isNone(agent))

@@ -214,7 +214,7 @@ export const layerWake = Layer.effect(
       if (!mayWake(depth, limits.depth ?? 0))
         return yield* Effect.die(
           new Error(
-            `The plan "${name}" of ${agent.name} was made by a run that others woke: it would be ${depth} deep, and ${limits.depth ?? 0} is the most. A person can make it anew, or raise the agent's limit of depth.`,
+            `The plan "${name}" of ${agent.name} was made in a chain of agents: its run would be ${depth} deep, and the limit is ${limits.depth ?? 0}. A person can make the plan again, or raise the agent's depth limit.`,
           ),
         )
       const trigger = { agent: principal, source, run, kind: "plan", message: null, space: null } as const

@@ -228,7 +228,7 @@ export const makeToolCalls = (conversations: ReturnType<typeof makeConversations
       const task = before !== undefined && "pollMs" in before ? before : undefined
       if (answered !== undefined && round === 0 && task === undefined) {
         const on = conversations.resume(it.call, answered.answers)
-        return yield* on ?? Effect.fail(new MCPRefused(-32_603, "The connection on which it asked is gone"))
+        return yield* on ?? Effect.fail(new MCPRefused(-32_603, "The connection on which the server asked has ended"))
       }
       yield* lowerLog(connection, capabilities["logging"] === undefined ? undefined : client?.logLevel)
       return yield* Effect.catchIf(
