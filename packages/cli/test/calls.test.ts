@@ -81,7 +81,7 @@ it("tools add, set, show, ls and rm: a file with comments, one tool or many, and
   )
   expect(table.stdout).toMatch(/^second +configured +internal +high +true +Says what/m)
   expect(json(shown)).toEqual(changed)
-  expect(gone).toMatchObject({ code: 0, stdout: "", stderr: "first is gone\n" })
+  expect(gone).toMatchObject({ code: 0, stdout: "", stderr: "first is removed\n" })
   expect(await stoa("tools", "show", "first")).toMatchObject({ code: 2, stdout: "" })
 })
 
@@ -221,7 +221,7 @@ it("a call that waits is exit 3; decide lists it and answers it, and the call is
   expect(human.stderr).toMatch(new RegExp(`waiting until somebody decides ${yes.decision}`))
   const own = await asJim("decide", yes.decision, "--approve")
   expect(own).toMatchObject({ code: 2, stdout: "" })
-  expect(own.stderr).toMatch(/never by whoever asked\)\. It is for admin to answer\.$/m)
+  expect(own.stderr).toMatch(/not by whoever asked\)\. It is for admin to answer\.$/m)
   const answered = json(await stoa("decide", yes.decision, "--approve", "--input", '{"word":"less"}', "--json"))
   expect(answered).toEqual(await http(`decisions/${yes.decision}`))
   expect(answered).toMatchObject({ state: "answered", verdict: "approve" })

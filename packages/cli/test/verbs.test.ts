@@ -262,7 +262,7 @@ describe("reload", () => {
     expect(await stoa("reload")).toMatchObject({
       code: 0,
       stdout: `${home.config}: changed policies\n`,
-      stderr: 'policies.0.principal: nobody is called "Delcared", so the rule holds for nobody\n',
+      stderr: 'policies.0.principal: there is no principal "Delcared", so the rule has no effect\n',
     })
     home.configure({ agents: [{ name: "Declared" }] })
     await stoa("reload")

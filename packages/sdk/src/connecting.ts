@@ -120,7 +120,7 @@ for await (const message of query({ prompt: "Who am I here?", options: { mcpServ
       kind: "json",
       text: json({ mcpServers: { [nameOf(wanted)]: serverOf(wanted) } }),
       file: "the mcpServers of your client",
-      afterwards: "Start the client anew.",
+      afterwards: "Restart the client.",
     }),
   },
   stdio: {
@@ -137,7 +137,7 @@ for await (const message of query({ prompt: "Who am I here?", options: { mcpServ
         },
       }),
       file: "the mcpServers of your client",
-      afterwards: "Start the client anew, in a folder where npx finds stoa.",
+      afterwards: "Restart the client in a folder where npx finds stoa.",
     }),
   },
   curl: {

@@ -179,7 +179,7 @@ describe("the feed", () => {
   it("a place that the journal does not have is a reload, and it goes on", async () => {
     const feed = watch({ after: 1_000_000_000 })
     const reload = await feed.reached((item) => item.type === "reload")
-    expect(reload).toMatchObject({ reason: "that place is not in this journal" })
+    expect(reload).toMatchObject({ reason: "this cursor is not in this journal" })
     await house.admin.principals.add({ kind: "agent", name: "AfterReload" })
     await feed.reached(isNamed("AfterReload"))
     await feed.end()

@@ -192,7 +192,7 @@ const runs = Effect.gen(function* () {
   const said = put === "" ? "the watchdog had nothing to put right" : `the watchdog put right: ${put}`
   return letters[0]!.n === 0
     ? ok("runs", said)
-    : warn("runs", `${letters[0]!.n} events woke nobody (stoa runs letters); ${said}`)
+    : warn("runs", `${letters[0]!.n} events could not be handled (stoa runs letters); ${said}`)
 })
 
 // Asked of the tables too: a limit that is looser than its agent's toolset changes nothing, and is easily taken for one.

@@ -182,7 +182,7 @@ export class Acting extends Context.Service<
           Effect.callback<Leave, TooManyRequests>((resume) => {
             const leave = queue.wait(id, bytes, (place) => resume(Effect.succeed(place)))
             if (leave !== undefined) return Effect.sync(leave)
-            const limit = `${mostWaiting} that wait to begin`
+            const limit = `${mostWaiting} waiting requests`
             resume(Effect.fail(new TooManyRequests({ resource: "http", limit, retryAfter: 1 })))
           })
 

@@ -242,7 +242,9 @@ export class Feed extends Context.Service<
         // Past the end: the house was restored from a backup, and that place is not in its journal.
         const beyond = one.cursor > following.cursor() && one.cursor > (yield* journal.end)
         if (one.cursor < floor || beyond) {
-          const why = beyond ? "that place is not in this journal" : "that place in the past is no longer kept"
+          const why = beyond
+            ? "this cursor is not in this journal"
+            : "the events after this cursor are no longer stored"
           one.cursor = following.cursor()
           one.response.write(reloadFrame(one.cursor, why))
         }

@@ -37,7 +37,7 @@ const rm = Command.make(
   { name },
   Effect.fn(function* ({ name }) {
     yield* ask((stoa) => stoa.secrets.remove(name))
-    yield* printNote(`${name} is gone`)
+    yield* printNote(`${name} is removed`)
   }),
 ).pipe(Command.withDescription("Remove a secret"))
 

@@ -84,7 +84,7 @@ const rm = Command.make(
   { id },
   Effect.fn(function* ({ id }) {
     yield* ask((stoa) => stoa.chatSessions.remove(id))
-    yield* printNote(`${id} is gone, with what was said in it`)
+    yield* printNote(`${id} and its messages are deleted`)
   }),
 ).pipe(Command.withDescription("Delete a session permanently; a pinned one is refused"))
 

@@ -174,7 +174,7 @@ const rm = Command.make(
   Effect.fn(function* ({ id, permanent }) {
     yield* ask((stoa) => stoa.memory.remove(id, permanent ? { permanent: "true" } : {}))
     yield* printNote(
-      permanent ? `${id} is gone for good` : `${id} is deleted; bring it back with: stoa memory restore ${id}`,
+      permanent ? `${id} is deleted permanently` : `${id} is deleted; bring it back with: stoa memory restore ${id}`,
     )
   }),
 ).pipe(Command.withDescription("Delete a record"))

@@ -27,7 +27,7 @@ const rm = Command.make(
   { host: Argument.String("host").pipe(Argument.withDescription("Its name, or its id if it is somebody else's")) },
   Effect.fn(function* ({ host }) {
     yield* ask((stoa) => stoa.hosts.remove(host))
-    yield* printNote(`${host} is gone, and its tools`)
+    yield* printNote(`${host} and its tools are removed`)
   }),
 ).pipe(
   Command.withDescription("Remove a host and its tools, and tell its process"),

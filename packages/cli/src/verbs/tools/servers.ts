@@ -127,7 +127,7 @@ const rm = Command.make(
   { server },
   Effect.fn(function* ({ server }) {
     yield* ask((stoa) => stoa.mcpServers.remove(server))
-    yield* printNote(`${server} is gone`)
+    yield* printNote(`${server} is removed`)
   }),
 ).pipe(Command.withDescription("Remove an MCP server"))
 
@@ -185,7 +185,7 @@ const accept = Command.make(
   Effect.fn(function* ({ digest, server, tool }) {
     const { items } = yield* ask((stoa) => stoa.mcpServers.tools(server))
     const found = items.find((one) => one.name === tool)
-    if (!found?.held) return yield* refused(`${server} has no tool "${tool}" that waits for review.`)
+    if (!found?.held) return yield* refused(`${server} has no held tool "${tool}".`)
     const { held } = found
     if (Option.isNone(digest)) {
       yield* show(found, changeOf(found.definition, held.definition))

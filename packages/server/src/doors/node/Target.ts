@@ -21,10 +21,10 @@ const isLetterOrDigit = (code: number): boolean =>
 
 const faultOf = (path: string): string | undefined => {
   if (plain.test(path)) return undefined
-  if (!path.startsWith("/")) return "begins with /; send the path alone"
+  if (!path.startsWith("/")) return "must begin with /; send the path alone"
   if (!allowed.test(path)) return "has a character that must be percent-encoded"
   for (const [, digits] of path.matchAll(escape)) {
-    if (digits === undefined) return "has a % that is no escape; write it %25"
+    if (digits === undefined) return "has a % that is not an escape; write %25"
     const code = Number.parseInt(digits, 16)
     if (code === 0) return "has a NUL character (%00); leave it out"
     if (isLetterOrDigit(code))

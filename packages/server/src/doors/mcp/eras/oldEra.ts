@@ -57,7 +57,7 @@ export const initialize = (
 
 const methodMissing = (method: string): Fault =>
   method === "initialize"
-    ? new Fault(codes.invalidRequest, "initialize stands alone")
+    ? new Fault(codes.invalidRequest, "initialize cannot be part of a batch")
     : new Fault(codes.methodNotFound, `Method not found: ${method}`)
 
 /** The answer to one message, or undefined where none is due. */
