@@ -147,9 +147,7 @@ export class Memories extends Context.Service<
             resource: `memory/${id}`,
             rule: "only the owner",
             instead:
-              act === "own"
-                ? "Only the owner may do this."
-                : "Ask its owner to do it, or to share it with you for writing.",
+              act === "own" ? "Only the owner may do this." : "Ask its owner to do it, or to let you write to it.",
           })
         return row
       })
