@@ -11,7 +11,7 @@ export class Failure extends Data.TaggedError("Failure")<{
 
 export const refused = (message: string): Failure => new Failure({ message, exitCode: 2 })
 
-/** What the house refused is a 2, what broke is a 1. */
+/** A refusal by the house exits with 2, anything broken with 1. */
 export const failureOf = (cause: unknown): Failure => {
   if (cause instanceof Failure) return cause
   const message = cause instanceof Error ? cause.message : String(cause)

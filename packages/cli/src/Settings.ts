@@ -22,24 +22,24 @@ export const asTyped = (sentence: string): string =>
 export interface Target {
   readonly url: string
   readonly token: string | undefined
-  /** The address was given, not found: that house is meant, and no other in its place. */
+  /** The address was given, not found: exactly that house is meant. */
   readonly given: boolean
   /** The local house's data folder. */
   readonly folder: string
   /** Whether a house runs on that folder now. */
   readonly running: boolean
-  /** Whether some process has that folder, also one that is still starting. */
+  /** Whether a process has that folder, even one that is still starting. */
   readonly taken: boolean
 }
 
-/** Whether an address can be the local house's: its admin's token goes to no other. */
+/** Whether an address can be the local house's: its admin token is sent to no other. */
 const isLocal = (url: string, local: string): boolean => {
   if (url === local || url === set("STOA_PUBLIC_URL")) return true
   const host = URL.canParse(url) ? new URL(url).hostname : ""
   return host === "localhost" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host)
 }
 
-/** Its process wrote its number beside the data, and is still there. */
+/** Its process wrote its pid beside the data, and is still running. */
 const isRunning = (folder: string): boolean => {
   const pid = Number(read(join(folder, "pid")))
   if (!Number.isInteger(pid) || pid <= 0) return false
@@ -47,7 +47,7 @@ const isRunning = (folder: string): boolean => {
     process.kill(pid, 0)
     return true
   } catch (cause) {
-    // Another user's process is one that runs.
+    // EPERM means that the process runs as another user.
     return (cause as NodeJS.ErrnoException).code === "EPERM"
   }
 }
@@ -58,7 +58,8 @@ export const clientSettings = (flags: {
 }): Target => {
   const folder = set("STOA_DATA") ?? ".stoa"
   const running = isRunning(folder)
-  // What the house in this folder wrote when it came up. Whoever else answers at the usual port is not that house.
+  // The address that the house of this folder wrote when it started. Another program at the usual port is not that
+  // house.
   const local = running ? read(join(folder, "address")) : undefined
   const given = flags.url ?? set("STOA_URL")
   const url = given ?? local ?? `http://${set("STOA_HOST") ?? "127.0.0.1"}:${set("STOA_PORT") ?? "4040"}`
@@ -76,7 +77,7 @@ export const clientSettings = (flags: {
   }
 }
 
-/** For a house inside of this process: nobody is told its port, so it takes a free one, and nobody else comes in. */
+/** For a house inside this process: it takes a free port, which nobody else is told. */
 export const embeddedEnvironment = (): Record<string, string | undefined> => ({
   ...process.env,
   STOA_HOST: "127.0.0.1",

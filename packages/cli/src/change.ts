@@ -11,7 +11,7 @@ interface Waiting {
 const waits = (answer: unknown): answer is Waiting =>
   typeof answer === "object" && answer !== null && "state" in answer && answer.state === "waiting"
 
-/** Goes on with what was made. What waits is printed, said, and left with exit code 3. */
+/** Continues with the result. A waiting change is printed, explained, and exits with code 3. */
 export const change = Effect.fnUntraced(function* <A>(question: (stoa: Stoa) => Promise<A>) {
   const answer = yield* ask(question)
   if (!waits(answer)) return answer as Exclude<A, { readonly state: "waiting" }>

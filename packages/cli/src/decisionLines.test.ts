@@ -1,4 +1,4 @@
-/** What a person reads before answering: all of it, framed, and nothing in it that hides. */
+/** What a person reads before answering: complete, framed, and with nothing hidden. */
 import { describe, expect, it } from "vitest"
 import { hiddenCodePoints, hides } from "../../contract/test/hidden.ts"
 import { type Decision, decisionLines, meant, nobody, shortIds } from "./decisionLines.ts"

@@ -7,10 +7,10 @@ import { nameOf, type Names } from "./names.ts"
 /** As the house sends it. */
 export type Decision = Awaited<ReturnType<Stoa["decisions"]["get"]>>
 
-/** Others' words stand behind a bar: no line of theirs can look like one of the house's. */
+/** Texts of others stand behind a bar: none of their lines can look like one of the house's. */
 const barred = (lines: ReadonlyArray<string>): ReadonlyArray<string> => lines.map((line) => `  | ${line}`)
 
-/** The shortest beginnings that tell ids apart, eight digits at least. */
+/** The shortest prefixes that distinguish the ids, eight digits at least. */
 export const shortIds = (ids: ReadonlyArray<string>): ReadonlyMap<string, string> =>
   new Map(
     ids.map((id) => {
@@ -22,7 +22,7 @@ export const shortIds = (ids: ReadonlyArray<string>): ReadonlyMap<string, string
     }),
   )
 
-/** Which decisions a person means by a beginning of an id, with or without its prefix. */
+/** Which decisions a person means by the beginning of an id, with or without its prefix. */
 export const meant = (given: string, ids: ReadonlyArray<string>): ReadonlyArray<string> =>
   ids.filter((id) => id.startsWith(given) || id.startsWith(`dcs_${given}`))
 

@@ -1,4 +1,4 @@
-/** The flags most verbs have: a text that may be given, a switch that is off; and a body of what was given alone. */
+/** The flags most verbs have: an optional text, a switch that is off; and a body with only the given flags. */
 import { Option, Record } from "effect"
 import { Flag } from "effect/cli"
 
@@ -10,6 +10,6 @@ export const switchFlag = (name: string, words: string) =>
 
 type Given<A> = { readonly [K in keyof A]?: A[K] extends Option.Option<infer B> ? B : never }
 
-/** Only what was given: the house's own default is then the default. */
+/** Only given flags, so that the house's own defaults apply. */
 export const given = <A extends Readonly<globalThis.Record<string, Option.Option<unknown>>>>(flags: A): Given<A> =>
   Record.getSomes(flags) as Given<A>

@@ -1,4 +1,4 @@
-/** Forms at the command line: what fields ask for, and how what a person types becomes what the schema wants. */
+/** Forms at the command line: what fields ask for, and how typed text becomes what the schema requires. */
 import { describe, expect, it } from "vitest"
 import { fieldsOf, fill, fromFlags, read } from "./form.ts"
 

@@ -1,5 +1,5 @@
 /**
- * A form at the command line: its fields one by one, from flags or from answers at the terminal. Pure, except for the
+ * A form at the command line: its fields one by one, from flags or from answers at the terminal. Pure, except for
  * asking.
  */
 import { quoted, visible, visibleJson } from "@stoa/contract"
@@ -14,7 +14,7 @@ export interface Field {
 
 const isObject = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** The fields a schema names; nothing, where it is not an object of fields: then only --value fills it. */
+/** The fields of a schema; empty if it is not an object with fields: then only --value fills it. */
 export const fieldsOf = (schema: Json | undefined): ReadonlyArray<Field> => {
   const properties = schema?.["properties"]
   if (!isObject(properties)) return []
@@ -31,7 +31,7 @@ const choicesOf = ({ schema }: Field): ReadonlyArray<unknown> | undefined =>
 
 const typeOf = ({ schema }: Field): string => (typeof schema["type"] === "string" ? schema["type"] : "any")
 
-/** What a field wants, in a few words. Its own words stand quoted: they are not the house's. */
+/** What a field requires, in a few words. Its own texts are quoted: they are not the house's. */
 export const wordsOf = (field: Field): string => {
   const choices = choicesOf(field)
   const { description } = field.schema
@@ -43,7 +43,7 @@ export const wordsOf = (field: Field): string => {
   ].join(", ")
 }
 
-/** What a person typed as what the schema wants. Whether it fits is for the house to say; this only reads it. */
+/** Converts typed text to the schema's type. The house validates it. */
 export const read = (field: Field, text: string): { readonly value: unknown } | { readonly fault: string } => {
   const choices = choicesOf(field)
   if (choices !== undefined) {
@@ -103,7 +103,7 @@ export const fromFlags = (
   return { value }
 }
 
-/** Asks for one field after the other. An empty line leaves out what may be left out, or takes what is usual. */
+/** Asks for one field after the other. An empty line skips an optional field, or takes the default. */
 export const fill = async (
   fields: ReadonlyArray<Field>,
   ask: (prompt: string) => Promise<string>,

@@ -26,8 +26,8 @@ const textOf = (file: string): Effect.Effect<string, Failure> =>
       })
 
 /**
- * Comments and trailing commas become blanks, so that a fault is still named by its place. Strings come first in the
- * pattern: what looks like a comment inside of one is text.
+ * Comments and trailing commas become blanks, so that the position of an error stays right. Strings come first in the
+ * pattern: something like a comment inside a string is text.
  */
 const bare = (text: string): string =>
   text
@@ -43,7 +43,7 @@ const read = (text: string, from: string): Effect.Effect<unknown, Failure> =>
     catch: (cause) => refused(`${from} is not JSON: ${(cause as Error).message}.`),
   })
 
-/** A text: written there, in `@file`, or on stdin for `-`. The newline an editor leaves is not part of it. */
+/** A text: inline, in `@file`, or on stdin for `-`. The trailing newline of an editor is removed. */
 export const textGiven = (given: string): Effect.Effect<string, Failure> =>
   given === "-" || given.startsWith("@")
     ? Effect.map(textOf(given.replace(/^@/, "")), (text) => text.replace(/\r?\n$/, ""))
@@ -53,11 +53,11 @@ export const textGiven = (given: string): Effect.Effect<string, Failure> =>
 export const jsonFile = (file: string): Effect.Effect<unknown, Failure> =>
   Effect.flatMap(textOf(file), (text) => read(text, file === "-" ? "stdin" : file))
 
-/** A flag's JSON: written there, in `@file`, or on stdin for `-`. */
+/** A flag's JSON: inline, in `@file`, or on stdin for `-`. */
 export const jsonFlag = (given: string, flag: string): Effect.Effect<unknown, Failure> =>
   given === "-" || given.startsWith("@") ? jsonFile(given.replace(/^@/, "")) : read(given, `--${flag}`)
 
-/** The same, where it must be an object. */
+/** The same for a flag that must be an object. */
 export const objectFlag = Effect.fnUntraced(function* (given: string, flag: string) {
   const value = yield* jsonFlag(given, flag)
   return typeof value === "object" && value !== null && !Array.isArray(value)
@@ -65,10 +65,10 @@ export const objectFlag = Effect.fnUntraced(function* (given: string, flag: stri
     : yield* refused(`--${flag} is an object, such as '{"folder":"logs"}'.`)
 })
 
-/** Whether a person sits there who can be asked. */
+/** Whether there is a person at the terminal who can be asked. */
 export const isTerminal = (): boolean => process.stdin.isTTY && process.stderr.isTTY
 
-/** Asks a person at the terminal; what is asked goes to stderr, where talk goes. */
+/** Asks a person at the terminal; prompts go to stderr, like all messages. */
 export const withTerminal = async <A>(use: (ask: (prompt: string) => Promise<string>) => Promise<A>): Promise<A> => {
   const lines = createInterface({ input: process.stdin, output: process.stderr })
   try {

@@ -10,10 +10,13 @@ const server = Effect.promise(() => import("@stoa/server"))
 const attempt = <A>(work: () => Promise<A>) => Effect.tryPromise({ try: work, catch: failureOf })
 
 export const serveHere = (say: (line: string) => void): Effect.Effect<number> =>
-  // performance.now() counts from the start of the process, which is what a person waits for.
+  // performance.now() counts from the start of the process, which is the time a person waits.
   Effect.flatMap(server, ({ serve }) => Effect.promise(() => serve({ startedAt: 0, say })))
 
-/** A house of our own on the local data folder, until `stop`. Ends with it, or with why it could not start. */
+/**
+ * An embedded house on the local data folder, until `stop`. Resolves when it ends, or rejects with why it could not
+ * start.
+ */
 export const embedHere = async (stop: AbortSignal, ready: (url: string) => void): Promise<void> => {
   const { embed } = await import("@stoa/server")
   await embed({ environment: embeddedEnvironment(), ready, stop })

@@ -1,4 +1,4 @@
-/** The `stoa` command. Data on stdout, talk on stderr; exit 0 done, 1 failed, 2 refused or bad usage, 3 waiting. */
+/** The `stoa` command. Data on stdout, messages on stderr; exit 0 done, 1 failed, 2 refused or bad usage, 3 waiting. */
 // edge: the process itself.
 import { Effect, Layer } from "effect"
 import { CliError, Command } from "effect/cli"
@@ -33,10 +33,10 @@ import { team } from "./verbs/agents/team.ts"
 import { token } from "./verbs/access/token.ts"
 import { tools } from "./verbs/tools/tools.ts"
 
-// Under the launcher that carried us to a newer Node, its pipe must not keep a finished command alive.
+// The pipe to a launcher that switched to a newer Node must not keep a finished command alive.
 process.channel?.unref()
 
-// `stoa events | head` closes the pipe: that is an end, not a fault.
+// `stoa events | head` closes the pipe: that is an end, not an error.
 process.stdout.on("error", (cause: NodeJS.ErrnoException) => process.exit(cause.code === "EPIPE" ? 0 : 1))
 
 const stoa = root.pipe(
@@ -75,7 +75,7 @@ const stoa = root.pipe(
   ]),
 )
 
-/** A mistake in the command line was told by the presenter already. */
+/** The presenter has reported mistakes in the command line already. */
 const failed = (error: unknown) =>
   Effect.sync(() => {
     const usage = CliError.isCliError(error)

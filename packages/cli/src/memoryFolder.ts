@@ -1,4 +1,4 @@
-/** Exports of memory on the disk: a file of JSON Lines, or a folder of Markdown files. */
+/** Exports of memory on disk: a file of JSON Lines, or a folder of Markdown files. */
 // edge: reads and writes files, and writes to stdout.
 import { randomBytes } from "node:crypto"
 import { mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs"
@@ -11,13 +11,13 @@ import { stdin } from "./input.ts"
 const tried = <A>(what: string, act: () => A): Effect.Effect<A, Failure> =>
   Effect.try({ try: act, catch: (cause) => refused(`${what}: ${(cause as Error).message}.`) })
 
-/** Data as it is: a file that is read again, not a text for a person. */
+/** Raw data: for a file that is read again, not a text for a person. */
 export const outRaw = (text: string): Effect.Effect<void> => Effect.sync(() => void process.stdout.write(text))
 
-/** There as a whole, or not at all; for its owner alone, since memories are private. */
+/** Written completely or not at all; readable only by its owner, since memories are private. */
 export const writeWhole = (file: string, text: string): Effect.Effect<void, Failure> =>
   tried(`${file} cannot be written`, () => {
-    // A name of its own, made anew: a link that lies there already is not written through.
+    // A random name: an existing link there is not written through.
     const part = `${file}.${randomBytes(6).toString("hex")}.part`
     writeFileSync(part, text, { mode: 0o600, flag: "wx" })
     renameSync(part, file)
@@ -31,7 +31,7 @@ export const writeFolder = Effect.fnUntraced(function* (folder: string, files: R
   }
 })
 
-/** Files of a folder by their paths in it; what is hidden, such as .git, is not read. */
+/** Files of a folder by their paths in it; hidden ones, such as .git, are not read. */
 const filesIn = (folder: string): ReadonlyMap<string, string> => {
   const found = new Map<string, string>()
   const visit = (here: string): void => {

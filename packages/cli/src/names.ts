@@ -23,7 +23,7 @@ export const knownNames = Effect.flatMap(client, (stoa) =>
   ),
 )
 
-/** Nothing for a program: `--json` prints what HTTP said. */
+/** Empty for programs: `--json` prints the HTTP answer. */
 export const namesForPeople = Effect.flatMap(root, ({ json }) => (json ? Effect.succeed<Names>(new Map()) : knownNames))
 
 const ids = /\b(?:prn|spc)_[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
@@ -32,6 +32,6 @@ const ids = /\b(?:prn|spc)_[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
 export const withNames = (text: string, known: Names): string =>
   text.replaceAll(ids, (id) => (known.has(id) ? `${known.get(id)} (${id})` : id))
 
-/** The name where there is one: it is taken wherever the id is. */
+/** The name, if known: it is accepted wherever the id is. */
 export const nameOf = (id: string | null | undefined, known: Names): string | null =>
   id === null || id === undefined ? null : (known.get(id) ?? id)

@@ -1,4 +1,4 @@
-/** What effect/cli prints. Help that was asked for goes to stdout; help after a mistake goes to stderr and is short. */
+/** What effect/cli prints. Requested help goes to stdout; help after a mistake goes to stderr and is short. */
 // edge: writes to stdout and stderr.
 import { Effect, Layer } from "effect"
 import { CliConfig, CliOutput, GlobalFlag } from "effect/cli"

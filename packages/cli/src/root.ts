@@ -35,7 +35,7 @@ export const client = Effect.flatMap(place, ({ token, url }) =>
   }),
 )
 
-/** Whether the house can be asked. One that was not named and does not run is worked on where it lies. */
+/** Whether the house can be asked. A local house that does not run is worked on in its data folder. */
 export const houseRuns = Effect.flatMap(place, ({ folder, given, running, url }) => {
   if (given || running) return Effect.succeed(true)
   return existsSync(folder)
@@ -43,30 +43,30 @@ export const houseRuns = Effect.flatMap(place, ({ folder, given, running, url })
     : refused(`No house answers at ${url}, and there is no data folder ${folder}. Set STOA_DATA or STOA_URL.`)
 })
 
-/** Asks the house. Whatever it throws is the failure of the verb. */
+/** Asks the house. Any error is the failure of the verb. */
 export const ask = <A>(question: (stoa: Stoa) => Promise<A>) =>
   Effect.flatMap(client, (stoa) => Effect.tryPromise({ try: () => question(stoa), catch: failureOf }))
 
-/** Much of what is printed others wrote: nothing of it moves the cursor, hides or turns around. */
+/** Much of the output was written by others: nothing in it may move the cursor, hide or reverse text. */
 export const shown = (text: string): string => visibleLines(text).join("\n")
 
-/** Data goes to stdout, and nothing else does. */
+/** Only data goes to stdout. */
 export const printLine = (text: string): Effect.Effect<void> =>
   Effect.sync(() => void process.stdout.write(`${shown(text)}\n`))
-/** What comes piece by piece, on one line as long as it has no other. */
+/** Streamed pieces of a text, without a newline of their own. */
 export const print = (text: string): Effect.Effect<void> => Effect.sync(() => void process.stdout.write(shown(text)))
 /** A value as JSON: the same value, with nothing in its text that a terminal would act on. */
 export const printJson = (value: unknown, indent?: number): Effect.Effect<void> => printLine(visibleJson(value, indent))
 export const printNote = (line: string): Effect.Effect<void> =>
   Effect.sync(() => void process.stderr.write(`${shown(asTyped(line))}\n`))
 
-/** One object: as JSON it is the HTTP object; for a person, the given line. */
+/** One object: with --json the HTTP object; for a person, the given line. */
 export const show = Effect.fnUntraced(function* (value: unknown, words: string) {
   const { json } = yield* root
   yield* json ? printJson(value) : printLine(words)
 })
 
-/** A list: as JSON the items, for a person a table. */
+/** A list: with --json the items, for a person a table. */
 export const list = Effect.fnUntraced(function* (items: ReadonlyArray<object>, columns: ReadonlyArray<string>) {
   const { json } = yield* root
   if (json) return yield* printJson(items)

@@ -1,4 +1,4 @@
-/** Tables for people: as wide as they need to be, and no wider than the terminal. */
+/** Tables for people: as wide as necessary, and no wider than the terminal. */
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { table } from "./table.ts"

@@ -15,7 +15,7 @@ const cell = (value: unknown): string =>
         : visibleJson(value)
 
 const gap = 2
-/** Narrower than this a text says nothing. */
+/** A narrower text is useless. */
 const least = 8
 
 const isId = (text: string): boolean => /^[a-z]{3,4}_[0-9a-f]/.test(text)

@@ -1,4 +1,4 @@
-/** The whole HTTP API. Doors serve it, the SDK and `/openapi.json` are derived from it. */
+/** The whole HTTP API. Doors serve it; the SDK and `/openapi.json` are derived from it. */
 import { HttpApi, OpenApi } from "effect/http-api"
 import { DemoApi } from "./api/house/Demo.ts"
 import { EventsApi } from "./api/house/Events.ts"
@@ -37,7 +37,7 @@ export class Api extends HttpApi.make("stoa")
   .middleware(Reading)
   .add(HealthApi)
   .annotate(OpenApi.Transform, withSummaries)
-  // A misspelt field is a fault. The first one ends the reading: the door looks for the others, where the body is small.
+  // An unknown field is a fault. Decoding stops at the first fault; the door looks for the others if the body is small.
   .annotate(HttpApi.PayloadParseOptions, { errors: "first", onExcessProperty: "error" })
   .annotateMerge(
     OpenApi.annotations({ title: "Stoa", version: "1", description: "People, agents and tools in one place." }),

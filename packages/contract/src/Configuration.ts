@@ -1,4 +1,7 @@
-/** The configuration file. What it declares it owns: applied at start and on reload, read-only elsewhere, retired when removed. */
+/**
+ * The configuration file. It owns what it declares: applied at start and on reload, read-only elsewhere, retired when
+ * removed.
+ */
 import { Schema } from "effect"
 import { declaredProfile } from "./runs/Agent.ts"
 import { ToolName } from "./access/AllowList.ts"
@@ -17,7 +20,7 @@ const declared = {
   wallet: Schema.optionalKey(Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(128))),
 }
 
-/** Where a person is told of what waits for them. */
+/** Where a person is notified of questions that wait for them. */
 const Address = Schema.String.check(
   Schema.isMaxLength(2000),
   Schema.isPattern(/^https?:\/\/[^\s/?#@]+([/?#]\S*)?$/, {
@@ -28,7 +31,7 @@ const Address = Schema.String.check(
 const DeclaredPerson = Schema.Struct({
   name: Name,
   ...declared,
-  /** The house posts every question that waits for this person there, with a signed link that answers it. */
+  /** The house posts every question for this person there, with a signed link that answers it. */
   notify: Schema.optionalKey(Address),
 })
 const DeclaredAgent = Schema.Struct({
@@ -42,14 +45,14 @@ const DeclaredAgent = Schema.Struct({
   ),
 })
 
-/** A rule for a role or a principal. Among the rules that fit, deny wins over ask, and ask over allow. */
+/** A rule for a role or a principal. Among the rules that match, deny wins over ask, and ask over allow. */
 export const Policy = Schema.Struct({
   /** A principal's name, `role:<role>`, or `*`. */
   principal: Schema.String.check(Schema.isMinLength(1)),
   resource: ResourcePattern,
   actions: Schema.Array(Action).check(Schema.isMinLength(1)),
   effect: Verdict,
-  /** With `ask`: who is asked, in place of what the tool itself says. */
+  /** With `ask`: who is asked, instead of those the tool names. */
   approval: Schema.optionalKey(ApprovalRule),
 })
 export type Policy = typeof Policy.Type
@@ -67,7 +70,7 @@ const AllowListsSection = Schema.Struct(
   },
 )
 
-/** The house's own settings are nobody's business but its own. */
+/** Tools must not read the house's own settings. */
 const EnvName = Schema.String.check(
   Schema.isPattern(/^(?!STOA_|DATABASE_URL$|NODE_OPTIONS$)[A-Za-z_][A-Za-z0-9_]{0,127}$/, {
     message: "the name of an environment variable that is not the house's own (STOA_…, DATABASE_URL, NODE_OPTIONS)",
@@ -82,9 +85,9 @@ const Hosts = Schema.Array(Host).check(Schema.isMaxLength(1000))
 
 /** Where tools may connect to. Without it: every public address and no other. */
 export const EgressSection = Schema.Struct({
-  /** When given, only these. */
+  /** If given, only these. */
   hosts: Schema.optionalKey(Hosts),
-  /** Named exceptions that may be private or loopback. Link-local and metadata addresses never open. */
+  /** Named exceptions that may be private or loopback. Link-local and metadata addresses are never allowed. */
   allow: Schema.optionalKey(Hosts),
   maxRedirects: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 20 }))),
 })
@@ -110,7 +113,7 @@ export const Configuration = Schema.Struct({
 })
 export type Configuration = typeof Configuration.Type
 
-/** The file's JSON Schema, for editors and whoever writes it by program. As strict as the house is. */
+/** The file's JSON Schema, for editors and programs that write it. As strict as the house is. */
 export const configurationSchema = (): Readonly<Record<string, unknown>> => {
   const { definitions, schema } = Schema.toJsonSchemaDocument(Configuration, { onExcessProperty: "error" })
   return {

@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { firstIssues, Issue } from "./Problem.ts"
 
-/** What could not be understood; nothing was changed. */
+/** Input that could not be understood; nothing was changed. */
 export class BadInput extends Schema.TaggedError<BadInput>()(
   "BadInput",
   { issues: Schema.Array(Issue) },
@@ -16,7 +16,7 @@ export class BadInput extends Schema.TaggedError<BadInput>()(
   }
 }
 
-/** No token, or one that is unknown, expired or revoked. The three look alike on purpose. */
+/** No token, or one that is unknown, expired or revoked. The cases look the same on purpose. */
 export class Unauthenticated extends Schema.TaggedError<Unauthenticated>()(
   "Unauthenticated",
   { reason: Schema.Literals(["missing", "refused", "signature", "service", "wallet"]) },
@@ -41,7 +41,7 @@ export class Forbidden extends Schema.TaggedError<Forbidden>()(
     action: Schema.String,
     resource: Schema.String,
     rule: Schema.String,
-    /** What helps, where it is not a grant. */
+    /** What helps, if it is not a grant. */
     instead: Schema.optionalKey(Schema.String),
   },
   { httpApiStatus: 403 },
@@ -54,7 +54,7 @@ export class Forbidden extends Schema.TaggedError<Forbidden>()(
 }
 
 const lists = (command: string): string => `"${command}" lists yours.`
-/** The command that lists what was looked for. */
+/** The command that lists such things. */
 const whereToLook: Readonly<Record<string, string>> = {
   "MCP server": lists("stoa servers ls"),
   agent: lists("stoa agents ls"),
@@ -76,7 +76,7 @@ const whereToLook: Readonly<Record<string, string>> = {
   "webhook tool": lists("stoa tools ls"),
 }
 
-/** Unknown, or hidden from the caller: the two look alike, so that asking tells nothing (X-30). */
+/** Unknown, or hidden from the caller: the two look the same, so that asking reveals nothing (X-30). */
 export class Missing extends Schema.TaggedError<Missing>()(
   "Missing",
   { noun: Schema.String, ref: Schema.String },
@@ -99,7 +99,7 @@ export class NameTaken extends Schema.TaggedError<NameTaken>()(
   }
 }
 
-/** A name that means more than one thing to the caller, who alone can say which. */
+/** A name that means more than one thing to the caller, who has to say which. */
 export class Ambiguous extends Schema.TaggedError<Ambiguous>()(
   "Ambiguous",
   { noun: Schema.String, name: Schema.String, ids: Schema.Array(Schema.String) },
@@ -121,7 +121,7 @@ export class OwnedByFile extends Schema.TaggedError<OwnedByFile>()(
   }
 }
 
-/** The request contradicts how things stand. */
+/** The request contradicts the present state. */
 export class WrongState extends Schema.TaggedError<WrongState>()(
   "WrongState",
   { detail: Schema.String },
@@ -132,7 +132,7 @@ export class WrongState extends Schema.TaggedError<WrongState>()(
   }
 }
 
-/** Somebody wrote meanwhile: read again what is there now, then write. */
+/** Somebody else wrote meanwhile: read the present version, then write. */
 export class StaleVersion extends Schema.TaggedError<StaleVersion>()(
   "StaleVersion",
   { noun: Schema.String, ref: Schema.String, expected: Schema.Int, current: Schema.Int },
@@ -165,7 +165,7 @@ export class TooManyRequests extends Schema.TaggedError<TooManyRequests>()(
   }
 }
 
-/** The configuration file was refused as a whole; what was in force stays in force. */
+/** The configuration file was refused as a whole; the previous one stays in force. */
 export class ConfigFaulty extends Schema.TaggedError<ConfigFaulty>()(
   "ConfigFaulty",
   { file: Schema.String, issues: Schema.Array(Issue) },
@@ -211,7 +211,7 @@ export class UnsupportedBody extends Schema.TaggedError<UnsupportedBody>()(
   }
 }
 
-/** A fault of ours. The correlation id finds it in the log. */
+/** A bug of ours. The correlation id finds it in the log. */
 export class Internal extends Schema.TaggedError<Internal>()(
   "Internal",
   { correlationId: Schema.String },
@@ -232,7 +232,7 @@ export class Unavailable extends Schema.TaggedError<Unavailable>()(
   }
 }
 
-/** Nothing was written, for want of room. Reads go on, and so do writes once there is room again. */
+/** Nothing was written because the disk is full. Reads still work, and writes will once there is room again. */
 export class DiskFull extends Schema.TaggedError<DiskFull>()("DiskFull", {}, { httpApiStatus: 507 }) {
   override get message(): string {
     return "The house's disk is full, so nothing was written. Reads still work. Try again when the operator has made room."
@@ -299,9 +299,9 @@ export class ToolAuthorizationError extends Schema.TaggedError<ToolAuthorization
     message: Schema.String,
     toolName: Schema.String,
     agentId: Schema.String,
-    /** The question that must be answered first, where the call waits for a person rather than being refused. */
+    /** The question to be answered first, if the call waits for a person instead of being refused. */
     decision: Schema.optionalKey(Schema.String),
-    /** The rule that said no, the pause, or whatever else refused it. */
+    /** The rule, the pause, or anything else that refused it. */
     rule: Schema.optionalKey(Schema.String),
   },
   { httpApiStatus: 403 },

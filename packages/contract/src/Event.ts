@@ -1,7 +1,7 @@
 /**
- * Everything that can happen in the house, as one closed union. A room appends an event in the transaction that makes it
- * true; feed, audit, wake-ups and webhooks are readers of it. A new kind is one entry in `kinds`, and the compiler walks
- * you to what must know it.
+ * Everything that can happen in the house, as one closed union. A room appends an event in the transaction that makes
+ * it true; feed, audit, wake-ups and webhooks are readers. A new kind is one entry in `kinds`, and compiler errors show
+ * what else must handle it.
  */
 import { type DateTime, Schema } from "effect"
 import { AccessContext } from "./access/AllowList.ts"
@@ -44,9 +44,9 @@ type Audience = "admins" | "concerned" | "space"
 interface Kind<Body extends Schema.Struct.Fields> {
   readonly body: Body
   readonly audience: Audience
-  /** How long the journal keeps it; the audit trail has a term of its own. */
+  /** How long the journal keeps it; the audit trail has its own term. */
   readonly days: number
-  /** How a body of the first format becomes one of the second, and so on: the newest is one more than there are. */
+  /** How a body of format 1 becomes one of format 2, and so on: the newest format is one more than their number. */
   readonly upgrades: ReadonlyArray<Upgrade>
 }
 
@@ -65,10 +65,10 @@ const aCall = {
   call: CallId,
   tool: Schema.String,
   principal: PrincipalId,
-  /** Where a run made it. */
+  /** If a run made it. */
   run: Schema.optionalKey(CallRun),
 }
-/** Something of a server that is no tool was asked for; `error`: nothing came of it. */
+/** A client requested a server's resource, prompt or completion; `error`: it failed. */
 const content = {
   ...server,
   principal: PrincipalId,
@@ -85,7 +85,7 @@ const memory = {
   readers: Schema.Array(PrincipalId),
   public: Schema.Boolean,
 }
-/** `principal`: the agent whose work it is. */
+/** `principal`: the agent whose run it is. */
 const aRun = { run: RunId, principal: PrincipalId }
 const permission = { resource: Schema.String, actions: Schema.Array(Action) }
 
@@ -97,9 +97,9 @@ export const kinds = {
     changed: Schema.Array(Schema.String),
     retired: Schema.Array(Schema.String),
   }),
-  // An operator has looked into what the doctor found, and vouches for it.
+  // An operator has checked a finding of the doctor, and accepts it.
   "house.accepted": kind("admins", 365, { check: Acceptable }),
-  // It was made, changed or taken away, or somebody has taken a first step.
+  // The demo was made, changed or removed, or somebody has taken a first step.
   "demo.changed": kind("admins", 365, { state: DemoState, step: Schema.NullOr(FirstStep) }),
   // Somebody was given a copy of everything.
   "house.backed-up": kind("admins", 365, { withKey: Schema.Boolean }),
@@ -107,7 +107,7 @@ export const kinds = {
   "principal.changed": kind("concerned", 365, {
     principal: PrincipalId,
     changes: Schema.Array(Schema.String),
-    /** Whom an agent works for now, where that changed: the tree can be told from the journal alone. */
+    /** The agent it works for now, if that changed: the tree can be rebuilt from the journal alone. */
     parent: Schema.optionalKey(Schema.NullOr(PrincipalId)),
   }),
   "principal.retired": kind("concerned", 365, { principal: PrincipalId, name: Schema.String }),
@@ -151,18 +151,18 @@ export const kinds = {
   }),
   "space.changed": kind("space", 365, { space: SpaceId, changes: Schema.Array(Schema.String) }),
   "member.added": kind("space", 365, { space: SpaceId, principal: PrincipalId, role: MemberRole }),
-  // `open`: the space is public, so that whoever has left may still watch it.
+  // `open`: the space is public, so that a principal that has left may still watch it.
   "member.removed": kind("space", 365, { space: SpaceId, principal: PrincipalId, open: Schema.Boolean }),
-  // The whole message, and the agents it is for: whoever wakes them need not parse it again (X-04).
+  // The whole message, and the agents it is for: the reader that wakes them need not parse it again (X-04).
   "message.created": kind("space", 365, {
     message: Message,
     addressees: Schema.Array(PrincipalId),
-    /** The run that said it. */
+    /** The run that posted it. */
     run: Schema.optionalKey(RunId),
-    /** It goes along an edge of a team, as this. */
+    /** It is mail of a team, of this kind. */
     mail: Schema.optionalKey(Schema.Struct({ kind: MailKind })),
   }),
-  // A visible tool call waits, or goes on: its message says so.
+  // A visible tool call waits or continues: its message shows it.
   "message.changed": kind("space", 365, { message: Message }),
   // A visible tool call has ended: its message now has the output or the error.
   "message.settled": kind("space", 365, { message: Message }),
@@ -171,7 +171,7 @@ export const kinds = {
   "message.pinned": kind("space", 365, { message: MessageId, pinned: Schema.Boolean }),
   "reaction.added": kind("space", 365, { message: MessageId, emoji: Schema.String, by: PrincipalId }),
   "reaction.removed": kind("space", 365, { message: MessageId, emoji: Schema.String, by: PrincipalId }),
-  // Where somebody has read to is nobody else's business.
+  // How far a principal has read is visible only to itself.
   "space.read": kind("concerned", 7, { space: SpaceId, principal: PrincipalId, seq: Schema.Int }),
   "tool.added": kind("admins", 365, { tool: Schema.String, digest: Schema.String }),
   "tool.changed": kind("admins", 365, { tool: Schema.String, digest: Schema.String }),
@@ -190,7 +190,7 @@ export const kinds = {
     reader: PrincipalId,
     right: Schema.NullOr(MemoryRight),
   }),
-  // A call is its row; the journal says what became of it (X-44: one event for the call, one for its outcome).
+  // A call is its row; the journal says what happened to it (X-44: one event for the call, one for its outcome).
   "call.received": kind("concerned", 90, aCall),
   "call.waiting": kind("concerned", 90, { ...aCall, on: WaitsOn }),
   "call.settled": kind("concerned", 90, {
@@ -201,16 +201,16 @@ export const kinds = {
     durationMs: Schema.Int,
     /** Where it was made; absent in events of older houses. */
     space: Schema.optionalKey(Schema.NullOr(SpaceId)),
-    /** It was written down with its end: nobody can have waited for it. */
+    /** It was recorded together with its end: nothing can have waited for it. */
     whole: Schema.optionalKey(Schema.Literal(true)),
   }),
   "run.queued": kind("concerned", 90, { ...aRun, trigger: TriggerKind }),
-  // That an agent has begun and has ended is seen where it was called; what it thinks is not (S1-74).
+  // The space sees that an agent has begun and has ended; it does not see its thoughts (S1-74).
   "run.started": kind("space", 90, aRun),
   "run.stepped": kind("concerned", 90, { ...aRun, step: Schema.Int, calls: Schema.Int }),
   "run.waiting": kind("concerned", 90, { ...aRun, state: RunState }),
   "run.resumed": kind("concerned", 90, aRun),
-  // Entering is nobody's business in the space (S1-40).
+  // The space does not see that a run entered (S1-40).
   "run.entered": kind("concerned", 90, { ...aRun, entered: SpaceId }),
   "run.retried": kind("concerned", 365, { ...aRun, of: RunId }),
   "run.ended": kind(
@@ -221,13 +221,13 @@ export const kinds = {
       state: RunState,
       stop: StopReason,
       failure: Schema.NullOr(Schema.String),
-      /** It was over with its first step, and nobody can have waited for it. */
+      /** It ended with its first step, and nothing can have waited for it. */
       whole: Schema.optionalKey(Schema.Literal(true)),
     },
-    // Format 1 does not know `whole`: somebody may have waited.
+    // Format 1 has no `whole`: something may have waited.
     (body) => body,
   ),
-  // Seen in the call's space, and by those who may answer: the room that delivers asks which they are.
+  // Visible in the call's space, and to those who may answer: the room that delivers it determines them.
   "decision.asked": kind("space", 365, {
     decision: DecisionId,
     kind: DecisionKind,
@@ -235,7 +235,7 @@ export const kinds = {
     call: Schema.NullOr(CallId),
     tool: Schema.NullOr(Schema.String),
     approver: Schema.NullOr(PrincipalId),
-    /** All who are named, where they are several. */
+    /** All named approvers, if there are several. */
     approvers: Schema.optionalKey(Schema.Array(PrincipalId)),
   }),
   /** Nobody answered for a while: these may, too. */
@@ -272,7 +272,7 @@ export const kinds = {
   "approval.revoked": kind("concerned", 365, { approval: ApprovalId, principal: PrincipalId, tool: Schema.String }),
   "pause.set": kind("admins", 365, { subject: Schema.String, reason: Schema.String }),
   "pause.lifted": kind("admins", 365, { subject: Schema.String }),
-  // `owner`: the agent whose own server it is; null, the house's.
+  // `owner`: the agent that owns the server; null: the house does.
   "server.added": kind("admins", 365, server),
   "server.changed": kind("admins", 365, server),
   "server.removed": kind("admins", 365, server),
@@ -288,7 +288,7 @@ export const kinds = {
   "resource.read": kind("concerned", 90, { ...content, uri: Schema.String }),
   "prompt.got": kind("concerned", 90, { ...content, prompt: Schema.String }),
   "completion.got": kind("concerned", 7, { ...content, argument: Schema.String }),
-  // A program has introduced itself over MCP, as what it says it is.
+  // A client program has introduced itself over MCP, with the name it gives.
   "client.connected": kind("concerned", 30, {
     principal: PrincipalId,
     client: Schema.String,
@@ -309,7 +309,7 @@ export type EventBody<K extends EventKind> = Schema.Struct.Type<(typeof kinds)[K
 /** The format in which events of a kind are written now. */
 export const eventVersion = (kind: EventKind): number => kinds[kind].upgrades.length + 1
 
-/** A stored body as its kind has it now, whichever format it was written in. */
+/** A stored body in the present format of its kind. */
 export const upgradedBody = (kind: EventKind, version: number, body: unknown): unknown => {
   const { upgrades } = kinds[kind]
   if (version > upgrades.length + 1)
@@ -323,7 +323,7 @@ const event = <const K extends EventKind>(kind: K) =>
   Schema.Struct({
     cursor: Cursor,
     kind: Schema.Literal(kind),
-    /** Of the body's format: it rises when the shape of a kind changes. */
+    /** The format of the body: it rises when the shape of a kind changes. */
     version: Schema.Int,
     at: Moment,
     space: Schema.NullOr(Schema.String),
@@ -335,7 +335,7 @@ const event = <const K extends EventKind>(kind: K) =>
 
 const all = Object.keys(kinds) as ReadonlyArray<EventKind>
 
-/** By kind, for whoever knows which it has. */
+/** By kind, for code that knows which kind it has. */
 export const eventSchemas = Object.fromEntries(all.map((one) => [one, event(one)])) as unknown as {
   readonly [K in EventKind]: Schema.Codec<Extract<Event, { readonly kind: K }>, unknown>
 }
@@ -356,21 +356,24 @@ export type Event = {
   }
 }[EventKind]
 
-/** What a room hands to the journal: the rest is filled in when it is written. */
+/** What a room passes to the journal; the rest is filled in when it is written. */
 export type NewEvent = {
   readonly [K in EventKind]: {
     readonly kind: K
     readonly body: EventBody<K>
     readonly space?: string
-    /** The actor, where it is not the caller of the moment. */
+    /** The actor, if it is not the present caller. */
     readonly actor?: PrincipalId | null
     readonly provenance?: Provenance
   }
 }[EventKind]
 
-/** A sign of life that is shown and not kept: it has no cursor and is not replayed. */
+/** A live signal that is shown and not stored: it has no cursor and is not replayed. */
 export const Delta = Schema.Struct({
-  /** Somebody is writing; a call's input, as much of it as has come; a line of an MCP server's log, for admins; what a run's model says, and that it is asked again. */
+  /**
+   * Somebody is typing; a call's input so far; a line of an MCP server's log, for admins; a run's model output, and
+   * that it is requested again.
+   */
   kind: Schema.Literals(["typing", "call.input", "server.log", "run.text", "run.reasoning", "run.restarted"]),
   at: Moment,
   space: Schema.NullOr(Schema.String),

@@ -1,4 +1,4 @@
-/** What the seeds call our events: each event has one source, and a face only renames it. */
+/** The seeds' names for our events: each event has one source, and a face only renames it. */
 import { Schema } from "effect"
 import type { Delta, Event, EventKind } from "./Event.ts"
 
@@ -30,7 +30,7 @@ export type FaceName = typeof FaceName.Type
 export const nameOn = (face: FaceName | undefined, kind: string): string =>
   (face === undefined ? undefined : (faces[face] as Record<string, string | undefined>)[kind]) ?? kind
 
-/** Seeds 001 and 004 name what became of a call; the house has one event for its message and one for its end. */
+/** Seeds 001 and 004 name the outcome of a call; the house has one event for its message and one for its end. */
 export const nameOfEvent = (face: FaceName | undefined, event: Event): string => {
   if (face === "gateway" && (event.kind === "message.created" || event.kind === "message.settled")) {
     const { call } = event.body.message
@@ -43,9 +43,9 @@ export const nameOfEvent = (face: FaceName | undefined, event: Event): string =>
   return nameOn(face, event.kind)
 }
 
-/** A call that begins in a space: its input came whole, and so is one delta (S1-70). */
+/** A call that begins in a space: its input is complete, so it is one delta (S1-70). */
 export const inputOf = (event: Event): Delta | undefined => {
-  // What a run's model asked for was shown as it came.
+  // The input of a run's call was shown while the model produced it.
   if (event.kind !== "message.created" || event.body.run !== undefined) return undefined
   const { call } = event.body.message
   if (call === null || "output" in call || "error" in call) return undefined

@@ -1,18 +1,18 @@
-/** How the house has been: series over a span of time, what needs somebody, and what the house is. For Overview. */
+/** Figures about the house: series over a span of time, what needs attention, and its size. For Overview. */
 import { Schema } from "effect"
 import { Moment, MomentOrNull, PrincipalId } from "./Ids.ts"
 
 /** The first point begins at `from`; each covers `step` seconds, the last one ends now. */
 export const FiguresQuery = {
-  /** Six hours ago, unless told. */
+  /** Default: six hours ago. */
   from: Schema.optionalKey(Moment),
-  /** Seconds. */
+  /** In seconds. */
   step: Schema.optionalKey(
     Schema.FiniteFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 60, maximum: 86_400 })),
   ),
 }
 
-/** No answer has more points than this, and none reaches further back than 31 days. */
+/** An answer has at most this many points, and reaches back at most 31 days. */
 export const mostPoints = 400
 export const mostDays = 31
 
@@ -28,12 +28,12 @@ const CallFigures = Schema.Struct({
   ended: Counts,
   /** Not over yet. */
   open: Counts,
-  /** Half of those that were done or failed and waited for nobody took at most so many milliseconds; null: there were none. */
+  /** Median duration in milliseconds of calls that were done or failed and did not wait; null: there were none. */
   p50: Schema.Array(Millis),
   p95: Schema.Array(Millis),
   /** Made within the last minute. */
   lastMinute: Schema.Int,
-  /** Older ones within the span are not counted: there were too many to look at. Null: all are. */
+  /** Older calls within the span are not counted, because there were too many. Null: all are counted. */
   since: MomentOrNull,
 })
 
@@ -45,7 +45,7 @@ const RunFigures = Schema.Struct({
   queued: Schema.Int,
   running: Schema.Int,
   waiting: Schema.Int,
-  /** How many may work at once, of everybody's agents, and how many more could now. */
+  /** How many runs may work at once, for all agents, and how many more could now. */
   slots: Schema.Struct({ all: Schema.Int, free: Schema.Int }),
 })
 
@@ -53,33 +53,36 @@ const DecisionFigures = Schema.Struct({
   asked: Counts,
   answered: Counts,
   open: Schema.Int,
-  /** Of those answered within the span: half were answered within so many milliseconds. */
+  /** Of those answered within the span: the median time to an answer, in milliseconds. */
   median: Millis,
 })
 
-/** In US dollars, of the present day in UTC. */
+/** In US dollars, for the present day in UTC. */
 const AgentCost = Schema.Struct({
   agent: PrincipalId,
   name: Schema.String,
   today: Schema.Finite,
-  /** By the end of the day, if it goes on as in the last six hours. */
+  /** By the end of the day, if it continues like the last six hours. */
   forecast: Schema.Finite,
-  /** What it may spend a day; null: nobody has said. */
+  /** Its limit per day; null: none is set. */
   limit: Schema.NullOr(Schema.Finite),
 })
 export type AgentCost = typeof AgentCost.Type
 
 const CostFigures = Schema.Struct({
-  /** What models cost, by when they had answered. */
+  /** What models cost, by the time of their answers. */
   points: Schema.Array(Schema.Finite),
   today: Schema.Finite,
   forecast: Schema.Finite,
   month: Schema.Struct({ cost: Schema.Finite, limit: Schema.NullOr(Schema.Finite) }),
-  /** Those who spent most, first; 50 at most. */
+  /** The highest spenders first; 50 at most. */
   agents: Schema.Array(AgentCost),
 })
 
-/** Each kind has one act: accept the tool, look at the server, the agent or its runs, make a backup, or do what the sentence says. */
+/**
+ * Each kind has one action: accept the tool, look at the server, the agent or its runs, make a backup, or do what the
+ * sentence says.
+ */
 export const NeedKind = Schema.Literals([
   "heldTool",
   "serverAway",
@@ -97,9 +100,9 @@ const Need = Schema.Struct({
   subject: Schema.String,
   /** The tool that is held. */
   tool: Schema.optionalKey(Schema.String),
-  /** A sentence: what is known of it. */
+  /** A sentence with what is known about it. */
   detail: Schema.String,
-  /** It does not work until somebody does something. */
+  /** It does not work until somebody acts. */
   urgent: Schema.Boolean,
 })
 export type Need = typeof Need.Type
@@ -112,13 +115,13 @@ const HouseFacts = Schema.Struct({
   startedAt: Moment,
   /** Of the process. */
   memory: Schema.Int,
-  /** How many events the reader that is furthest behind has before it. */
+  /** How many events the slowest reader is behind. */
   behind: Schema.Int,
-  /** Who listens to the feed now, each once. */
+  /** Who listens to the feed now, each counted once. */
   listening: Schema.Struct({ people: Schema.Int, agents: Schema.Int, services: Schema.Int }),
   auditEntries: Schema.Int,
   backupAt: MomentOrNull,
-  /** The doctor's checks that cost little; `stoa doctor` makes all of them. */
+  /** The doctor's cheap checks; `stoa doctor` makes all of them. */
   checks: Schema.Struct({ all: Schema.Int, ok: Schema.Int }),
 })
 export type HouseFacts = typeof HouseFacts.Type

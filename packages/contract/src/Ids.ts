@@ -1,4 +1,4 @@
-/** Opaque ids: `<prefix>_<uuid>`. Nobody may read an order or a meaning out of one (X-48). */
+/** Opaque ids: `<prefix>_<uuid>`. Clients must not infer an order or a meaning from one (X-48). */
 import { Schema } from "effect"
 
 const id = <const Prefix extends string, const Brand extends string>(prefix: Prefix, brand: Brand) =>
@@ -45,16 +45,18 @@ export type FileId = typeof FileId.Type
 export const CorrelationId = Schema.String.check(Schema.isPattern(/^[0-9a-f]{32}$/)).pipe(Schema.brand("CorrelationId"))
 export type CorrelationId = typeof CorrelationId.Type
 
-/** A place in the journal: a counter that only grows. */
+/** A position in the journal: a counter that only grows. */
 export const Cursor = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)).pipe(Schema.brand("Cursor"))
 export type Cursor = typeof Cursor.Type
 
 /** A moment on the wire: RFC 3339, UTC. */
 export const Moment = Schema.DateTimeUtcFromString
-/** Null comes first: tried after a moment that does not fit, it costs ten times as much, and lists are full of them. */
+/**
+ * Null comes first: tried after a moment that does not match, it costs ten times as much, and lists are full of them.
+ */
 export const MomentOrNull = Schema.Union([Schema.Null, Moment])
 
-/** Whoever sends a request again with the same key means the same request. Of the header, and of `_meta` over MCP. */
+/** A repeated request with the same key means the same request. From the header, and from `_meta` over MCP. */
 export const IdempotencyKey = Schema.String.check(
   Schema.isPattern(/\S/, { message: "a key that is not blank" }),
   Schema.isMaxLength(200),

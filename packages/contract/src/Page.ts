@@ -1,4 +1,4 @@
-/** Lists: `{items, next}`, 50 at a time unless asked otherwise, 100 at most. */
+/** Lists: `{items, next}`, 50 at a time by default, 100 at most. */
 import { Result, Schema } from "effect"
 import { Base64Url } from "effect/encoding"
 
@@ -10,7 +10,7 @@ export interface Page<A> {
   readonly next: string | null
 }
 
-/** What `next` looks like: base64url of well-formed text without control characters, spelled in the one way there is. */
+/** The form of `next`: base64url of well-formed text without control characters, in its only canonical spelling. */
 const isCursor = (text: string): boolean => {
   const decoded = Base64Url.decodeString(text)
   return (

@@ -7,16 +7,16 @@ export const contentType = "application/problem+json"
 export const Issue = Schema.Struct({ path: Schema.String, message: Schema.String })
 export type Issue = typeof Issue.Type
 
-/** So many are told: enough to mend a body by, however many there are in it. */
+/** How many issues are sent: enough to fix a body. */
 const mostIssues = 50
-/** Paths and words may be the sender's own: of each so much. */
+/** Paths and messages may contain the sender's text: each is cut at this length. */
 const longestWords = 500
 
 const bounded = (text: string): string => (text.length > longestWords ? `${text.slice(0, longestWords)}…` : text)
 
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
-/** The first of its issues: the others are not even put into words. */
+/** Only the first issues: the others are not even formatted. */
 const firstOf = (issue: SchemaIssue.Issue, room: { left: number }): SchemaIssue.Issue => {
   if ("issues" in issue && issue.issues.length > 0) {
     const issues: Array<SchemaIssue.Issue> = []
@@ -33,7 +33,7 @@ const firstOf = (issue: SchemaIssue.Issue, room: { left: number }): SchemaIssue.
 const changed = <A extends object>(of: A, by: object): A =>
   Object.assign(Object.create(Object.getPrototypeOf(of) as object) as A, of, by)
 
-/** What a schema found wrong, as paths in words: `members.2.name`. The first of it, where it is much. */
+/** What a schema found wrong, with readable paths: `members.2.name`. Only the first issues, if there are many. */
 export const issuesOf = (error: Schema.SchemaError): ReadonlyArray<Issue> =>
   firstIssues(
     format(firstOf(error.issue, { left: mostIssues + 1 })).issues.map((issue) => ({
@@ -42,7 +42,7 @@ export const issuesOf = (error: Schema.SchemaError): ReadonlyArray<Issue> =>
     })),
   )
 
-/** As many as are told, in bounded words. */
+/** At most `mostIssues`, with cut texts. */
 export const firstIssues = (issues: ReadonlyArray<Issue>): ReadonlyArray<Issue> => {
   const first = issues
     .slice(0, mostIssues)
@@ -87,7 +87,7 @@ type ErrorClass = Schema.Top & {
 /** The status a class declares with `httpApiStatus`. */
 export const statusOf = (self: Schema.Top): number => (SchemaAST.resolve(self.ast)?.["httpApiStatus"] as number) ?? 500
 
-// One codec a class: the OpenAPI document then names it once.
+// One codec per class, so that the OpenAPI document names it once.
 const made = new WeakMap<ErrorClass, unknown>()
 
 /** The error class as an endpoint declares it: sent as a problem document, decoded back into an instance by its tag. */
@@ -100,7 +100,7 @@ export const problem = <S extends ErrorClass>(self: S): Schema.Codec<S["Type"], 
 }
 
 const build = (self: ErrorClass): unknown => {
-  // A field called message travels as the detail: the sentence is sent once.
+  // A field named message travels as the detail, so that the sentence is sent once.
   const { _tag, message, ...fields } = self.fields
   const tag = self.identifier
   const status = statusOf(self)

@@ -1,4 +1,4 @@
-/** What `stoa doctor` finds: one line a check, each with what to do. */
+/** What `stoa doctor` finds: one line per check, each with what to do. */
 import { Schema } from "effect"
 
 export const Finding = Schema.Struct({
@@ -10,6 +10,6 @@ export type Finding = typeof Finding.Type
 
 export class Report extends Schema.Class<Report>("Report")({ findings: Schema.Array(Finding) }) {}
 
-/** Findings that an operator may vouch for: that the clock is right, or why the audit trail was sealed anew. */
+/** Findings that an operator may accept: that the clock is right, or why the audit trail was sealed again. */
 export const Acceptable = Schema.Literals(["clock", "audit"])
 export type Acceptable = typeof Acceptable.Type

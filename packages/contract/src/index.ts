@@ -1,4 +1,4 @@
-/** What crosses the wire, in one definition that is safe in a browser. */
+/** What crosses the wire, defined once and safe in a browser. */
 export { Api } from "./Api.ts"
 export { AgentState, MailKind, NewTeamAgent, TeamActivity, TeamAgent } from "./runs/Team.ts"
 export { Agent, AgentChange, AgentLimits, type AgentModel, AgentRole, AgentThinker, ProgramName } from "./runs/Agent.ts"

@@ -1,4 +1,7 @@
-/** Tools from other systems' files: each importer is pure, and gives tools in the house's own form with what it left out. */
+/**
+ * Tools from other systems' files: each importer is pure, and returns tools in the house's own form with notes on what
+ * it left out.
+ */
 export {
   importOpenApi,
   importOpenApiInSteps,

@@ -1,4 +1,4 @@
-/** The Promise face: `connect({ url, token })` gives a client whose methods are the endpoints of the contract. */
+/** The Promise face: `connect({ url, token })` returns a client whose methods are the endpoints of the contract. */
 import type { Api } from "@stoa/contract"
 import { endpoints } from "./endpoints.ts"
 import { feed, type FeedItem, type FeedOptions } from "./feed.ts"
@@ -8,11 +8,13 @@ import { type FunctionOptions, type Host, type HostOptions, makeHost } from "./h
 import type { HostedHandler } from "./hostWork.ts"
 
 export type Stoa = PlainClient<typeof Api> & {
-  /** What happens, as it happens, over broken connections; see `FeedOptions.after` for the past. */
+  /** Live events, across broken connections; see `FeedOptions.after` for the past. */
   readonly feed: (options?: FeedOptions) => AsyncGenerator<FeedItem, void, void>
   /** Offers functions of this process as tools of the house. */
   readonly host: (options?: HostOptions) => Host
-  /** The short form: adds a function to this client's own host and starts it. A bare schema is its input's. */
+  /**
+   * The short form: adds a function to this client's own host and starts it. A bare schema is the schema of its input.
+   */
   readonly tool: <Input = Readonly<Record<string, unknown>>>(
     name: string,
     schema: FunctionOptions | Readonly<Record<string, unknown>>,
@@ -59,7 +61,7 @@ export const connect = (options: ConnectOptions): Stoa => {
       try {
         await own.start()
       } catch (cause) {
-        // What the house does not take must not stand in the way of the next one.
+        // A function that the house refuses must not block the next one.
         own.withdraw(name)
         throw cause
       }

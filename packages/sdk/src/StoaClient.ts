@@ -10,7 +10,7 @@ import type { StoaError } from "./StoaError.ts"
 export interface ClientOptions {
   readonly url: string
   readonly token: Redacted.Redacted
-  /** Another fetch, for tests and unusual surroundings. */
+  /** Another fetch, for tests and special environments. */
   readonly fetch?: typeof globalThis.fetch
 }
 
@@ -38,7 +38,7 @@ export class StoaClient extends Context.Service<StoaClient, EffectStoa>()("sdk/S
         const { events: _, ...client } = yield* HttpApiClient.make(Api, {
           baseUrl: connection.url,
           transformClient: (base) =>
-            // The key is in the request before it is sent, so that the second sending has it too.
+            // The key is added before the request is sent, so that a retry has it too.
             HttpClient.mapRequestEffect(base, signed(token)).pipe(
               HttpClient.transform((sent) =>
                 Effect.provideService(onceMore(sent), FetchHttpClient.Fetch, connection.fetch),
@@ -69,6 +69,6 @@ const signed = (token: Redacted.Redacted) => (request: HttpClientRequest.HttpCli
     return request.method === "POST" ? HttpClientRequest.setHeader(mine, "idempotency-key", key ?? newKey()) : mine
   })
 
-/** As in the Promise face: one more try when the connection broke, since what is sent twice happens once. */
+/** As in the Promise face: one retry if the connection broke, since a repeated request has no second effect. */
 const onceMore = <A, E extends { readonly reason: { readonly _tag: string } }, R>(sent: Effect.Effect<A, E, R>) =>
   Effect.retry(sent, { times: 1, while: (error) => error.reason._tag === "TransportError" })

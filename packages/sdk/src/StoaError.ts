@@ -4,7 +4,7 @@ export class StoaError extends Error {
   readonly status: number
   readonly tag: string
   readonly issues: ReadonlyArray<{ readonly path: string; readonly message: string }>
-  /** Seconds to wait, when the house said so. */
+  /** Seconds to wait, if the house said so. */
   readonly retryAfter: number | undefined
   readonly problem: Readonly<Record<string, unknown>>
 

@@ -1,6 +1,6 @@
 /**
  * A principal's tools for the Claude Agent SDK: `createSdkMcpServer({ name: "stoa", tools: await getTools(...) })`. The
- * token fixes who calls when the set is built; no argument of a tool can change it. That package is an optional peer,
+ * token fixes the caller when the set is built; no argument of a tool can change it. That package is an optional peer,
  * so nothing of it is imported; only its interface is implemented.
  */
 // edge: requests to the house.
@@ -26,15 +26,15 @@ export interface ClaudeTool {
 }
 
 export interface ToolsOptions extends ConnectOptions {
-  /** One toolset alone, such as `office`; else all that the principal has. */
+  /** One toolset alone, such as `office`; by default all that the principal has. */
   readonly toolset?: string
-  /** The space in which the tools are called, where one is meant. */
+  /** The space in which the tools are called, if any. */
   readonly space?: string
-  /** Seconds for which a call stays with a person's decision before it answers that it waits; usually it answers at once. */
+  /** Seconds to wait for a person's decision before a call answers that it waits; by default it answers at once. */
   readonly patience?: number
 }
 
-/** The bearer for whom the set is built, and how to become it again when its token has run out. */
+/** The bearer for whom the set is built, and how to get a new token when its token has expired. */
 interface Identity {
   token: string | undefined
   readonly renew: (() => Promise<string>) | undefined
@@ -45,8 +45,8 @@ const lifetimeMs = 24 * 60 * 60 * 1000
 const longestWait = 60
 
 /**
- * The tools of whoever the token says; or, with an admin's token, of the agent that is named. Then the set carries a token
- * of that agent's own, which lasts a day and is replaced when it has ended.
+ * The tools of the token's principal; or, with an admin's token, of the named agent. Then the set uses a token of that
+ * agent's own, which is valid for a day and is replaced when it has expired.
  */
 export function getTools(options: ToolsOptions): Promise<Array<ClaudeTool>>
 export function getTools(agentId: string, options: ToolsOptions): Promise<Array<ClaudeTool>>
@@ -87,12 +87,12 @@ interface House {
   readonly connection: () => Connection
 }
 
-/** A refusal of the protocol: the tool is gone, or was never this principal's. */
+/** A refusal of the protocol: the tool is gone, or never belonged to this principal. */
 class Refused extends Error {
   override readonly name = "Refused"
 }
 
-/** The MCP door without a session: every request says by its token who asks. */
+/** The MCP door without a session: the token of every request identifies the caller. */
 const houseOf = (options: ToolsOptions, identity: Identity): House => {
   const path = options.toolset === undefined ? "/mcp" : `/mcp/${encodeURIComponent(options.toolset)}`
   const { fetch, url } = connectionOf(options)
@@ -111,7 +111,7 @@ const houseOf = (options: ToolsOptions, identity: Identity): House => {
     if (said.result === undefined) throw new Refused(said.error?.message ?? `HTTP ${response.status}`)
     return said.result
   }
-  /** Sent again when the connection broke: calls have a key, so that the second finds the first. */
+  /** Sent again if the connection broke: calls have a key, so that the second finds the first. */
   const again = async (body: string, left: number): Promise<Answer> => {
     try {
       return await once(body)
@@ -144,13 +144,13 @@ const toolOf = (tool: Listed, house: House, options: ToolsOptions): ClaudeTool =
       const result = await house.ask("tools/call", { name: tool.name, arguments: args, _meta: meta })
       return await settled(result as ClaudeResult, house, options.patience ?? 0)
     } catch (cause) {
-      // A model can act on words; an exception would only end its turn.
+      // A model can act on a message; an exception would only end its turn.
       return { content: [{ type: "text", text: (cause as Error).message }], isError: true }
     }
   },
 })
 
-/** Stays with a call that waits for somebody, as long as that was asked for. */
+/** Waits for a waiting call, as long as requested. */
 const settled = async (result: ClaudeResult, house: House, patience: number): Promise<ClaudeResult> => {
   const { call, state } = result.structuredContent ?? {}
   if (state !== "waiting" || typeof call !== "string") return result
@@ -166,9 +166,9 @@ const settled = async (result: ClaudeResult, house: House, patience: number): Pr
 }
 
 /**
- * The Agent SDK takes schemas of zod 4 and nothing else, and a JSON Schema cannot be turned into one without loss. So this
- * is the least that it takes for such a schema: it says of itself the very JSON Schema of the tool, by the hook that zod has
- * for that, and lets every input through. The house judges the input, as it does for everybody.
+ * The Agent SDK accepts only schemas of zod 4, and a JSON Schema cannot be converted to one without loss. So this is a
+ * minimal object that it accepts as such a schema: through zod's own hook it reports the tool's JSON Schema, and it
+ * accepts every input. The house validates the input, as always.
  */
 const untouched = (schema: Readonly<Record<string, unknown>>) => ({
   _zod: {

@@ -1,14 +1,14 @@
 /**
- * How a program of others is connected to a house: one record a client, with the one thing to paste. The page shows
- * them, `stoa connect` prints them, and `npm run test:clients` runs them as they are.
+ * How other programs are connected to a house: one record per client, with the one thing to paste. The page shows them,
+ * `stoa connect` prints them, and `npm run test:clients` runs them as they are.
  */
 
 export interface ConnectionWanted {
-  /** Of the house, as the program reaches it. */
+  /** The address of the house, as the program reaches it. */
   readonly url: string
-  /** Of the agent the program acts as. */
+  /** The token of the agent the program acts as. */
   readonly token: string
-  /** What the program calls the house; `stoa` if nothing is said. */
+  /** The program's name for the house; `stoa` by default. */
   readonly name?: string
 }
 
@@ -16,11 +16,11 @@ export interface ConnectionLine {
   /** `shell`: a command. `json`, `toml`: for a file. `code`: for a program. */
   readonly kind: "shell" | "json" | "toml" | "code"
   readonly text: string
-  /** Where it belongs, if it is for a file. */
+  /** The file it belongs in, if it is for a file. */
   readonly file?: string
-  /** A link that a program opens by itself, and which says the same. */
+  /** A link that the program itself opens, with the same content. */
   readonly link?: string
-  /** What to look at afterwards. */
+  /** What to check afterwards. */
   readonly afterwards: string
 }
 
@@ -28,7 +28,7 @@ const mcpOf = ({ url }: ConnectionWanted): string => `${url.replace(/\/+$/, "")}
 const headerOf = ({ token }: ConnectionWanted): string => `Bearer ${token}`
 const nameOf = ({ name = "stoa" }: ConnectionWanted): string => name
 
-/** One word of a POSIX shell, whatever is in it. */
+/** One word of a POSIX shell, quoted if necessary. */
 const word = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`)
 const json = (value: unknown): string => JSON.stringify(value, null, 2)
 const base64 = (text: string): string =>

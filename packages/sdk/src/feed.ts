@@ -15,7 +15,7 @@ export type FeedItem =
   | { readonly type: "delta"; readonly name: string; readonly delta: Readonly<Record<string, unknown>> }
   | { readonly type: "reload"; readonly cursor: number; readonly reason: string }
 
-/** Where the stream stands, told by the house before anything has happened: the reader goes on from there. */
+/** The position of the stream, sent by the house before the first event: the client resumes from there. */
 interface Place {
   readonly type: "place"
   readonly cursor: number
@@ -28,11 +28,13 @@ export interface FeedOptions {
   readonly names?: FaceName
   /** Ends the feed, without an error. */
   readonly signal?: AbortSignal
-  /** Told when the stream stands: what happens from now on comes. What is read after this is not older than the feed. */
+  /**
+   * Called when the stream is open: everything from now on arrives. What is read after this is not older than the feed.
+   */
   readonly onStand?: () => void
-  /** Told when the connection was lost and will be made again. */
+  /** Called when the connection was lost and will be restored. */
   readonly onReconnect?: (why: string, waitMillis: number) => void
-  /** How long silence may last before the connection is taken for dead. The house makes itself heard every 20 s. */
+  /** How long silence may last before the connection counts as dead. The house sends a heartbeat every 20 s. */
   readonly patienceMillis?: number
 }
 
@@ -47,7 +49,7 @@ export async function* feed(connection: Connection, options: FeedOptions = {}): 
     let lost: unknown = new Error("the stream ended")
     try {
       for await (const item of items(connection, options, after)) {
-        // A repeat would be a fault of the house; whoever counts on us must not see it.
+        // A repeat would be a bug of the house; the caller must not see it.
         if (item.type === "event" && after !== undefined && item.cursor <= after) continue
         if (item.type !== "delta") after = item.cursor
         if (item.type === "place") {
@@ -64,7 +66,7 @@ export async function* feed(connection: Connection, options: FeedOptions = {}): 
       lost = cause
     }
     if (stopped()) return
-    // A connection that stood for long was a good one, though nothing happened on it.
+    // A connection that was open for long was a good one, even if nothing happened on it.
     if (performance.now() - began > longestWait) failures = 0
     const wait = waitAfter(failures++, lost, longestWait)
     options.onReconnect?.(lost instanceof Error ? lost.message : String(lost), wait)
@@ -93,7 +95,10 @@ const cursorIn = (value: unknown): number | undefined => {
   return Number.isSafeInteger(cursor) && (cursor as number) >= 0 ? (cursor as number) : undefined
 }
 
-/** What cannot be read is passed over, but its place is kept: a frame of a newer house must not be asked for again and again. */
+/**
+ * An unreadable frame is skipped, but its cursor is kept: a frame of a newer house must not be requested again and
+ * again.
+ */
 export const itemOf = (frame: Frame): FeedItem | Place | undefined => {
   const data = objectIn(frame.data)
   const cursor = cursorIn(data?.["cursor"]) ?? cursorIn(frame.id)

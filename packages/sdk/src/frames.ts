@@ -4,13 +4,13 @@
  */
 
 export interface Frame {
-  /** Of this frame alone; a delta must not inherit the place of the event before it. */
+  /** Of this frame only; a delta must not inherit the id of the event before it. */
   readonly id: string | undefined
   readonly event: string
   readonly data: string
 }
 
-/** Far above any event of ours, and far below what would hurt: an endless line is not collected for ever. */
+/** Far above any event of ours, and far below what would hurt: an endless line is not buffered forever. */
 const longestFrame = 8 * 1024 * 1024
 
 class FrameTooLong extends Error {
@@ -20,7 +20,7 @@ class FrameTooLong extends Error {
   }
 }
 
-/** A function that takes text and gives the frames that it completed. */
+/** Returns a function that takes text and returns the completed frames. */
 export const framing = (): ((text: string) => ReadonlyArray<Frame>) => {
   let rest = ""
   let size = 0

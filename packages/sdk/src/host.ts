@@ -11,21 +11,21 @@ import { StoaError } from "./StoaError.ts"
 import { isFinal, objectIn, pause, stream, waitAfter } from "./stream.ts"
 import type { Plain } from "./types.ts"
 
-/** What a function says of itself; how it runs is its handler. */
+/** The description of a function; its handler is separate. */
 export type FunctionOptions = Omit<Plain<HostedTool>, "name" | "inputSchema" | "outputSchema"> & {
   readonly inputSchema: Readonly<Record<string, unknown>>
   readonly outputSchema?: Readonly<Record<string, unknown>>
 }
 
 export interface HostOptions {
-  /** One name a process of yours: a second process under the same name takes the first one's place. */
+  /** One name per process of yours: a second process with the same name replaces the first. */
   readonly name?: string
   /** False: only you see and call them, which needs no grant. Otherwise you need `write` on `hosts/NAME`. */
   readonly shared?: boolean
-  /** How many calls are worked on at a time; the others wait their turn. */
+  /** How many calls run at a time; the others wait. */
   readonly concurrency?: number
   readonly onReconnect?: (why: string, waitMillis: number) => void
-  /** Told of what nobody else hears: a result that was not taken, a declaration that was refused. */
+  /** Called with errors that nobody else gets: a result that was not accepted, a declaration that was refused. */
   readonly onError?: (error: unknown) => void
 }
 
@@ -37,17 +37,17 @@ export interface Host {
     options: FunctionOptions,
     handler: HostedHandler<Input>,
   ) => Host
-  /** Takes a function back. */
+  /** Removes a function. */
   readonly withdraw: (name: string) => Host
-  /** Returns when the house sends calls here; again, when it knows the functions added since. */
+  /** Returns when the house sends calls here; called again, when the house knows the functions added since. */
   readonly start: () => Promise<void>
-  /** Takes nothing new, waits for what is worked on, and withdraws the functions. */
+  /** Accepts nothing new, waits for running calls, and withdraws the functions. */
   readonly stop: (options?: { readonly withinMillis?: number }) => Promise<void>
-  /** Settles when it is over: after `stop`, or with why the house sends no more calls. */
+  /** Settles when it is over: after `stop`, or with the reason why the house sends no more calls. */
   readonly ended: Promise<void>
 }
 
-/** What a host asks of the house. */
+/** What a host requests from the house. */
 export interface HostApi {
   readonly declare: (name: string, tools: ReadonlyArray<unknown>, shared: boolean) => Promise<unknown>
   readonly submit: (call: string, result: HostedResult) => Promise<unknown>
@@ -75,12 +75,12 @@ export const makeHost = (connection: Connection, api: HostApi, options: HostOpti
   const ended = new Promise<void>((done, fail) => {
     finish = (error) => (error === undefined ? done() : fail(error))
   })
-  // Whoever does not ask is told by onError; a process must not end over it.
+  // If nobody awaits it, onError gets it; it must not end the process.
   ended.catch(onError)
   let started: Promise<void> | undefined
   let declaring: Promise<unknown> = Promise.resolve()
 
-  /** One after the other: the last word is the newest. */
+  /** One after the other, so that the newest declaration is the last. */
   const declare = (): Promise<unknown> => {
     const put = () =>
       api.declare(
@@ -92,7 +92,7 @@ export const makeHost = (connection: Connection, api: HostApi, options: HostOpti
     return declaring
   }
 
-  /** A tool that is refused now must not cost the others their connection. */
+  /** A refused tool must not cost the others their connection. */
   const unlessEnded = (cause: unknown): void => {
     if (!(cause instanceof StoaError) || (cause.status !== 400 && cause.status !== 409)) throw cause
     onError(cause)
@@ -116,7 +116,7 @@ export const makeHost = (connection: Connection, api: HostApi, options: HostOpti
     for (let first = true; !line.signal.aborted; first = false) {
       let lost: unknown = new Error("the connection ended")
       try {
-        // A house that was restored or set up anew knows nothing of us.
+        // A house that was restored or set up again does not know us.
         if (!first) await declare().catch(unlessEnded)
         const frames = stream(connection, {
           path: `/api/v1/hosts/${encodeURIComponent(name)}/calls`,
@@ -130,7 +130,7 @@ export const makeHost = (connection: Connection, api: HostApi, options: HostOpti
           })
       } catch (cause) {
         if (line.signal.aborted) return
-        // Withdrawn between our word and our coming, by the process that was here before: it is said again.
+        // Withdrawn by our predecessor between our declaration and our connection: declare again.
         const missing = cause instanceof StoaError && cause.status === 404
         if ((isFinal(cause) && !missing) || cause instanceof HostEnded) throw cause
         lost = cause
@@ -173,7 +173,7 @@ export const makeHost = (connection: Connection, api: HostApi, options: HostOpti
     start: async () => {
       if (started !== undefined) return void (await started.then(declare))
       started = begin()
-      // A start that was refused may be tried again.
+      // A refused start may be tried again.
       started.catch(() => (started = undefined))
       await started
     },

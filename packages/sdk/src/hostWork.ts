@@ -17,7 +17,7 @@ export interface HostedContext {
   readonly principal: string
   /** The space it is called in, by id. */
   readonly space: string | null
-  /** Aborted when the call was canceled, has expired, or the host stops. */
+  /** Aborted when the call was canceled or has expired, or when the host stops. */
   readonly signal: AbortSignal
 }
 
@@ -33,13 +33,13 @@ interface Options {
   readonly onError: (error: unknown) => void
 }
 
-/** How many calls are remembered, so that one that comes again is known. */
+/** How many calls are remembered, to recognise one that is delivered again. */
 const mostRemembered = 10_000
 const longestWait = 4000
 
 const failed = (message: string): HostedResult => ({ error: { message } })
 
-/** JSON has no word for nothing but null. */
+/** JSON has no undefined, so a missing result is null. */
 const resultOf = (output: unknown): HostedResult => {
   const text = JSON.stringify(output)
   return { output: text === undefined ? null : (JSON.parse(text) as unknown) }
@@ -62,7 +62,7 @@ export const hostWork = ({ concurrency, handlerOf, onError, signal, submit }: Op
       }
   }
 
-  /** Until the house has it: a house that restarts finds the call as it left it. */
+  /** Retries until the house has it: after a restart the house finds the call unchanged. */
   const answer = async (id: string, result: HostedResult): Promise<void> => {
     let sent = result
     for (let failures = 0; !signal.aborted; failures++)
@@ -75,7 +75,7 @@ export const hostWork = ({ concurrency, handlerOf, onError, signal, submit }: Op
           continue
         }
         const { message, status } = cause as StoaError
-        // What does not fit is the function's failure, and its caller should read of it.
+        // An invalid result is the function's failure, and its caller should see that.
         if ((status === 400 || status === 413) && "output" in sent) {
           sent = failed(`Its output was not taken: ${message}`)
           continue
@@ -121,7 +121,7 @@ export const hostWork = ({ concurrency, handlerOf, onError, signal, submit }: Op
       waiting.push(call)
       next()
     },
-    /** It has settled: whoever still works on it may stop. */
+    /** It has settled: the function may stop working on it. */
     over: (id: string): void => {
       working.get(id)?.abort()
       const at = waiting.findIndex((call) => call.id === id)

@@ -3,7 +3,7 @@ import { StoaError, StoaUnreachable } from "./StoaError.ts"
 import type { CallOptions } from "./types.ts"
 
 export interface Connection {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly url: string
   readonly token: string | undefined
   readonly fetch: typeof globalThis.fetch
@@ -13,11 +13,11 @@ export interface ConnectOptions {
   /** Address of the house, such as http://127.0.0.1:4040; a path in it is kept. */
   readonly url: string
   readonly token?: string
-  /** Another fetch, for tests and unusual surroundings. */
+  /** Another fetch, for tests and special environments. */
   readonly fetch?: typeof globalThis.fetch
 }
 
-/** An endpoint as a line of `endpoints.ts` has it. */
+/** An endpoint as listed in `endpoints.ts`. */
 interface Endpoint {
   readonly method: string
   readonly path: string
@@ -30,23 +30,23 @@ export const endpointOf = (line: string): Endpoint => {
 }
 
 export const connectionOf = ({ fetch, token, url }: ConnectOptions): Connection => {
-  // A browser's fetch must be called as its window's own.
+  // A browser's fetch must be called as a method of its window.
   const own = (...args: Parameters<typeof globalThis.fetch>) => globalThis.fetch(...args)
   return { url: baseOf(url), token, fetch: fetch ?? own }
 }
 
-/** Only origin and path: a sign-in link will do as an address. */
+/** Only origin and path, so that a sign-in link works as an address. */
 const baseOf = (url: string): string => {
   try {
     const { origin, pathname, protocol } = new URL(url)
     if (protocol === "http:" || protocol === "https:") return origin + pathname.replace(/\/+$/, "")
   } catch {
-    // Said below, for both.
+    // Reported below, for both.
   }
   throw new TypeError(`"${url}" is not the address of a house. Give one such as http://127.0.0.1:4040.`)
 }
 
-/** Random, and made by what browsers give to every page: randomUUID is for secure ones only. */
+/** Random, from a function that every page has: randomUUID exists only in secure contexts. */
 export const newKey = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("")
 
@@ -57,12 +57,12 @@ interface Parts {
   readonly options: CallOptions
 }
 
-/** Arguments in order: one string a path parameter, the body if there is one, the query if there is one, options. */
+/** Arguments in order: one string per path parameter, the body if there is one, the query if there is one, options. */
 const partsOf = (endpoint: Endpoint, args: ReadonlyArray<unknown>): Parts => {
   const rest = [...args]
   const path = endpoint.path.replace(/:[A-Za-z]+/g, (name) => {
     const value = rest.shift()
-    // Dots alone would be taken for a way up the path, however they are encoded.
+    // A segment of dots would be taken for a way up the path, however it is encoded.
     if (typeof value !== "string" || /^\.{0,2}$/.test(value))
       throw new TypeError(`${endpoint.method} ${endpoint.path} needs its ${name.slice(1)}, a name or an id.`)
     return encodeURIComponent(value)
@@ -81,7 +81,7 @@ export const send = async (connection: Connection, endpoint: Endpoint, args: Rea
   for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, String(value))
   const headers = headersOf(connection)
   if (body !== undefined) headers["content-type"] = "application/json"
-  // A create that is sent again because its answer was lost must not happen again.
+  // A create that is repeated because its answer was lost must not happen twice.
   if (endpoint.method === "POST") headers["idempotency-key"] = options.idempotencyKey ?? newKey()
   const init: RequestInit = { method: endpoint.method, headers }
   if (body !== undefined) init.body = JSON.stringify(body)
@@ -94,7 +94,7 @@ export const send = async (connection: Connection, endpoint: Endpoint, args: Rea
   return twice(connection, options.signal, asked, endpoint.method === "DELETE")
 }
 
-/** One more try when the connection broke, also amid the answer: every request of ours is safe to repeat. */
+/** One retry if the connection broke, even within the answer: all our requests are safe to repeat. */
 const twice = async (
   connection: Connection,
   signal: AbortSignal | undefined,
@@ -110,7 +110,7 @@ const twice = async (
   try {
     return await asked()
   } catch (cause) {
-    // The first sending may have removed it: that it is not there is what was asked for.
+    // The first request may have removed it: that it is missing is what was wanted.
     if (removes && cause instanceof StoaError && cause.status === 404) return undefined
     throw final(cause) ? cause : new StoaUnreachable(connection.url, cause)
   }
@@ -121,7 +121,7 @@ export const refusalOf = async (response: Response): Promise<StoaError> => {
   return new StoaError(response.status, problemIn(text), Number(response.headers.get("retry-after") ?? Number.NaN))
 }
 
-/** What stands between us and the house may answer in its own words. */
+/** A proxy in between may answer with its own text. */
 const problemIn = (text: string): Readonly<Record<string, unknown>> => {
   try {
     const problem = JSON.parse(text) as unknown

@@ -9,13 +9,13 @@ export interface StreamOptions {
   readonly query?: Readonly<Record<string, string>>
   readonly headers?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal
-  /** How long silence may last before the connection is taken for dead. The house makes itself heard every 20 s. */
+  /** How long silence may last before the connection counts as dead. The house sends a heartbeat every 20 s. */
   readonly patienceMillis?: number
 }
 
 const usualPatience = 45_000
 
-/** Doubling, with chance in it: a house that comes back is not met by everybody at once. */
+/** Doubling, with jitter: not all clients return to a restarted house at once. */
 export const waitAfter = (failures: number, cause: unknown, longest: number): number => {
   const doubled = Math.min(longest, 100 * 2 ** failures) * (0.5 + Math.random() / 2)
   const told = cause instanceof StoaError ? (cause.retryAfter ?? 0) * 1000 : 0
@@ -34,11 +34,11 @@ export const pause = (millis: number, signal: AbortSignal | undefined) =>
     signal?.addEventListener("abort", finish)
   })
 
-/** A refusal will be one again; a house that is busy or starting will not. */
+/** A refusal is final; a busy or starting house is not. */
 export const isFinal = (cause: unknown): boolean =>
   cause instanceof StoaError && cause.status < 500 && cause.status !== 429 && cause.status !== 408
 
-/** One connection, until it ends or nothing is heard on it. */
+/** One connection, until it ends or is silent for too long. */
 export async function* stream(connection: Connection, options: StreamOptions): AsyncGenerator<Frame, void, void> {
   const line = new AbortController()
   const hangUp = () => line.abort()

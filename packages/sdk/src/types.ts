@@ -3,7 +3,7 @@ import type { Api } from "@stoa/contract"
 import type { Brand, DateTime, Redacted } from "effect"
 import type { HttpApiSchema } from "effect/http-api"
 
-/** A value as JSON carries it: times are strings, brands and classes are gone. */
+/** A value as JSON: times are strings, without brands and classes. */
 export type Plain<T> = T extends DateTime.Utc
   ? string
   : T extends Redacted.Redacted<infer A>
@@ -33,7 +33,7 @@ type PathArgs<Path extends string> = Path extends `${string}:${infer Rest}`
 
 export interface CallOptions {
   readonly signal?: AbortSignal
-  /** Makes a create happen once, however often it is sent. One is made for you if you give none. */
+  /** Makes a create happen once, however often it is sent. By default one is generated. */
   readonly idempotencyKey?: string
 }
 
@@ -47,10 +47,10 @@ interface Endpoint {
 type Body<E extends Endpoint> = [E["~Payload"]] extends [never] ? [] : [body: Plain<E["~Payload"]["Type"]>]
 type Query<E extends Endpoint> = [E["~Query"]] extends [never] ? [] : QueryArgs<QueryOf<E["~Query"]["Type"]>>
 type QueryOf<T> = { readonly [K in keyof T]: Plain<T[K]> }
-/** A query that must say something cannot be left out. */
+/** A query with required fields cannot be left out. */
 type QueryArgs<Q> = {} extends Q ? [query?: Q] : [query: Q]
 
-/** A large answer is handed on as it comes, never gathered. */
+/** A large answer is streamed, never buffered. */
 type Answer<S extends Endpoint["~Success"]> = S extends HttpApiSchema.StreamUint8Array
   ? ReadableStream<Uint8Array>
   : Plain<S["Type"]>
@@ -67,12 +67,12 @@ type Methods<Group> = Group extends { readonly endpoints: infer Map }
     }
   : never
 
-/** Every group of the API with a method an endpoint; the endless ones are the feed. */
+/** Every group of the API with one method per endpoint; the endless ones are the feed. */
 export type PlainClient<Api> = Api extends { readonly groups: infer Groups }
   ? { readonly [G in keyof Groups as keyof Methods<Groups[G]> extends never ? never : G]: Methods<Groups[G]> }
   : never
 
-/** The table of `endpoints.ts`: one that the contract has and the table has not does not compile. Run \`npm run docs\`. */
+/** The table of `endpoints.ts`: if it lacks an endpoint of the contract, it does not compile. Run \`npm run docs\`. */
 export type Endpoints = {
   readonly [G in keyof PlainClient<typeof Api>]: { readonly [M in keyof PlainClient<typeof Api>[G]]: string }
 }

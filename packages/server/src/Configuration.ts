@@ -48,7 +48,7 @@ const nothing: Declared = {}
 
 const lineOf = (text: string, offset: number): number => text.slice(0, offset).split("\n").length
 
-/** Text to value. Comments and trailing commas are allowed; a fault is named by its line. */
+/** Parses a text. Comments and trailing commas are allowed; faults are reported by line. */
 const parse = (text: string): { readonly value: unknown; readonly issues: ReadonlyArray<Issue> } => {
   const errors: Array<jsonc.ParseError> = []
   const value: unknown = jsonc.parse(text, errors, { allowTrailingComma: true, disallowComments: false })
@@ -64,7 +64,7 @@ const parse = (text: string): { readonly value: unknown; readonly issues: Readon
   }
 }
 
-/** Faults that no schema sees: names given twice, tools that do not exist, roles that do not exist. */
+/** Faults that the schema cannot detect: duplicate names, unknown tools, unknown roles. */
 const faults = (declared: Declared): ReadonlyArray<Issue> => {
   const seen = new Map<string, string>()
   const issues: Array<Issue> = []
@@ -119,7 +119,7 @@ const principalsOf = (declared: Declared) => [
   ),
 ]
 
-/** What the file says of an agent is all there is to say: what it leaves out is as with a new one. */
+/** The file declares the whole profile of an agent: what it leaves out gets the default. */
 const profileOf = (agent: NonNullable<Declared["agents"]>[number]): AgentChange => ({
   persona: agent.persona ?? null,
   model: agent.model ?? null,
@@ -148,7 +148,7 @@ const serversOf = (declared: Declared) => [
   ),
 ]
 
-/** Two servers of one name would give somebody two tools of one name (S1-87). */
+/** Two servers with one name would give somebody two tools with one name (S1-87). */
 const serverFaults = (declared: Declared): ReadonlyArray<Issue> => {
   const seen = new Map<string, string>()
   const issues: Array<Issue> = []
@@ -180,7 +180,7 @@ export class Configuration extends Context.Service<
         const spaces = yield* DeclaredSpaces
         const faulty = (issues: ReadonlyArray<Issue>) => new ConfigFaulty({ file, issues })
 
-        /** Tools say what is wrong with them better than a list of everything they might have been. */
+        /** Tools describe their own faults better than a union of all their schemas. */
         const toolFaults = Effect.fnUntraced(function* (value: unknown) {
           const { env, tools: given } = (value ?? {}) as { readonly env?: unknown; readonly tools?: unknown }
           const listed = Array.isArray(env) ? (env as ReadonlyArray<string>) : []
@@ -273,11 +273,11 @@ export class Configuration extends Context.Service<
           return done
         })
 
-        /** After everybody is there: an agent may work for one that stands below it in the file. */
+        /** After all agents exist: an agent may work for one further down in the file. */
         const applyProfiles = Effect.fnUntraced(function* (declared: Declared) {
           const changed: Array<string> = []
           const wanted = (declared.agents ?? []).map((agent) => ({ name: agent.name, profile: profileOf(agent) }))
-          // Nobody works for anybody until all do as the file says now: what it says is a ring, or it is none.
+          // Parents that the file changes are removed first, so that only the file's own tree can be a cycle.
           for (const { name, profile } of wanted) {
             const before = yield* Effect.orDie(agents.get(name))
             const parent = profile.parent == null ? null : yield* Effect.option(agents.get(profile.parent))
@@ -384,7 +384,7 @@ export class Configuration extends Context.Service<
               if (yield* rules.replace("notify", yield* addressesOf(declared))) done.changed.push("people.notify")
               if (done.added.length + done.changed.length + done.retired.length > 0)
                 yield* journal.append({ kind: "house.reloaded", body: { file, ...done } })
-              // A principal may yet be made at run time: a rule for somebody who is not there is said, not refused.
+              // A principal may still be added at run time: a rule for an unknown name is a warning, not an error.
               return { file, ...done, warnings: yield* rules.ofNobody }
             }),
           )

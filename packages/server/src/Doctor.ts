@@ -42,7 +42,7 @@ const schema = Effect.gen(function* () {
 const integrity = Effect.gen(function* () {
   const { dialect, where } = yield* Store
   if (dialect === "postgres") return ok("integrity", "kept by Postgres")
-  // Asked of a connection of its own: one that has been reading for long has an old picture of the search index.
+  // On a separate connection: one that has been reading for long has an old state of the search index.
   const found = yield* Effect.sync(() => {
     const db = new DatabaseSync(where, { readOnly: true })
     const rows = db.prepare("SELECT quick_check FROM pragma_quick_check").all() as Array<{ quick_check: string }>
@@ -60,7 +60,7 @@ const folder = Effect.gen(function* () {
     : warn("folder", `${path} is open to others (mode ${mode.toString(8)}): chmod 700 ${path}`)
 })
 
-/** Less than this is soon used up. */
+/** Less than this is used up soon. */
 const littleRoom = 256 * 1024 * 1024
 
 const disk = Effect.gen(function* () {
@@ -119,14 +119,14 @@ const clock = Effect.gen(function* () {
     : ok("clock", `it says ${now}; expired rows are removed by it, at most a day's worth per hour`)
 })
 
-// Asked of the table: the clockwork itself would start to fire, and a look must change nothing.
+// Read from the table: the service itself would start firing timers, and a check must change nothing.
 const timers = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* Effect.orDie(sql<{ n: number }>`SELECT count(*) AS n FROM timers`)
   return ok("timers", `${rows[0]!.n} set`)
 })
 
-// Asked of the tables too, as the timers are: how far all records of the house have come.
+// Also read from the tables: the progress of all records of the house.
 const embedding = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* Effect.orDie(
@@ -154,7 +154,7 @@ const secrets = Effect.gen(function* () {
       )
 })
 
-// Asked of the tables too: a server that is away may have the tool all the same.
+// Also read from the tables: a disconnected server may still have the tool.
 const allowLists = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const { items } = yield* (yield* AllowLists).list
@@ -181,7 +181,7 @@ const rules = Effect.gen(function* () {
     : warn("rules", `${ofNobody.join("; ")}. Correct the name in the configuration file, or add that principal`)
 })
 
-// Asked of the tables, as the timers are.
+// Read from the tables, like the timers.
 const runs = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const letters = yield* Effect.orDie(sql<{ n: number }>`SELECT count(*) AS n FROM dead_letters WHERE state = 'open'`)
@@ -195,7 +195,7 @@ const runs = Effect.gen(function* () {
     : warn("runs", `${letters[0]!.n} events could not be handled (stoa runs letters); ${said}`)
 })
 
-// Asked of the tables too: a limit that is looser than its agent's toolset changes nothing, and is easily taken for one.
+// Also read from the tables: a limit that is looser than its agent's toolset has no effect, which is easily overlooked.
 const agentLimits = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* Effect.orDie(
@@ -214,7 +214,7 @@ const agentLimits = Effect.gen(function* () {
 const quick = Effect.all([clock, readers, timers, runs, agentLimits, embedding, secrets, allowLists, rules])
 const rooms = Effect.all([audit, quick])
 
-/** What an operator vouches for is in the journal, and so in the audit. */
+/** An operator's acceptance is recorded in the journal, and so in the audit. */
 export const acceptFinding = Effect.fn("Doctor.accept")(function* (check: Acceptable) {
   const journal = yield* Journal
   const { accept } = yield* Retention
@@ -224,18 +224,18 @@ export const acceptFinding = Effect.fn("Doctor.accept")(function* (check: Accept
       journal.append({ kind: "house.accepted", body: { check } }),
     ),
   )
-  // What the auditor reads of it, the doctor reads there.
+  // The doctor reads it from the audit, so wait for that.
   yield* (yield* Readers).receipt("audit")
 })
 
-/** A database of another version is only looked at from outside: its tables may be other ones. */
+/** For a database of another version only the outer checks run: its tables may differ. */
 export const doctorReport = Effect.gen(function* () {
   const outside = yield* Effect.all([store, schema, integrity, folder, disk])
   const current = outside.every(({ check, state }) => check !== "schema" || state === "ok")
   return new Report({ findings: [...outside, ...(current ? (yield* rooms).flat(2) : [])] })
 }).pipe(Effect.withSpan("Doctor.report"))
 
-/** What costs next to nothing to look at: not every page of the database, and not the whole audit trail. */
+/** The cheap checks: without every page of the database and the whole audit trail. */
 export const quickReport = Effect.gen(function* () {
   const outside = yield* Effect.all([store, schema, folder, disk])
   return new Report({ findings: [...outside, ...(yield* quick).flat()] })

@@ -1,4 +1,4 @@
-/** The doors of the house, composed: what an operator asks of it, the HTTP API, the feed and MCP. */
+/** The doors of the house, composed: operations for an operator, the HTTP API, the feed and MCP. */
 import { Effect, Layer, Option, type Redacted, Stream } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { acceptFinding, doctorReport } from "./Doctor.ts"
@@ -23,11 +23,11 @@ import { Journal } from "./store/journal/Journal.ts"
 
 export const version = "0.1.0"
 
-/** The house's own keys: from a setting, or made once and kept in the folder. */
+/** The house's own keys: from a setting, or created once and stored in the folder. */
 export interface Keys {
   readonly secret: Redacted.Redacted
   readonly admin: Redacted.Redacted
-  /** The made admin token has not been shown yet: it is, once. */
+  /** The created admin token has not been shown yet. It is shown once. */
   readonly adminIsNew: boolean
 }
 
@@ -57,7 +57,7 @@ const upkeep = (keys: Keys) =>
         reload: configuration.apply,
         doctor: Effect.provideContext(doctorReport, context),
         accept: (check) => Effect.provideContext(acceptFinding(check), context),
-        // A copy that breaks off midway breaks the connection: the client must not take it for whole.
+        // If a copy fails midway, the connection breaks: the client must not take the copy for complete.
         backup: ({ cause, withKey }) =>
           Stream.orDie(backup.stream(withKey ? { secretKey: keys.secret } : {})).pipe(
             Stream.onFirst(() =>
@@ -78,7 +78,7 @@ const guarding = Effect.gen(function* () {
   return { host: settings.host, port, publicUrl, draining }
 })
 
-/** Takes its path before the router, and is there before the first request. */
+/** Handles its path before the router, and is ready before the first request. */
 const mcp = (keys: Keys) =>
   Layer.unwrap(
     Effect.gen(function* () {
@@ -87,8 +87,8 @@ const mcp = (keys: Keys) =>
   ).pipe(Layer.provide(layerHouseDesk))
 
 /**
- * A signed link is longer than what a path's part may be by default, and so is a name in another script. A path has one
- * spelling: neither its case nor its slashes are folded.
+ * Signed links, and names in other scripts, are longer than the default limit of a path parameter. Paths are compared
+ * exactly: neither case nor slashes are normalised.
  */
 const layerRouter = Layer.provide(
   HttpRouter.layer,

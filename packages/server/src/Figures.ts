@@ -1,4 +1,4 @@
-/** The figures of Overview: every room says its own, here they are put together. Read by the HTTP door, through `Upkeep`. */
+/** The figures of Overview, collected from all rooms. The HTTP door reads them through `Upkeep`. */
 // edge: the memory of the process.
 import { BadInput, Figures, type HouseFacts, mostDays, mostPoints, type Need } from "@stoa/contract"
 import { DateTime, Effect } from "effect"
@@ -21,7 +21,7 @@ import { serverNeeds } from "./upstreams/ServerNeeds.ts"
 import { Upstreams } from "./upstreams/Upstreams.ts"
 
 const day = 86_400_000
-/** Without a backup for longer than this somebody should make one. */
+/** After this many days without a backup somebody should make one. */
 const backupDays = 7
 
 const bad = (path: string, message: string) => new BadInput({ issues: [{ path, message }] })
@@ -41,7 +41,7 @@ const spanOf = Effect.fnUntraced(function* (query: { readonly from?: DateTime.Ut
 const needOfBackup = Effect.fnUntraced(function* (now: number) {
   const { dialect } = yield* Store
   const { backupAt, knownSince } = yield* lastBackup
-  // A Postgres is backed up by those who run it.
+  // A Postgres is backed up by its operators.
   const since = backupAt ?? knownSince
   const days = since === null ? 0 : Math.floor((now - Date.parse(since)) / day)
   const needs: ReadonlyArray<Need> =
@@ -72,7 +72,7 @@ export const makeFigures = Effect.fnUntraced(function* (version: string) {
   const store = yield* Store
   const upstreams = yield* Upstreams
 
-  /** What only those see who look after the house. */
+  /** Only for those who operate the house. */
   const ofHouse = Effect.fnUntraced(function* (now: number, listening: Listening) {
     const paused = yield* pauses.now
     const isPaused = (server: string) => paused.has("everything") || paused.has(`servers/${server.toLowerCase()}`)
@@ -94,7 +94,7 @@ export const makeFigures = Effect.fnUntraced(function* (version: string) {
       checks: { all: findings.length, ok: findings.filter(({ state }) => state === "ok").length },
     }
     const found = findings
-      // Those have a need of their own.
+      // Runs have their own needs.
       .filter(({ check, state }) => state !== "ok" && check !== "runs")
       .map(({ check: subject, detail, state }): Need => ({
         kind: "finding",
@@ -135,7 +135,7 @@ export const makeFigures = Effect.fnUntraced(function* (version: string) {
       runs,
       decisions,
       cost,
-      // What stands still comes first.
+      // Urgent needs come first.
       needs: all.toSorted((a, b) => Number(b.urgent) - Number(a.urgent)),
       house: inside?.house ?? null,
     })

@@ -119,7 +119,7 @@ export const keysOf = Effect.gen(function* () {
   if (Option.isSome(settings.adminToken)) return { secret, admin: settings.adminToken.value, adminIsNew: false }
   const kept = yield* folder.keep("admin.token")
   confidential.add(Redacted.value(kept.value))
-  // A first start that failed later on has shown nothing: the next one still has to.
+  // If the first start failed later, nothing was shown: the next start must show it.
   return { secret, admin: kept.value, adminIsNew: !(yield* folder.isNoted(linkShown)) }
 })
 
@@ -134,7 +134,7 @@ const store = Layer.unwrap(
   }),
 )
 
-/** The database as it is, and what copies it: enough to bring a backup back. */
+/** The database as it is, and the backup service: enough for a restore. */
 export const layerStore = Layer.unwrap(
   Effect.map(Folder, ({ path }) => Backup.layer({ program: version, migrations, folder: join(path, "backups") })),
 ).pipe(Layer.merge(Starting.layer), Layer.provideMerge(store))
@@ -175,7 +175,9 @@ const access = (keys: Keys, file: string) =>
     Layer.provideMerge(foundations),
   )
 
-/** Decisions stand beside spaces and must not call them; who is in a space is told to them here. */
+/**
+ * Decisions and spaces are on the same floor and must not call each other; this gives decisions the members of a space.
+ */
 const spaceMembers = Layer.effect(
   SpaceMembers,
   Effect.gen(function* () {
@@ -188,7 +190,7 @@ const spaceMembers = Layer.effect(
   }),
 )
 
-/** Models stand beside access and must not call it; what keys stand for is told to them here. */
+/** Models and access are on the same floor and must not call each other; this gives models the values of keys. */
 const modelKeys = Layer.effect(
   ModelKeys,
   Effect.map(makeRevealText, (reveal) => ModelKeys.of({ reveal })),
@@ -226,7 +228,7 @@ const notifications = layerNotificationSender.pipe(
 const runRetention = Layer.unwrap(Effect.map(Settings, ({ runsDays }) => layerRunRetention(runsDays)))
 const callRetention = Layer.unwrap(Effect.map(Settings, ({ callsDays }) => layerCallRetention(callsDays)))
 
-/** The third floor: the one road, and what walks it; above it runs, and the toolsets, which offer their tools to the road. */
+/** The third floor: the road of calls. Above it runs, and the toolsets, which offer their tools to the road. */
 const calls = (keys: Keys, file: string) =>
   Layer.mergeAll(
     Toolsets.layer,
@@ -260,7 +262,7 @@ const calls = (keys: Keys, file: string) =>
     Layer.provideMerge(rooms(keys, file)),
   )
 
-/** Before any door opens: the admin can come in, and the file is in force. */
+/** Before any door opens: the admin token works, and the file is applied. */
 const settled = (keys: Keys) =>
   Layer.effectDiscard(
     Effect.gen(function* () {
@@ -281,7 +283,7 @@ const settled = (keys: Keys) =>
       const journal = yield* Journal
       const { dialect } = yield* Store
       yield* journal.transact(journal.append({ kind: "house.started", body: { version, store: dialect } }))
-      // In the background: no door waits for a server of somebody else's.
+      // In the background: no door waits for other people's servers.
       yield* (yield* Upstreams).open
       yield* (yield* Dispatch).open
       yield* (yield* Starting).over
@@ -290,7 +292,7 @@ const settled = (keys: Keys) =>
     ),
   )
 
-/** What a look needs: nothing that runs by itself, nothing that writes. */
+/** The services for a read-only inspection: nothing runs by itself, nothing writes. */
 export const layerLook = (secret: Redacted.Redacted) =>
   Layer.unwrap(
     Effect.map(Settings, ({ config: file }) =>
@@ -302,7 +304,7 @@ export const layerLook = (secret: Redacted.Redacted) =>
     ),
   )
 
-/** Everything but the doors. */
+/** Everything except the doors. */
 const layerRooms = (keys: Keys) =>
   Layer.unwrap(
     Effect.map(Settings, ({ config: file }) => {
@@ -311,7 +313,7 @@ const layerRooms = (keys: Keys) =>
     }),
   )
 
-/** Whether others work on the same database. */
+/** Whether other processes use the same database. */
 const sharing = Layer.unwrap(Effect.map(Settings, ({ runner }) => Layer.succeed(SharedDatabase, runner === "cluster")))
 
 /** The whole house, given its keys. */

@@ -9,7 +9,7 @@ import { Settings } from "./Settings.ts"
 
 const levels = { debug: "Debug", info: "Info", warn: "Warn", error: "Error", none: "None" } as const
 
-/** By their looks: a credential that came with a request, or stands in an address, is not one the house knows. */
+/** By pattern: the house does not know a credential that came with a request or is in a URL. */
 const looks: ReadonlyArray<readonly [RegExp, string]> = [
   [/\b(bearer|basic)\s+[\w.~+/=-]{8,}/gi, "$1 [secret]"],
   [/(:\/\/)[^\s/@"'\\]+@/g, "$1[secret]@"],
@@ -20,13 +20,13 @@ const looks: ReadonlyArray<readonly [RegExp, string]> = [
 export const shownLine = (line: string, confidential: Redactor): string =>
   looks.reduce((text, [look, instead]) => text.replaceAll(look, instead), confidential.text(line))
 
-/** In an address only this is secret: the password of a database, the key of a Sentry. */
+/** The secret part of a URL: the password of a database, or the key of a Sentry. */
 const keyOf = (url: string): string => {
   const { password = "", username = "" } = URL.parse(url) ?? {}
   return password === "" ? username : password
 }
 
-/** Whatever the settings keep from being shown is secret from the beginning. */
+/** All redacted settings are secret from the beginning. */
 const addSettings = (settings: Settings["Service"], confidential: Redactor) => {
   for (const setting of Object.values(settings)) {
     if (!Option.isOption(setting) || Option.isNone(setting) || !Redacted.isRedacted(setting.value)) continue

@@ -19,7 +19,7 @@ const inFolder = <A, E, R>(work: Effect.Effect<A, E, R>) =>
     return yield* Effect.provide(work, ground)
   }).pipe(Effect.provide(Settings.layer()), Effect.scoped)
 
-/** Looks and changes nothing: no key is made, nothing is migrated, no reader runs. */
+/** Read-only: creates no key, migrates nothing, runs no reader. */
 const doctor = (): Promise<{ readonly findings: ReadonlyArray<Finding> }> =>
   inFolder(
     Effect.gen(function* () {
@@ -58,7 +58,7 @@ const backup = (file: string, options: { readonly withKey: boolean }): Promise<C
     }),
   ).pipe(Effect.runPromise)
 
-/** Says in words what was brought back, and what the person must know about the key. */
+/** Returns a text that says what was restored, and what the operator must know about the key. */
 const restore = (file: string, options: { readonly replace: boolean }): Promise<string> =>
   inFolder(
     Effect.gen(function* () {

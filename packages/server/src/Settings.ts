@@ -1,4 +1,4 @@
-/** Every setting, read once. `docs/settings.md` is made from this table; nothing else reads the environment. */
+/** Every setting, read once. `docs/settings.md` is generated from this table; nothing else reads the environment. */
 import { Config, ConfigProvider, Context, Effect, Layer, Option, Redacted } from "effect"
 import { refuse, type StartError } from "./store/StartError.ts"
 
@@ -171,7 +171,7 @@ type Values = {
   readonly [K in keyof typeof table]: (typeof table)[K]["config"] extends Config.Config<infer A> ? A : never
 }
 
-/** Read by clients (cli and sdk), known here so that they are not taken for mistakes. */
+/** Read by clients (cli and sdk), listed here so that they do not count as unknown. */
 const clients = {
   STOA_URL: "Address of the house that `stoa` and the SDK talk to.",
   STOA_TOKEN: "Token they use; else the local house's admin token.",
@@ -181,7 +181,7 @@ const loopback = /^(127\.\d+\.\d+\.\d+|localhost|::1|\[::1\])$/
 
 interface Derived {
   readonly loopback: boolean
-  /** A variable as it is now. Only `access/Environment.ts` asks, which knows the names that may be read. */
+  /** The present value of a variable. Only `access/Environment.ts` uses it, which knows the names that may be read. */
   readonly variable: (name: string) => string | undefined
 }
 
@@ -201,7 +201,7 @@ const read = Effect.fnUntraced(function* (environment: Record<string, string | u
   const provider = ConfigProvider.fromEnv({ env: environment as Record<string, string> })
   const values: Record<string, unknown> = {}
   for (const [name, one] of Object.entries(table)) {
-    // An empty variable is one that was not set.
+    // An empty variable counts as not set.
     const given = environment[one.env] === "" ? ConfigProvider.fromEnv({ env: {} }) : provider
     values[name] = yield* (one.config as Config.Config<unknown>)
       .parse(given)

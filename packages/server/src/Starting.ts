@@ -1,19 +1,19 @@
-/** Who may work on a database, and who starts when. */
+/** Which processes may use a database, and in which order they start. */
 import { Context, Duration, Effect, Exit, Layer, Scope } from "effect"
 import { SqlClient, type SqlConnection } from "effect/sql"
 import { Store } from "./store/database/Store.ts"
 import { SharedDatabase } from "./store/Holder.ts"
 import { refuse, type StartError } from "./store/StartError.ts"
 
-/** Any number that is ours: the key of Postgres's advisory lock on the house. */
+/** An arbitrary number of ours: the key of Postgres's advisory lock on the house. */
 const houseLock = 7_461_002
-/** Held by a house of a cluster while it starts: two that migrate or apply a file at once would trip over each other. */
+/** Held by a process of a cluster while it starts: two that migrate or apply a file at once would conflict. */
 const startLock = 7_461_004
 
-/** How often the house looks whether the lock is still its own. */
+/** How often the process checks that it still has the lock. */
 const glance = Duration.seconds(1)
 
-/** A session of ours in Postgres: a number alone is given again. */
+/** A session of ours in Postgres. Its name includes its start time, because process ids are reused. */
 interface Session {
   readonly connection: SqlConnection.Connection
   readonly name: string
@@ -24,8 +24,9 @@ const holders = `SELECT ${ofActivity("l.pid")}, l.pid FROM pg_locks l WHERE lock
   AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
 
 /**
- * One house a database: a second one would revoke the first one's admin and seal secrets under a key of its own. Houses of a
- * cluster stand side by side, but never beside one that believes itself alone, and they start one after the other.
+ * One house per database: a second one would revoke the first one's admin token and encrypt secrets with its own key.
+ * Processes of a cluster share a database, but never with a house that is not in the cluster, and they start one after
+ * the other.
  */
 const alone = Effect.gen(function* () {
   const { dialect, where } = yield* Store
@@ -34,7 +35,7 @@ const alone = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const tryLock = isShared ? "pg_try_advisory_lock_shared" : "pg_try_advisory_lock"
 
-  // Held by a connection of its own for as long as the house stands, and let go by Postgres when that ends.
+  // Held by a separate connection while the house runs; Postgres releases it when that ends.
   const take = Effect.gen(function* () {
     const connection = yield* sql.reserve
     const [row] = yield* connection.executeValues(`SELECT ${ofActivity("pg_backend_pid()")}, ${tryLock}($1)`, [
@@ -53,11 +54,14 @@ const alone = Effect.gen(function* () {
         (isShared ? "." : ", or run all of them with STOA_RUNNER=cluster."),
     )
 
-  /** For as long as the session lives, it has the lock. */
+  /** While the session lives, it has the lock. */
   const watch = ({ connection }: Session) =>
     connection.executeValues("SELECT 1", []).pipe(Effect.andThen(Effect.sleep(glance)), Effect.forever, Effect.ignore)
 
-  /** Whether another house has the lock. After a cut of the network a session of ours may have it still: it is ended. */
+  /**
+   * Whether another house has the lock. After a network failure an old session of ours may still have it: then it is
+   * terminated.
+   */
   const isOthers = Effect.fnUntraced(function* ({ connection }: Session, ours: ReadonlySet<string>) {
     let others = false
     for (const [name, pid] of yield* connection.executeValues(holders, [houseLock]))
@@ -66,7 +70,7 @@ const alone = Effect.gen(function* () {
     return others
   })
 
-  /** What a lost session held is taken again, unless another house was quicker. */
+  /** Takes the lock again after a session was lost, unless another house was quicker. */
   const retake = Effect.fnUntraced(function* (ours: Set<string>) {
     const next = yield* take
     if (next.isTaken) {
@@ -99,7 +103,7 @@ const alone = Effect.gen(function* () {
 export class Starting extends Context.Service<
   Starting,
   {
-    /** The house stands: the next one may start. */
+    /** The house has started: the next one may start. */
     readonly over: Effect.Effect<void>
     /** Keeps the house's lock on the database, and fails when another house has it. */
     readonly kept: Effect.Effect<never, StartError>

@@ -1,6 +1,6 @@
 /**
- * Where spans go: run > step > call, under the trace id of what woke the run. To whatever speaks OTLP, or to Sentry, which does
- * so under an address of its own. Where nobody collects them, none are made.
+ * Exports spans: run > step > call, under the trace id of what woke the run. To any OTLP collector, or to Sentry, which
+ * accepts OTLP at its own address. Without a collector no spans are made.
  */
 import { Effect, Layer, Option, Redacted, References } from "effect"
 import { FetchHttpClient } from "effect/http"
@@ -13,7 +13,7 @@ interface Collector {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** A DSN is https://KEY@HOST/PROJECT; undefined, where it is not. Pure. */
+/** A DSN is https://KEY@HOST/PROJECT; undefined if it is not. Pure. */
 export const sentryOf = (dsn: string): Collector | undefined => {
   const url = URL.parse(dsn)
   const parts = url?.pathname.split("/").filter((part) => part !== "") ?? []

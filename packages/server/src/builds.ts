@@ -1,6 +1,6 @@
 /**
- * In a checkout, the page and the bundle that the next start takes are built beside the house's own start, each by a process
- * of its own, when they are missing or stale. The house does not wait for them. A published package carries its page.
+ * In a checkout, the page, and the bundle for the next start, are built while the house starts, each in its own
+ * process, if they are missing or stale. The house does not wait for them. A published package contains its page.
  */
 // edge: child processes and their signals.
 import { spawn } from "node:child_process"
@@ -15,7 +15,7 @@ const scripts = {
 
 const built = (script: URL) =>
   Effect.callback<string | undefined>((resume) => {
-    // It leaves when the channel closes: a house that is killed leaves no builder behind.
+    // It exits when the channel closes: a killed house leaves no builder behind.
     const child = spawn(process.execPath, [fileURLToPath(script)], { stdio: ["ignore", "ignore", "pipe", "ipc"] })
     let said = ""
     child.stderr?.setEncoding("utf8").on("data", (text: string) => (said = (said + text).slice(-2000)))

@@ -4,7 +4,7 @@ import { nearest } from "@stoa/tools"
 
 const list = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [])
 
-/** The schemas a value may have: references followed, alternatives side by side. */
+/** The schemas a value may have: references resolved, alternatives listed. */
 const alternatives = (schema: unknown, root: unknown, depth = 0): ReadonlyArray<Readonly<Record<string, unknown>>> => {
   if (!isObject(schema) || depth > 10) return []
   const ref = own(schema, "$ref")
@@ -32,7 +32,7 @@ const keysAt = (path: ReadonlyArray<string>): ReadonlyArray<string> => {
   })
 }
 
-/** Only for keys nobody knows: any other fault says by itself what is wrong. */
+/** Only for unknown keys: other faults are clear by themselves. */
 export const withHint = (issue: Issue): Issue => {
   const path = issue.path.split(".")
   const key = path.pop() ?? ""

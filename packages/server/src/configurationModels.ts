@@ -1,7 +1,7 @@
-/** What is wrong with the models of a configuration file, and no schema sees. Pure. */
+/** Faults in the models of a configuration file that the schema cannot detect. Pure. */
 import type { Configuration as Declared, Issue } from "@stoa/contract"
 
-/** An agent thinks with models that the file declares beside it; one model embeds, or none. */
+/** An agent uses models that the file declares; at most one model embeds. */
 export const modelFaults = ({ agents = [], models = {} }: Declared): ReadonlyArray<Issue> => {
   const embedding = Object.keys(models).filter((name) => models[name]!.purpose === "embedding")
   return [

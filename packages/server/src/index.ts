@@ -1,6 +1,6 @@
 /**
- * What the command line loads of the server: running it, alone or inside another program, and the commands that need no
- * running house.
+ * What the command line loads of the server: running it, alone or embedded in another program, and the commands that
+ * need no running house.
  */
 export { offline } from "./Offline.ts"
 export { embed, serve } from "./serve.ts"

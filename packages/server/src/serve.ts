@@ -1,4 +1,4 @@
-/** Runs the house until it is told to stop. The log goes to stderr; the address and the sign-in link go to stdout. */
+/** Runs the house until it is stopped. The log goes to stderr; the address and the sign-in link go to stdout. */
 // edge: signals and process exit.
 import { existsSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -18,10 +18,11 @@ import { refuse, type StartError } from "./store/StartError.ts"
 
 const stopAsked = Effect.callback<string>((resume) => {
   const stop = (signal: string) => () => resume(Effect.succeed(signal))
-  // Not `once`: terminal, npm and launcher each pass on the same Ctrl-C, and the second must not cut the closing short.
+  // Not `once`: terminal, npm and launcher each forward the same Ctrl-C, and the second must not cut the shutdown
+  // short.
   process.on("SIGTERM", stop("SIGTERM"))
   process.on("SIGINT", stop("SIGINT"))
-  // The launcher that carried us to a newer Node is gone.
+  // The launcher that started us on a newer Node is gone.
   if (process.send !== undefined) process.once("disconnect", stop("disconnect"))
 })
 
@@ -45,12 +46,12 @@ export interface ServeOptions {
   readonly say: (line: string) => void
 }
 
-/** A house inside of another program, which stops it. No sign-in link is shown: nobody is there to see it. */
+/** A house embedded in another program, which stops it. No sign-in link is shown: nobody would see it. */
 export interface EmbedOptions {
   readonly environment: Record<string, string | undefined>
   readonly ready: (url: string) => void
   readonly stop: AbortSignal
-  /** The clock that the whole house goes by; without it, the machine's. */
+  /** The clock of the whole house; default: the machine's. */
   readonly clock?: Clock.Clock
 }
 
@@ -65,20 +66,20 @@ const running = Effect.fnUntraced(function* (options: ServeOptions | EmbedOption
   const settings = yield* Settings
   const folder = yield* Folder
   const keys = yield* keysOf
-  // Beside everything else: a first start is as long as its longest part.
+  // In parallel with everything else: a first start takes only as long as its longest part.
   if (!("ready" in options)) yield* Effect.forkScoped(builds)
   const program = Effect.gen(function* () {
     const { url } = yield* NodeServer
     const { kept } = yield* Starting
     yield* reloadOnHangup
-    // So that `stoa` on this machine finds the house, whatever its port. It goes with the house: whoever takes the port
-    // next must not be sent the admin's token.
+    // So that `stoa` on this machine finds the house, whatever its port. Removed with the house: a program that takes
+    // the port next must not get the admin token.
     const address = join(folder.path, "address")
     yield* Effect.acquireRelease(
       Effect.sync(() => writeFileSync(address, `${url}\n`, { mode: 0o600 })),
       () => Effect.sync(() => rmSync(address, { force: true })),
     )
-    // Beside everything else: nobody waits for it. A house inside of another program has one only if it says so.
+    // In the background: nobody waits for it. An embedded house has a demo only if its settings say so.
     const said = Option.map(settings.demo, (demo) => demo === "on")
     const wanted = !existsSync(settings.config) && Option.getOrElse(said, () => !("ready" in options))
     yield* Effect.forkScoped((yield* Demo).open({ wanted }))
@@ -95,7 +96,7 @@ const running = Effect.fnUntraced(function* (options: ServeOptions | EmbedOption
     } else options.say("For a sign-in link run: npx stoa login")
     return yield* kept
   })
-  // Heard from the beginning: whoever reads the address may stop the house the moment it is told, or amid a slow start.
+  // Listens from the beginning: a program that reads the address may stop the house at once, or during a slow start.
   yield* Effect.raceFirst(
     Effect.scoped(Effect.provide(program, layerHouse(keys))),
     Effect.flatMap("stop" in options ? aborted(options.stop) : stopAsked, (signal) =>
@@ -105,14 +106,14 @@ const running = Effect.fnUntraced(function* (options: ServeOptions | EmbedOption
 })
 
 const whole = Effect.fnUntraced(function* (options: ServeOptions | EmbedOptions) {
-  // Whatever is made from here on is the owner's alone.
+  // Files created from here on belong to the owner alone.
   process.umask(0o077)
   const settings = yield* Settings
   const ground = Layer.merge(Folder.layer(settings.data), layerLog(settings.log, process.stderr.isTTY))
   yield* Effect.provide(running(options), ground)
 }, Effect.scoped)
 
-/** Ends with the exit code: 0 after a clean stop, 2 when something was refused, 1 when something failed. */
+/** Returns the exit code: 0 after a clean stop, 2 when something was refused, 1 when something failed. */
 export const serve = (options: ServeOptions): Promise<number> =>
   whole(options).pipe(
     Effect.as(0),
@@ -133,7 +134,7 @@ export const serve = (options: ServeOptions): Promise<number> =>
     Effect.runPromise,
   )
 
-/** Ends when it was stopped, and fails with why it could not start. */
+/** Returns when it was stopped; fails if it could not start. */
 export const embed = (options: EmbedOptions): Promise<void> =>
   whole(options).pipe(
     Effect.provide(Settings.layer(options.environment)),

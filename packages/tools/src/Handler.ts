@@ -10,9 +10,9 @@ export interface CallContext {
   /** Where: seed 004's session, the house's space. */
   readonly space: string | null
   readonly correlationId: string
-  /** The same key is the same call: whatever acts outside should pass it on. */
+  /** The same key means the same call: anything that acts outside should pass it on. */
   readonly idempotencyKey: string
-  /** Long work shows progress; nobody need listen. */
+  /** Reports the progress of long work; nobody need listen. */
   readonly progress: Progress
 }
 
@@ -22,7 +22,7 @@ export type Progress = (done: {
   readonly message?: string
 }) => Effect.Effect<void>
 
-/** A program that gives its handlers more than that says so in `C`. */
+/** `C`: a program may give its handlers more than `CallContext`. */
 export type ToolHandler<C = CallContext> = (
   args: Readonly<Record<string, unknown>>,
   call: C,
@@ -31,8 +31,14 @@ export type ToolHandler<C = CallContext> = (
 export interface Tool<C = CallContext> {
   readonly definition: ToolDefinition
   readonly handler: ToolHandler<C>
-  /** The handler has checked its result against the output schema itself: an MCP result is more than what the schema describes. */
+  /**
+   * The handler has validated its result against the output schema itself: an MCP result is more than what the schema
+   * describes.
+   */
   readonly checksOutput?: boolean
-  /** The handler itself ends what shows no sign of life within `timeoutMs`; what does may take as long as any tool may. */
+  /**
+   * The handler itself ends work that shows no sign of life within `timeoutMs`; other work may take as long as any tool
+   * may.
+   */
   readonly keepsTime?: boolean
 }

@@ -1,17 +1,20 @@
 /**
  * What a tool call needs from outside, as ports. Each has a working default, so a program without a server can use
- * tools; the server puts its rooms in their place.
+ * tools; the server provides its rooms instead.
  */
 import type { Judgement, RiskLevel } from "@stoa/contract"
 import { Context, Effect } from "effect"
 import type { CallContext } from "./Handler.ts"
 
-/** May the agent? Any failure, a crash too, means no (S4-25); nothing, or a judgement that does not deny, means yes. */
+/**
+ * May the agent call it? Any failure, even a crash, means no (S4-25); nothing, or a judgement that does not deny, means
+ * yes.
+ */
 export interface Identity {
   readonly authorize: (agentId: string, resource: string, action: "execute") => Effect.Effect<void | Judgement, unknown>
 }
 
-/** Role agent-standard: every tool may be asked for (X-31). Risk and approval are judged apart from it. */
+/** Role agent-standard: every tool may be requested (X-31). Risk and approval are judged separately. */
 export const identityStandard: Identity = { authorize: () => Effect.void }
 
 export const IdentityPort = Context.Reference<Identity>("tools/Identity", { defaultValue: () => identityStandard })
@@ -31,7 +34,7 @@ export interface ToolEvent {
   readonly payload: Readonly<Record<string, unknown>>
 }
 
-/** Whoever listens is told; nobody need listen, and a listener that throws harms nobody. */
+/** Calls its listeners, if any; a listener that throws does no harm. */
 class Listeners<A> {
   readonly #all = new Set<(item: A) => void>()
   listen(hear: (item: A) => void): () => void {
@@ -68,7 +71,7 @@ export interface Question {
   readonly agentId: string
   readonly arguments: Readonly<Record<string, unknown>>
   readonly riskLevel: RiskLevel
-  /** Of tool, definition and arguments: what was approved is what runs. */
+  /** Digest of tool, definition and arguments: only what was approved runs. */
   readonly digest: string
 }
 
@@ -80,7 +83,7 @@ export type Answer =
 export interface Decisions<C = Call, E = unknown> {
   readonly ask: (question: Question, call: C) => Effect.Effect<Answer, E>
 }
-/** With nobody to ask, the answer is no. */
+/** If there is nobody to ask, the answer is no. */
 export const decisionsRefuse: Decisions = {
   ask: () => Effect.succeed({ state: "denied", reason: "nobody is there to approve it" }),
 }
@@ -90,7 +93,7 @@ export const DecisionsPort = Context.Reference<Decisions>("tools/Decisions", { d
 export interface Call extends CallContext {
   readonly tool: string
   readonly input: Readonly<Record<string, unknown>>
-  /** When it began, in milliseconds that only go forward: for how long it takes, and no moment of any clock. */
+  /** When it began, on the monotonic clock: only for durations. */
   readonly startedAt: number
 }
 
@@ -98,12 +101,13 @@ export type Settled =
   | { readonly state: "done"; readonly output: unknown; readonly executionTimeMs: number }
   | { readonly state: "failed" | "refused"; readonly error: Failure }
 
-/** Why it did not succeed: the error's tag, its sentence, and its own fields. */
+/** Why it did not succeed: the error's tag, its message, and its own fields. */
 export type Failure = { readonly tag: string; readonly message: string } & Readonly<Record<string, unknown>>
 
 /**
- * What is written down of a call, so that the same agent, tool and idempotency key is the same call.
- * `new` and `waiting` let the caller go on (a waiting one has been asked about before); `running` must not run twice.
+ * What is recorded of a call, so that the same agent, tool and idempotency key mean the same call.
+ * `new` and `waiting` let the caller continue (for a waiting one the question was asked before); `running` must not run
+ * twice.
  */
 export type Opened =
   | { readonly state: "new" }
@@ -114,7 +118,7 @@ export type Opened =
 
 export interface CallRecord<C = Call, A = void, E = unknown> {
   readonly open: (call: C) => Effect.Effect<Opened, E>
-  /** It waits for a decision: nothing runs, and the next attempt goes on from here. */
+  /** It waits for a decision: nothing runs, and the next attempt continues from here. */
   readonly wait: (call: C, decision: string) => Effect.Effect<void, E>
   readonly settle: (call: C, settled: Settled) => Effect.Effect<A, E>
 }

@@ -28,19 +28,19 @@ export interface ToolFilter {
 
 export interface RegisteredTool<C = CallContext> extends Tool<C> {
   readonly wireName: string
-  /** Of the definition as shown: a call for another one is a call for a tool that has changed. */
+  /** Digest of the definition as shown: with another fingerprint, the tool has changed. */
   readonly fingerprint: string
-  /** Its schema is of our own code, and checked in place. Another's is checked under a deadline. */
+  /** Its schema is our own code and is validated in place. Any other schema is validated under a deadline. */
   readonly reviewed: boolean
 }
 
 const decode = Schema.decodeUnknownEffect(ToolDefinitionSchema, { errors: "first" })
 
-/** `C`: what its handlers are given of a call. */
+/** `C`: what its handlers get of a call. */
 export class Registry<C = CallContext> {
   readonly #tools = new Map<string, RegisteredTool<C>>()
   readonly #wire = new Map<string, string>()
-  /** By how a name reads. */
+  /** By the spelling key of a name. */
   readonly #spelled = new Map<string, string>()
   readonly #config: ToolsConfig["registry"] & ToolsConfig["execution"]
   #version = 0
@@ -56,7 +56,7 @@ export class Registry<C = CallContext> {
     this.#config = { ...config.registry, ...config.execution }
   }
 
-  /** Rises with every change: what was derived from another version is derived again. */
+  /** Rises with every change: anything derived from another version is derived again. */
   get version(): number {
     return this.#version
   }
@@ -68,11 +68,11 @@ export class Registry<C = CallContext> {
     tool: Tool<C>,
     options: {
       readonly reviewed?: boolean
-      /** Of what stands behind the definition, where that may change without it: a url, a server. */
+      /** Digest of what the tool connects to, if that can change without its definition: a url, a server. */
       readonly behind?: string
-      /** Whose it is: schemas of one are compiled in turn with those of others. */
+      /** Its owner: schemas of several owners are compiled in turn. */
       readonly by?: string
-      /** It was taken before: its schemas are measured, and compiled when they are first used. */
+      /** It was accepted before: its schemas are measured, and compiled when first used. */
       readonly known?: boolean
     } = {},
   ): Effect.Effect<void, ToolValidationError> =>
@@ -86,7 +86,7 @@ export class Registry<C = CallContext> {
       if (!this.#tools.has(name) && this.#tools.size >= this.#config.maxTools)
         return yield* refuse(name, "name", `at most ${this.#config.maxTools} tools`, "one more")
       const wireName = toWireName(name)
-      // A tool is called by either of its names, so nobody's name may be another's wire name.
+      // A tool can be called by either of its names, so no name may equal another tool's wire name.
       const holder =
         this.#wire.get(wireName) ?? this.#wire.get(name) ?? (this.#tools.has(wireName) ? wireName : undefined)
       if (holder !== undefined && holder !== name)
@@ -116,7 +116,7 @@ export class Registry<C = CallContext> {
     return true
   }
 
-  /** Another tool, whose name reads like this one. */
+  /** Another tool whose name reads like this one. */
   readonly alike = (name: string): string | undefined => {
     const other = this.#spelled.get(spellingOf(name))
     return other === name ? undefined : other
@@ -144,7 +144,7 @@ export class Registry<C = CallContext> {
           (filter.riskLevel === undefined || one.riskLevel === filter.riskLevel),
       )
 
-  /** Derived once a change, not once a turn of a model. */
+  /** Derived once per change, not once per model request. */
   readonly formats = () => {
     if (this.#formats?.version === this.#version) return this.#formats
     const forms = Array.from(this.#tools.values(), functionForms)
@@ -156,7 +156,7 @@ export class Registry<C = CallContext> {
     return this.#formats
   }
 
-  /** What a definition promises is checked when it is made, not when a model relies on it. */
+  /** A definition is checked when it is registered, not when a model relies on it. */
   #check(given: ToolDefinition, schemas: Asker | "known"): Effect.Effect<ToolDefinition, ToolValidationError> {
     return Effect.gen({ self: this }, function* () {
       const name = typeof given.name === "string" ? given.name : "(no name)"
@@ -172,7 +172,7 @@ export class Registry<C = CallContext> {
         if (seen.has(parameter.name))
           return yield* refuse(name, parameter.name, "a parameter named once", "named twice")
         seen.add(parameter.name)
-        // Beside a whole schema the list is for people to read, and the schema decides.
+        // If there is a complete schema, the parameter list is only documentation, and the schema decides.
         const unchecked = parameter.default === undefined || definition.inputSchema !== undefined
         const fault = unchecked ? undefined : faultOf(parameter, parameter.default)
         if (fault !== undefined)
@@ -191,7 +191,7 @@ export class Registry<C = CallContext> {
           unchecked.flat(),
         )
       const timeoutMs = Math.min(definition.timeoutMs, this.#config.maxTimeoutMs)
-      // The schemas as their author wrote them: a model sees the same bytes (S4-38).
+      // Keeps the schemas as their author wrote them: a model sees the same bytes (S4-38).
       const { inputSchema, outputSchema } = given
       return {
         ...definition,

@@ -50,7 +50,7 @@ export class ToolService extends Context.Service<
   ToolService,
   {
     readonly execute: (input: ToolInput) => Effect.Effect<ToolOutput, ToolError>
-    /** Never fails: what cannot be registered is left out, logged, and told as `tools.rejected` (S4-34). */
+    /** Never fails: a tool that cannot be registered is left out, logged, and reported as `tools.rejected` (S4-34). */
     readonly register: (definition: ToolDefinition, handler: ToolHandler) => Effect.Effect<void>
     readonly unregister: (name: string) => Effect.Effect<boolean>
     readonly listTools: (filter?: ToolFilter) => Effect.Effect<ReadonlyArray<ToolDefinition>>
@@ -62,14 +62,14 @@ export class ToolService extends Context.Service<
     /** Its tools are gone with it (S4-40). */
     readonly disconnectMCPServer: MCPTools["disconnectMCPServer"]
     readonly listMCPServers: MCPTools["listMCPServers"]
-    /** The registry itself, for whoever composes the road in another way. */
+    /** The registry itself, for programs that compose the road differently. */
     readonly registry: Registry
   }
 >()("tools/ToolService") {}
 
 const approved: Answer = { state: "approved" }
 
-/** What a call has come to: `settles` once it ends, `waits` for a decision, or was there `before`. */
+/** How far a call has come: it `settles`, `waits` for a decision, or was recorded `before`. */
 interface Stage {
   readonly call: Call
   readonly is: "settles" | "waits" | "before"
@@ -78,18 +78,20 @@ interface Stage {
 const make = Effect.gen(function* () {
   const registry = new Registry(yield* CurrentToolsConfig)
   const mcp = yield* makeMCPTools(registry, rejected)
-  // Ports provided with the layer hold for every call; what a caller provides around one call wins for that call.
+  // Ports provided with the layer apply to every call; ports provided around one call override them for that call.
   const built = Context.omit(Scope.Scope)(yield* Effect.context<never>())
   const withPorts = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
     Effect.updateContext(effect, (around: Context.Context<never>) => Context.merge(built, around))
 
-  /** Find, judge, validate, record, ask, execute. `reach` is told how far the call came, for whoever settles it. */
+  /**
+   * Find, judge, validate, record, ask, execute. `reach` reports how far the call came, to the code that settles it.
+   */
   const walk = Effect.fnUntraced(function* (begun: Call, reach: (stage: Stage) => void) {
     const identity = yield* IdentityPort
     const config = yield* CurrentToolsConfig
     const records = yield* RecordPort
     const tool = yield* find(registry, begun, identity)
-    // From here on the tool has one name, whichever of its two it was called by.
+    // From here on the tool has one name, whichever of its two names was used.
     const named = { ...begun, tool: tool.definition.name }
     reach({ call: named, is: "settles" })
     const judgement = yield* authorize(identity, named.principal, named.tool)
@@ -130,7 +132,7 @@ const make = Effect.gen(function* () {
     )
   })
 
-  /** A call that waits is not settled yet, and one that came before is not settled twice. */
+  /** A waiting call is not settled yet, and a repeated one is not settled twice. */
   const account = ({ call, is }: Stage, exit: Exit.Exit<unknown, ToolError>): Effect.Effect<void> =>
     is === "settles" ? settled(call, exit) : is === "waits" ? noteWaiting(call) : Effect.void
 
@@ -161,7 +163,7 @@ const make = Effect.gen(function* () {
   })
 })
 
-/** An answer that cannot be had is a no. */
+/** A failure to ask counts as a no. */
 const asked = (tool: RegisteredTool, call: Call): Effect.Effect<Answer> =>
   Effect.flatMap(DecisionsPort, (decisions) => ask(decisions, tool, call)).pipe(
     Effect.catchCause((cause) =>
@@ -169,13 +171,13 @@ const asked = (tool: RegisteredTool, call: Call): Effect.Effect<Answer> =>
     ),
   )
 
-/** What is written after the fact must not change the fact. */
+/** What is written after a call must not change its outcome. */
 const quietly = (what: string, write: () => Effect.Effect<void, unknown>): Effect.Effect<void> =>
   Effect.suspend(write).pipe(
     Effect.catchCause((cause) => Effect.logWarning(`A call was settled, but its ${what} could not be written`, cause)),
   )
 
-/** Settle, whichever way it ended: record and figures, audit, event (S4-28 … S4-31). */
+/** Settles any outcome: record and metrics, audit, event (S4-28 … S4-31). */
 const settled = Effect.fnUntraced(function* (call: Call, exit: Exit.Exit<unknown, ToolError>) {
   const durationMs = Math.max(0, Math.round((yield* monotonicMillis) - call.startedAt))
   const outcome: Settled = settledOf(exit, durationMs)
@@ -230,7 +232,7 @@ const taken = (call: Call, opened: Extract<Opened, { readonly state: "running" |
         received: call.idempotencyKey,
       })
 
-/** A question that was put is worth knowing of, though nothing is settled by it. */
+/** A question is reported, although it settles nothing. */
 const noteWaiting = (call: Call): Effect.Effect<void> =>
   Effect.logDebug(`Call ${call.id} of ${call.tool} waits for a decision`)
 

@@ -5,11 +5,11 @@ export interface ToolsConfig {
   readonly execution: {
     readonly defaultTimeoutMs: number
     readonly maxTimeoutMs: number
-    /** Off, timeouts and crashes are still caught (S4-60). */
+    /** If it is off, timeouts and crashes are still caught (S4-60). */
     readonly sandboxEnabled: boolean
   }
   readonly mcp: {
-    /** Unset: the newest version both sides speak (X-55). Seed 004's own is 2024-11-05. */
+    /** Unset: the newest version that both sides support (X-55). Seed 004's own is 2024-11-05. */
     readonly protocolVersion: string | undefined
     readonly connectionTimeoutMs: number
     readonly requestTimeoutMs: number
@@ -31,7 +31,7 @@ export const defaultToolsConfig: ToolsConfig = {
   security: {
     requireAuthorizationForAll: true,
     blockHighRiskWithoutApproval: true,
-    // The working directory of whoever runs the program.
+    // The working directory of the process.
     allowedFilePathPrefix: ".",
   },
   builtinTools: ["web-search", "file-read", "file-write", "http-get", "code-execute"],

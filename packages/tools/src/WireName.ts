@@ -8,13 +8,16 @@ const longest = 64
 
 const escaped = (char: string): string => `_x${char.codePointAt(0)!.toString(16)}_`
 
-/** An underscore that could be taken for one of ours is escaped too: before another one, or before what reads like a code. */
+/**
+ * An underscore that could be mistaken for one of ours is escaped too: before another underscore, or before something
+ * that looks like a code.
+ */
 const encode = (name: string): string =>
   name.replace(/\/|_(?=_|x[0-9a-f]+(?![A-Za-z0-9-]|$)|$|[^A-Za-z0-9_-])|[^A-Za-z0-9_-]/gu, (found) =>
     found === "/" ? "__" : escaped(found),
   )
 
-/** Too long for the wire: cut, and told apart by a digest. Only the registry knows the way back from there. */
+/** Too long for the wire: cut, and made unique by a digest. Only the registry can translate it back. */
 const shorten = (name: string, encoded: string): string => {
   const digest = createHash("sha256").update(name).digest("hex").slice(0, 12)
   return `${encoded.slice(0, longest - 13)}_${digest}`
@@ -27,7 +30,7 @@ export const toWireName = (name: string): string => {
 
 const highest = 0x10_ff_ff
 
-/** The name behind a wire name that was not cut; undefined where an escape in it stands for no character. */
+/** The name behind a wire name that was not cut; undefined if an escape in it is invalid. */
 export const fromWireName = (wire: string): string | undefined => {
   let readable = true
   const name = wire.replace(/_x([0-9a-f]+)_|__/g, (_, hex: string | undefined) => {

@@ -1,4 +1,7 @@
-/** Tools as others take them: Anthropic's `input_schema`, OpenAI's `function.parameters` (S4-44, S4-81), MCP's listing. */
+/**
+ * Tools in the forms of others: Anthropic's `input_schema`, OpenAI's `function.parameters` (S4-44, S4-81), MCP's
+ * listing.
+ */
 import {
   type FunctionCallingTool,
   inputSchemaOf,
@@ -34,7 +37,7 @@ interface FunctionForms {
 }
 
 const made = new WeakMap<Named, FunctionForms>()
-/** Made once for a tool: of a thousand, a change makes one anew (S4-110). */
+/** Made once per tool: if one of a thousand changes, only that one is made again (S4-110). */
 export const functionForms = (tool: Named): FunctionForms => {
   const known = made.get(tool)
   if (known !== undefined) return known
@@ -43,7 +46,7 @@ export const functionForms = (tool: Named): FunctionForms => {
   return forms
 }
 
-/** What `tools/list` says of a tool. */
+/** A tool in `tools/list`. */
 export interface MCPListedTool {
   readonly name: string
   readonly title?: string

@@ -1,4 +1,7 @@
-/** The tools of connected MCP servers in a registry: there while their server lists them, gone when it is disconnected. */
+/**
+ * The tools of connected MCP servers in a registry: registered while their server lists them, removed when it is
+ * disconnected.
+ */
 import type { MCPConnectionError, MCPServer, ToolValidationError } from "@stoa/contract"
 import { Context, Effect, Layer, type Scope } from "effect"
 import { MCPClient } from "./mcp/client/MCPClient.ts"
@@ -29,7 +32,7 @@ export const makeMCPTools = Effect.fnUntraced(function* (
     registered.delete(server)
   }
 
-  /** The list is complete: what is not in it any more goes, and a tool that has changed is a new tool. */
+  /** The list is complete: missing tools are removed, and a changed tool is a new tool. */
   const follow = Effect.fnUntraced(function* (server: string, tools: ReadonlyArray<MCPTool>) {
     const connection = yield* client.get(server)
     forget(server)
@@ -49,7 +52,7 @@ export const makeMCPTools = Effect.fnUntraced(function* (
 
   const ports: MCPPorts = {
     ...given,
-    // Told once its tools can be called, not before.
+    // Reported only when its tools can be called.
     onEvent: (event) =>
       Effect.gen(function* () {
         if (event.type === "tools.mcp-connected") yield* Effect.ignore(listed(event.payload.serverName))

@@ -1,4 +1,4 @@
-/** How long things take: milliseconds that only go forward. The wall clock may be set back or ahead while we count. */
+/** A monotonic clock in milliseconds, for durations: the wall clock may be set while we count. */
 import { Clock, Effect } from "effect"
 
 export const monotonicMillis: Effect.Effect<number> = Effect.map(

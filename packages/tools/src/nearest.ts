@@ -1,4 +1,4 @@
-/** The name that was probably meant: fewest edits, and not more than a third of its letters. */
+/** The name that was probably meant: fewest edits, and at most a third of its letters. */
 
 const distance = (one: string, other: string, most: number): number => {
   if (Math.abs(one.length - other.length) > most) return most + 1
@@ -15,11 +15,11 @@ const distance = (one: string, other: string, most: number): number => {
   return before[other.length]!
 }
 
-/** Case, dashes and underscores are what models mix up most. */
+/** Models confuse case, dashes and underscores most often. */
 const plain = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]/g, "")
 
 export const nearest = (wanted: string, names: Iterable<string>): string | undefined => {
-  // A hostile name must not cost more than a look-up is worth.
+  // A hostile name must not cost more than a look-up.
   if (wanted.length > 200) return undefined
   const goal = plain(wanted)
   const limit = Math.max(1, Math.floor(goal.length / 3))

@@ -1,4 +1,4 @@
-/** A bounded cache: what was used last stays. */
+/** A bounded cache: the most recently used entries stay. */
 export class Recent<K, V> {
   readonly #entries = new Map<K, V>()
   readonly #most: number
@@ -10,7 +10,8 @@ export class Recent<K, V> {
   }
   find(key: K): V | undefined {
     const known = this.#entries.get(key)
-    // Its place matters only once something has to go soon: moving it at every use would rebuild the map over and over.
+    // The order matters only when the cache is getting full: moving an entry at every use would keep rebuilding the
+    // map.
     if (known !== undefined && this.#entries.size * 2 > this.#most) {
       this.#entries.delete(key)
       this.#entries.set(key, known)

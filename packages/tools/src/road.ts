@@ -1,7 +1,7 @@
 /**
- * The one road of a tool call: find, judge, validate, record, ask, execute, settle. Each step is a small function of values
- * and ports that are handed to it; `ToolService.execute` walks them in one go, and the server's calls walk the same ones with
- * its store between. A call settles or waits. It never sleeps.
+ * The one road of a tool call: find, judge, validate, record, ask, execute, settle. Each step is a small function of
+ * values and ports; `ToolService.execute` runs them in one go, and the server's calls run the same steps with its store
+ * in between. A call settles or waits. It never sleeps.
  */
 import { randomUUID } from "node:crypto"
 import {
@@ -43,7 +43,7 @@ const mostNames = 100
 
 const silent: Progress = () => Effect.void
 
-/** Fills in what the caller left out. Who calls is what the caller of this function says, never what arguments say. */
+/** Fills in defaults. The principal is what this function's caller says, never what arguments say. */
 export const begin = (input: ToolInput, progress: Progress = silent): Effect.Effect<Call> =>
   Effect.map(monotonicMillis, (startedAt) => {
     const id = `call_${randomUUID()}`
@@ -65,11 +65,11 @@ const resourceOf = (name: string): string => `tools/${name}`
 const allowed = new Judgement({ verdict: "allow", rule: "identity" })
 const denied = new Judgement({ verdict: "deny", rule: "identity" })
 
-/** What an identity says of a tool. One that fails or throws denies (S4-25). */
+/** An identity's judgement of a tool. If it fails or throws, it denies (S4-25). */
 export const authorize = (identity: Identity, principal: string, name: string): Effect.Effect<Judgement> => {
   try {
     const said = identity.authorize(principal, resourceOf(name), "execute")
-    // Most know it at once: then nothing has to be waited for.
+    // Most answer synchronously: then there is nothing to wait for.
     if (Exit.isExit(said))
       return Effect.succeed(Exit.isSuccess(said) ? ((said.value as Judgement | undefined) ?? allowed) : denied)
     return Effect.matchCause(said, { onSuccess: (judgement) => judgement ?? allowed, onFailure: () => denied })
@@ -78,13 +78,13 @@ export const authorize = (identity: Identity, principal: string, name: string): 
   }
 }
 
-/** Where tools are looked for: a registry, or one caller's view of several. */
+/** Where tools are looked up: a registry, or one caller's view of several. */
 export interface ToolView<T> {
   readonly find: (name: string) => T | undefined
   readonly names: () => ReadonlyArray<string>
 }
 
-/** The tool, or what there is instead, of what the caller may use. */
+/** The tool, or suggestions from those the caller may use. */
 export const find = <T>(
   view: ToolView<T>,
   call: Pick<Call, "tool" | "principal">,
@@ -107,7 +107,7 @@ const missing = Effect.fnUntraced(function* <T>(
   return yield* notFound(tool, names)
 })
 
-/** Refuses a call that is denied, where calls are judged at all. */
+/** Refuses a denied call, if calls are judged at all. */
 export const judge = (
   { security }: ToolsConfig,
   call: Pick<Call, "tool" | "principal">,
@@ -123,7 +123,7 @@ export const judge = (
         }),
       )
 
-/** The arguments as the handler sees them: what comes out of here, and nothing else (S4-26). */
+/** The arguments as the handler gets them: exactly what this returns (S4-26). */
 export const validate = (
   tool: Pick<RegisteredTool, "definition" | "reviewed">,
   call: Pick<Call, "input" | "principal">,
@@ -143,7 +143,7 @@ export const validate = (
     : validateWithSchema(definition, call.input, tool.reviewed, extent, call.principal)
 }
 
-/** Opens the call in the record. A record that cannot be written refuses the call: what is not written did not happen. */
+/** Opens the call in the record. If it cannot be recorded, the call is refused: an unrecorded call must not run. */
 export const record = <C extends Call>(
   records: Pick<CallRecord<C>, "open">,
   call: C,
@@ -158,7 +158,7 @@ export const record = <C extends Call>(
       }),
   )
 
-/** Whether somebody must be asked: by the judgement, by the tool's flag, or by its risk (S4-94, S4-95). */
+/** Whether a person must be asked: because of the judgement, the tool's flag, or its risk (S4-94, S4-95). */
 export const mustAsk = (
   { security }: ToolsConfig,
   { definition }: Pick<RegisteredTool, "definition">,
@@ -168,7 +168,7 @@ export const mustAsk = (
   definition.requiresApproval ||
   (security.blockHighRiskWithoutApproval && (definition.riskLevel === "high" || definition.riskLevel === "critical"))
 
-/** What an approval is an approval of: this tool as it was shown, with these arguments, by this agent. */
+/** What an approval covers: this definition of the tool, with these arguments, by this agent. */
 export const digestOfCall = (
   { definition, fingerprint }: Pick<RegisteredTool, "definition" | "fingerprint">,
   { input, principal }: Pick<Call, "input" | "principal">,
@@ -184,14 +184,14 @@ const questionOf = (tool: Pick<RegisteredTool, "definition" | "fingerprint">, ca
   digest: digestOfCall(tool, call),
 })
 
-/** Puts the question, and gives the answer there is by now. */
+/** Asks the question, and returns the present answer. */
 export const ask = <C extends Call, E>(
   decisions: Decisions<C, E>,
   tool: Pick<RegisteredTool, "definition" | "fingerprint">,
   call: C,
 ): Effect.Effect<Answer, E> => Effect.suspend(() => decisions.ask(questionOf(tool, call), call))
 
-/** A waiting or denied answer as seed 004 tells it: the call is not authorized, or not yet. */
+/** A waiting or denied answer in seed 004's form: the call is not authorized, or not yet. */
 export const refusalOf = (
   call: Pick<Call, "tool" | "principal">,
   answer: Answer,
@@ -217,10 +217,7 @@ export const refusalOf = (
   }
 }
 
-/**
- * Calls the handler, and gives what it does within its time and what comes of it, checked. Interrupting the effect interrupts
- * the handler.
- */
+/** Runs the handler within its time, and returns its checked result. Interrupting the effect interrupts the handler. */
 export const execute = <C extends Pick<Call, "input" | "principal">>(
   tool: RegisteredTool<C>,
   call: C,
@@ -254,7 +251,7 @@ const fitting = Effect.fnUntraced(function* (
   })
 })
 
-/** A failure as it is kept: its tag, its sentence, and its own fields; of a handler's, nothing but its tool. */
+/** A failure as it is stored: its tag, its message, and its own fields; for a handler's error, only its tool. */
 export const failureOf = (error: unknown): Failure => {
   if (error instanceof ToolExecutionError) return { tag: error._tag, message: error.message, toolName: error.toolName }
   if (!(error instanceof Error)) return { tag: "ToolExecutionError", message: String(error) }
@@ -265,7 +262,7 @@ export const failureOf = (error: unknown): Failure => {
 const isRefusal = (error: unknown): boolean =>
   error instanceof ToolAuthorizationError || error instanceof ToolValidationError || error instanceof ToolNotFoundError
 
-/** How a call ended, however it did. */
+/** How a call ended. */
 export const settledOf = (exit: Exit.Exit<unknown, unknown>, executionTimeMs: number): Settled => {
   if (Exit.isSuccess(exit)) return { state: "done", output: exit.value, executionTimeMs }
   if (Cause.hasInterruptsOnly(exit.cause))
@@ -274,7 +271,7 @@ export const settledOf = (exit: Exit.Exit<unknown, unknown>, executionTimeMs: nu
   return { state: isRefusal(error) ? "refused" : "failed", error: failureOf(error) }
 }
 
-/** The figures of a settled call (S4-31). */
+/** Counts a settled call in the metrics (S4-31). */
 export const count = (done: boolean, durationMs: number): Effect.Effect<void> =>
   Effect.withFiber(({ context }) => {
     executions.updateUnsafe(1, context)
@@ -283,7 +280,7 @@ export const count = (done: boolean, durationMs: number): Effect.Effect<void> =>
     return Effect.void
   })
 
-/** Writes down how it ended, and counts it. Gives what the record made of it. */
+/** Records how it ended, and counts it. Returns the record's result. */
 export const settle = Effect.fnUntraced(function* <C extends Call, A, E>(
   records: Pick<CallRecord<C, A, E>, "settle">,
   call: C,
@@ -295,7 +292,7 @@ export const settle = Effect.fnUntraced(function* <C extends Call, A, E>(
   return written
 })
 
-/** The first outcome of a call that came twice. */
+/** The first outcome of a repeated call. */
 export const replay = (call: Call, settled: Settled): Effect.Effect<ToolOutput, ToolExecutionError> =>
   settled.state === "done"
     ? Effect.succeed({

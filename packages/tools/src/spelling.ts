@@ -1,6 +1,6 @@
 /**
- * How a name reads, whatever it is spelled with: two names that read alike would be taken for each other, by a person who
- * approves and by a model that chooses. Case is one way; letters of other scripts that look like Latin ones are another.
+ * A key for how a name reads: two names that look alike would be confused by a person who approves and by a model that
+ * chooses. Case is one way; letters of other scripts that look like Latin ones are another.
  */
 
 const lookalikes = new Map(

@@ -1,4 +1,4 @@
-/** A native function as a tool (S4-79): sync, async or an Effect; what it throws is its failure. */
+/** A native function as a tool (S4-79): sync, async or an Effect; a thrown error is its failure. */
 import { type ToolDefinition, ToolExecutionError } from "@stoa/contract"
 import { Effect } from "effect"
 import type { CallContext, Tool } from "./Handler.ts"

@@ -1,4 +1,4 @@
-/** The page behind a signed link: one decision, one answer. What the house says without a script stands there already. */
+/** The page behind a signed link: one decision, one answer. The house's version without a script is there already. */
 // edge: asks the house by the address it was opened with, and by nothing else.
 import "./tokens.css"
 import "./parts.css"
@@ -24,5 +24,5 @@ const begin = async () => {
   )
 }
 
-// Without an answer the words of the house stay, and its two buttons with them.
+// If loading fails, the house's text and its two buttons stay.
 void begin().catch(() => undefined)

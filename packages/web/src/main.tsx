@@ -12,7 +12,7 @@ import { onSignedOut } from "./feed/start.ts"
 import { takeLink } from "./features/door/link.ts"
 import { router } from "./routes.ts"
 
-// A part of a build that is no longer there: the page has been built anew, so take the new one.
+// A part of an old build is gone: the page was rebuilt, so load the new one.
 addEventListener("vite:preloadError", () => location.reload())
 
 onSignedOut(() => router.navigate({ to: "/door", search: { next: location.pathname } }))

@@ -1,6 +1,6 @@
 declare module "*.svg" {
   const url: string
-  // Vite gives a file's address as its default.
+  // Vite exports a file's address as its default.
   // oxlint-disable-next-line stoa/no-default-export
   export default url
 }

@@ -1,4 +1,4 @@
-/** Every address of the page. A screen is loaded when somebody goes there; what it holds in the address is read here. */
+/** Every address of the page. A screen is loaded when it is opened; its search parameters are parsed here. */
 import {
   createRootRoute,
   createRoute,
@@ -32,13 +32,13 @@ const door = createRoute({
   component: lazyRouteComponent(() => import("./features/door/DoorScreen.tsx"), "DoorScreen"),
 })
 
-/** Behind the door: whoever is not signed in is led there and comes back afterwards. */
+/** Behind the sign-in: users who are not signed in are redirected and come back afterwards. */
 const house = createRoute({
   getParentRoute: () => root,
   id: "house",
   beforeLoad: async ({ location }) => {
     const door = () => redirect({ to: "/door", search: location.pathname === "/" ? {} : { next: location.href } })
-    // Asked first, because a browser writes a 401 to its console.
+    // Checked first, because a browser writes a 401 to its console.
     if (cache.getQueryData(startQuery.queryKey) === undefined && (await client.session.look()).principal === null)
       throw door()
     try {
@@ -58,7 +58,7 @@ const home = createRoute({
     const { house: facts, me, spaces } = await cache.ensureQueryData(startQuery)
     const name = lastSpace(spaces, facts.demo)
     if (name !== undefined) throw redirect({ to: "/s/$space", params: { space: name } })
-    // An empty house says to whoever rules it how to begin.
+    // An empty house shows its admin how to begin.
     if (!me.roles.includes("admin")) throw redirect({ to: "/spaces" })
   },
   component: lazyRouteComponent(() => import("./features/first/FirstScreen.tsx"), "FirstScreen"),
@@ -79,7 +79,7 @@ const inSpace = (search: Record<string, unknown>) =>
 
 const Guide = lazyRouteComponent(() => import("./features/first/Guide.tsx"), "Guide")
 const HouseNow = lazyRouteComponent(() => import("./features/first/HouseNow.tsx"), "HouseNow")
-/** Features are strangers: what stands at the head of a space is told to it here. */
+/** Features do not import each other: the head of a space is passed in here. */
 const Space = () => createElement(SpaceScreen, { Head: Guide, About: HouseNow })
 
 // The screen most people see first is in the first load.

@@ -1,4 +1,4 @@
-/** What the house sets for a program that has no network: where it is, and who comes in. */
+/** What the house sets for a program that has no network: its address, and the token. */
 // edge: reads the environment.
 
 const set = (name: string): string | undefined => {

@@ -44,11 +44,11 @@ const changeOf: Fields = {
   resourcesListChanged: "notifications/resources/list_changed",
 }
 
-/** One request as it is carried: the state of its sendings. */
+/** One request in transit: the state of its attempts. */
 interface Trip extends Delivery {
-  /** A listener was told that it is heard. */
+  /** A listener was told that it is subscribed. */
   acknowledged?: true
-  /** The headers that its tool wants were looked up. */
+  /** The headers that its tool requires were looked up. */
   learned?: true
   onResult?: (result: unknown, response: Response) => void
 }
@@ -65,7 +65,7 @@ export class Courier {
     this.#wire = new Wire(around.house, around.path)
   }
 
-  /** The client's own beginning of a session. */
+  /** The client's own `initialize`. */
   async begin(delivery: Delivery): Promise<void> {
     await this.#end()
     this.#sessions.initialize = delivery.message
@@ -80,7 +80,7 @@ export class Courier {
     return this.#carry({ ...delivery })
   }
 
-  /** A notice of the client's, or its answer to a question. */
+  /** A notification of the client, or its answer to a question. */
   async tell(message: Message): Promise<void> {
     const answer = message.method === undefined ? this.#sessions.answer(message) : undefined
     if (message.method === undefined && answer?.session !== this.#sessions.current)
@@ -97,7 +97,7 @@ export class Courier {
     if (message.method === "notifications/initialized" && session?.id !== undefined) void this.#stand(session)
   }
 
-  /** Several messages in one line, where the revision has that. Not sent twice: there may be anything in it. */
+  /** Several messages in one line, if the revision has batches. Not repeated: it may contain anything. */
   async batch(line: string): Promise<void> {
     const session = this.#sessions.current
     const response = await this.#wire.post(await this.#wire.find(), line, this.#headersOf({}, session))
@@ -136,7 +136,7 @@ export class Courier {
         .post(here, body, this.#headersOf(message, session), signal)
         .catch(() => undefined)
       if (signal.aborted) return
-      // Away, or closing: there will be another.
+      // Away, or closing: there will be another house.
       if (response === undefined || response.status === 503) {
         await response?.body?.cancel()
         this.#wire.lost(here)
@@ -148,7 +148,7 @@ export class Courier {
         continue
       }
       if (await this.#received(trip, response, session, here)) return
-      // Listening may be taken up as often as the house comes back; nothing is done twice by it.
+      // Listening may be resumed as often as the house comes back; repeating it does no harm.
       if (trip.acknowledged === true) sendings = 0
     }
   }
@@ -169,7 +169,7 @@ export class Courier {
           retry = event.retry ?? retry
           if (event.data !== "" && (await this.#answered(trip, event.data, response, session))) return true
         }
-        // An end without an answer and without a place to resume from is that of a cancelled request.
+        // An end without an answer and without a position to resume from is that of a cancelled request.
         if (last === undefined && trip.signal.aborted) return true
       } catch {
         if (trip.signal.aborted) return true
@@ -186,7 +186,7 @@ export class Courier {
     return false
   }
 
-  /** Passes a message on; true once it was the answer. */
+  /** Passes a message on; true if it was the answer. */
   async #answered(trip: Trip, text: string, response: Response, session: Session | undefined): Promise<boolean> {
     const { id, method } = trip.message
     const said = read(text)
@@ -213,7 +213,7 @@ export class Courier {
     return true
   }
 
-  /** What changed while a listener was not heard is not known: it looks again. */
+  /** Changes while a listener was disconnected are unknown: the client must list again. */
   async #caughtUp({ params }: Message): Promise<void> {
     const honoured = isFields(params?.["notifications"]) ? params["notifications"] : {}
     for (const [kind, method] of Object.entries(changeOf))
@@ -228,7 +228,10 @@ export class Courier {
     await this.#around.write(shown === said ? lineOf(text, said) : JSON.stringify(shown))
   }
 
-  /** Which parameters a tool wants as headers. A client on stdio sends none, so they are looked up when they are missed. */
+  /**
+   * Which parameters a tool requires as headers. A client on stdio sends none, so they are looked up when the house
+   * reports them missing.
+   */
   async #learn({ message, signal }: Trip): Promise<void> {
     const meta = message.params?.["_meta"]
     const name = String(message.params?.["name"])
@@ -246,7 +249,10 @@ export class Courier {
     }
   }
 
-  /** Begins anew with a house that does not know the session: it was started again, or rested for too long. */
+  /**
+   * Starts a new session with a house that does not know the old one: it was restarted, or the session was idle for too
+   * long.
+   */
   #renew(session: Session): Promise<void> {
     if (this.#sessions.current !== session) return this.#renewing ?? Promise.resolve()
     return (this.#renewing ??= this.#begun(session).finally(() => (this.#renewing = undefined)))
@@ -277,7 +283,7 @@ export class Courier {
     if (next.id !== undefined) void this.#stand(next)
   }
 
-  /** The stream of what the house has to say by itself, as long as the session lasts. */
+  /** The stream of the house's own messages, as long as the session lasts. */
   async #stand(session: Session): Promise<void> {
     let last: string | undefined
     for (let failures = 0; this.#sessions.current === session && !this.#wire.closing.signal.aborted; failures++) {
@@ -299,7 +305,7 @@ export class Courier {
           if (event.data !== "") await this.#pass(event.data, session)
         }
       } catch {
-        // It will be tried again: nobody waits for an answer here.
+        // It will be retried: nobody waits for an answer here.
       }
     }
   }

@@ -7,7 +7,7 @@ export interface StreamEvent {
   readonly data: string
 }
 
-/** A message of ours is far smaller; an endless line is not collected for ever. */
+/** Far above any message of ours; an endless line is not buffered forever. */
 const longest = 64 * 1024 * 1024
 
 export async function* eventsOf(response: Response): AsyncGenerator<StreamEvent, void, void> {

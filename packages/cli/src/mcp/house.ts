@@ -18,7 +18,7 @@ interface Surroundings {
   readonly target: () => Target
   readonly embed: (stop: AbortSignal, ready: (url: string) => void) => Promise<void>
   readonly say: (line: string) => void
-  /** How requests get there; by the network without it. */
+  /** How requests get there; by default over the network. */
   readonly fetch?: Fetch
 }
 
@@ -26,7 +26,9 @@ export class HouseAway extends Error {
   override readonly name = "HouseAway"
 }
 
-/** Beside the data, by the process that embeds a house: who uses it knows that it ends with its client. */
+/**
+ * A marker beside the data, written by the process that embeds a house: its users know that it ends with its client.
+ */
 const marker = "embedded"
 const probeMs = 2000
 
@@ -35,7 +37,7 @@ export class House {
   readonly #closing = new AbortController()
   #here: FoundHouse | undefined
   #finding: Promise<FoundHouse> | undefined
-  /** Ours, or another bridge's: when it ends, somebody has to go on. */
+  /** The house is ours, or another bridge's: when it ends, one of the bridges has to start another. */
   #mayEmbed = true
   #own: Promise<void> | undefined
   #saidAway = false
@@ -48,13 +50,13 @@ export class House {
     return this.#around.fetch ?? fetch
   }
 
-  /** Where it is. Fails with why there is none, after a while; whoever asks later asks anew. */
+  /** Finds the house. Fails with the reason after a while; a later call tries again. */
   find(patienceMs: number): Promise<FoundHouse> {
     if (this.#here !== undefined) return Promise.resolve(this.#here)
     return (this.#finding ??= this.#search(patienceMs).finally(() => (this.#finding = undefined)))
   }
 
-  /** Says at once if nobody is there: whoever mistyped an address need not wait for the first request to learn of it. */
+  /** Reports at once if there is no house: a mistyped address should not have to wait for the first request. */
   async look(): Promise<void> {
     const { url } = this.#around.target()
     if (!(await this.#answers(url)) && !this.#closing.signal.aborted) this.#sayAway(url)
@@ -84,7 +86,7 @@ export class House {
     }
   }
 
-  /** Once, until one is found. */
+  /** Once, until a house is found. */
   #sayAway(url: string): void {
     if (!this.#saidAway) this.#around.say(`No house answers at ${url} yet; it is tried again.`)
     this.#saidAway = true
@@ -110,7 +112,7 @@ export class House {
     return ready?.ok === true
   }
 
-  /** False where another process has the folder: its house will be there soon. */
+  /** False if another process has the folder: its house will be there soon. */
   async #embedded(): Promise<boolean> {
     const { folder } = this.#around.target()
     const file = join(folder, marker)

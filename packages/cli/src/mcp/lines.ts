@@ -5,10 +5,10 @@
 // edge: streams of node.
 import type { Readable, Writable } from "node:stream"
 
-/** What the house takes as a body. */
+/** The largest body that the house accepts. */
 export const longestLine = 4 * 1024 * 1024
 
-/** Lines without their ends; undefined stands for one that was too long, whose text is thrown away as it comes. */
+/** Lines without their ends; undefined stands for a line that was too long, whose text is discarded as it arrives. */
 export async function* linesOf(input: Readable): AsyncGenerator<string | undefined, void, void> {
   let kept: Array<Buffer> = []
   let size = 0
@@ -32,7 +32,7 @@ export async function* linesOf(input: Readable): AsyncGenerator<string | undefin
     }
     take(chunk.subarray(from))
   }
-  // A last line without its end was cut off, or was written by a person who knows no better.
+  // A last line without a newline was cut off, or written by hand.
   if (size > 0) yield finish()
 }
 
@@ -45,7 +45,7 @@ async function* chunksOf(input: Readable): AsyncGenerator<Buffer, void, void> {
   }
 }
 
-/** Writes lines; whoever waits for the promise reads no further ahead than the client does. */
+/** Writes lines; awaiting the promise keeps the reader no further ahead than the client. */
 export const writerTo = (output: Writable): ((line: string) => Promise<void>) => {
   let full: Promise<void> | undefined
   return (line) => {

@@ -1,6 +1,6 @@
 /**
- * `stoa mcp --socket` on its own: what the house puts beside a program that has no network. It needs nothing but Node and
- * the files of this folder, so that no more of the house has to be there.
+ * `stoa mcp --socket` on its own: what the house starts beside a program that has no network. It needs only Node and
+ * the files of this folder, so that nothing else of the house has to be there.
  */
 // edge: a program of its own.
 import { House } from "./house.ts"

@@ -30,7 +30,7 @@ describe("headers of 2026-07-28", () => {
     expect(headers({ method: "resources/read", params: { uri: "a://ä" } })["mcp-name"]).toBe("=?base64?YTovL8Ok?=")
     expect(headers(call(" x"))["mcp-name"]).toBe("=?base64?IHg=?=")
     expect(headers(call("a\r\nb: c"))["mcp-name"]).toBe("=?base64?YQ0KYjogYw==?=")
-    // What looks wrapped is wrapped, or it would be unwrapped into something else.
+    // A value that looks encoded is encoded too, or it would be decoded into something else.
     expect(headers(call("=?base64?eA==?="))["mcp-name"]).toBe("=?base64?PT9iYXNlNjQ/ZUE9PT89?=")
     expect(headers({ method: "tasks/get", params: { taskId: "t1" } })["mcp-name"]).toBe("t1")
   })

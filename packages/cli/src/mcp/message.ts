@@ -1,4 +1,4 @@
-/** What the bridge must know of a JSON-RPC message, and the headers in which 2026-07-28 repeats it. Pure. */
+/** What the bridge must know about a JSON-RPC message, and the headers in which 2026-07-28 repeats it. Pure. */
 
 export type Id = string | number
 export type Fields = Readonly<Record<string, unknown>>
@@ -14,7 +14,7 @@ export interface Message {
 export const isFields = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** What a line or an event says; undefined where it is not JSON. */
+/** A line or an event as JSON; undefined if it is not JSON. */
 export const read = (text: string): unknown => {
   try {
     return JSON.parse(text) as unknown
@@ -28,10 +28,10 @@ export const keyOf = (id: Id): string => `${typeof id} ${id}`
 export const isRequest = (it: Message): it is Message & { readonly id: Id; readonly method: string } =>
   typeof it.method === "string" && (typeof it.id === "string" || typeof it.id === "number")
 
-/** No line has a line in it. */
+/** A line must not contain a line break. */
 export const lineOf = (text: string, message: unknown): string => (/[\r\n]/.test(text) ? JSON.stringify(message) : text)
 
-/** Without an id where nobody knows which request it answers: no revision knows one that is null. */
+/** Without an id if it is unknown which request it answers: no revision allows null. */
 export const errorLine = (id: Id | undefined, code: number, message: string, data?: unknown): string =>
   JSON.stringify({
     jsonrpc: "2.0",
@@ -44,7 +44,7 @@ export const notice = (method: string, params: Fields = {}): string =>
 
 const metaOf = ({ params }: Message): Fields => (isFields(params?.["_meta"]) ? params["_meta"] : {})
 
-/** The revision a message of the new era names; one of the old era names none. */
+/** The revision that a new-era message names; an old-era message names none. */
 export const claimOf = (message: Message): string | undefined => {
   const claim = metaOf(message)["io.modelcontextprotocol/protocolVersion"]
   return typeof claim === "string" ? claim : undefined
@@ -52,7 +52,7 @@ export const claimOf = (message: Message): string | undefined => {
 
 const idempotencyKey = "stoa/idempotencyKey"
 
-/** A call that may have to be sent again has a key, so that the second sending finds the first. */
+/** A call that may have to be repeated has a key, so that the repeat finds the first. */
 export const keyed = (message: Message, key: () => string): Message => {
   const { params } = message
   if (message.method !== "tools/call" || !isFields(params) || params["requestState"] !== undefined) return message
@@ -70,19 +70,19 @@ const nameOf = new Map<string, string>([
   ["tasks/cancel", "taskId"],
 ])
 
-/** A header carries visible ASCII without blanks at its ends; anything else is wrapped. */
+/** A header carries visible ASCII without blanks at its ends; anything else is encoded. */
 const encoded = (value: string): string =>
   /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(value) && !/^=\?base64\?.*\?=$/.test(value)
     ? value
     : `=?base64?${Buffer.from(value, "utf8").toString("base64")}?=`
 
-/** A parameter that a tool wants to be repeated in a header, and where it is in the arguments. */
+/** A parameter that a tool requires as a header, and its path in the arguments. */
 export interface HeaderParameter {
   readonly header: string
   readonly path: ReadonlyArray<string>
 }
 
-/** The wishes of an input schema: `x-mcp-header` on properties, and on properties of those. */
+/** The header parameters of an input schema: `x-mcp-header` on properties, and on nested ones. */
 export const headerParametersOf = (
   schema: unknown,
   path: ReadonlyArray<string> = [],

@@ -1,4 +1,4 @@
-/** What an old-era client keeps over a restart of the house, and what it must not. */
+/** What an old-era client keeps across a restart of the house, and what it must not. */
 import { describe, expect, it } from "vitest"
 import { Sessions } from "./session.ts"
 

@@ -4,27 +4,27 @@
  */
 import { type Fields, type Id, isFields, isRequest, keyOf, type Message } from "./message.ts"
 
-/** What a session was made of. Requests are sent with it; the answer to a question goes back into it alone. */
+/** The state of a session. Requests are sent with it; the answer to a question goes only to its own session. */
 export interface Session {
   readonly id: string | undefined
   readonly revision: string
-  /** How many there were before it. */
+  /** How many sessions there were before it. */
   readonly generation: number
 }
 
 export class Sessions {
   current: Session | undefined
-  /** The client's own `initialize`, to be said again. */
+  /** The client's own `initialize`, to be repeated. */
   initialize: Message | undefined
-  /** What the house announced: a client is only told of what it was promised. */
+  /** The capabilities the house announced: a client gets only notifications it was promised. */
   #capabilities: Fields = {}
   /** Requests that last for a session: log level and subscriptions. */
   readonly #lasting = new Map<string, Message>()
-  /** Questions of the house that the client has not answered: their id for the client, and whose they are. */
+  /** Open questions of the house: their id for the client, and their session. */
   readonly #asked = new Map<string, { readonly id: Id; readonly shown: Id; readonly session: Session }>()
   #count = 0
 
-  /** Begins with the house's answer to `initialize`. */
+  /** Starts with the house's answer to `initialize`. */
   begin(id: string | null, result: unknown): Session {
     const said = isFields(result) ? result : {}
     const { capabilities, protocolVersion } = said
@@ -43,7 +43,7 @@ export class Sessions {
     }
   }
 
-  /** Remembers what a new session has to be told again. */
+  /** Remembers what has to be repeated to a new session. */
   note({ method, params }: Message): void {
     const uri = String(params?.["uri"])
     if (method === "logging/setLevel") this.#lasting.set(method, { method, params: params ?? {} })
@@ -61,7 +61,7 @@ export class Sessions {
     return ["tools", "prompts", "resources"].filter(told).map((kind) => `notifications/${kind}/list_changed`)
   }
 
-  /** A message of the house as the client may see it: ids of questions are never those of an earlier session's. */
+  /** A message of the house as the client may see it: ids of questions never repeat those of an earlier session. */
   shown(message: Message, session: Session): Message {
     const { generation } = session
     if (isRequest(message)) {
@@ -77,7 +77,7 @@ export class Sessions {
     return generation === 0 ? message : { ...message, params: { ...message.params, requestId: found.shown } }
   }
 
-  /** The client's answer as the house knows it; undefined where nobody waits for it any more. */
+  /** The client's answer in the house's terms; undefined if nobody waits for it any more. */
   answer(message: Message): { readonly message: Message; readonly session: Session } | undefined {
     const found = message.id === undefined ? undefined : this.#asked.get(keyOf(message.id))
     if (found === undefined) return undefined

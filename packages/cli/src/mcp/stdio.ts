@@ -11,10 +11,10 @@ import { HouseAway, type House } from "./house.ts"
 import { linesOf, longestLine, writerTo } from "./lines.ts"
 import { claimOf, errorLine, type Id, isFields, isRequest, keyed, keyOf, type Message, read } from "./message.ts"
 
-/** What may be on its way at once; more is refused, so that a flood costs the client and not this process. */
+/** The most requests under way; more are refused, so that a flood costs the client and not this process. */
 const mostRunning = 1024
 const mostBytes = 16 * 1024 * 1024
-/** After the client has closed its side: below the two seconds after which clients end programs by force. */
+/** After the client has closed its side: less than the two seconds after which clients kill programs. */
 const graceMs = 1500
 
 interface Running {
@@ -41,10 +41,10 @@ export const bridge = async ({ house, input, output, path, say }: BridgeOptions)
   const write = writerTo(output)
   const courier = new Courier({ house, path, write, say })
   const running = new Map<string, Running>()
-  /** Everything that will be answered before long. */
+  /** Everything that will be answered soon. */
   const pending = new Set<Promise<unknown>>()
   let bytes = 0
-  /** What was said to a session, in order: a request goes out after the notices before it. */
+  /** Messages to a session, in order: a request is sent after the notifications before it. */
   let said: Promise<unknown> = Promise.resolve()
 
   const ended = (key: string, it: Running): void => {
@@ -79,7 +79,7 @@ export const bridge = async ({ house, input, output, path, say }: BridgeOptions)
       pending.add(sent)
       void sent.then(() => pending.delete(sent))
     }
-    // Everything of an old client waits for the beginning of its session.
+    // Everything of an old client waits for the start of its session.
     if (method === "initialize" && old) said = sent
     return Promise.resolve()
   }
@@ -87,7 +87,7 @@ export const bridge = async ({ house, input, output, path, say }: BridgeOptions)
   const tell = (message: Message): void => {
     const requestId = message.method === "notifications/cancelled" ? message.params?.["requestId"] : undefined
     const cancelled = requestId === undefined ? undefined : running.get(keyOf(requestId as Id))
-    // Of the new era, hanging up is cancelling, and the notice itself has no house to go to.
+    // In the new era, hanging up cancels the request, and the notification itself is not sent.
     if (cancelled?.old === false) return cancelled.cancel.abort()
     if (claimOf(message) !== undefined) return
     said = said
@@ -115,7 +115,7 @@ export const bridge = async ({ house, input, output, path, say }: BridgeOptions)
   }
 
   for await (const line of linesOf(input)) await take(line)
-  // What is on its way may still be answered, as when the lines came from a file.
+  // Requests under way may still be answered, for example if the lines came from a file.
   const answered = said.then(() => Promise.all(pending))
   const enough = new AbortController()
   await Promise.race([answered, sleep(graceMs, undefined, { signal: enough.signal })])

@@ -22,7 +22,7 @@ export class Wire {
   async find(): Promise<FoundHouse> {
     return (this.#last = await this.#house.find(patienceMs))
   }
-  /** It did not answer: the next one who asks looks for it anew. */
+  /** It did not answer: the next request looks for it again. */
   lost(here: FoundHouse): void {
     this.#house.lost(here)
   }
@@ -37,7 +37,7 @@ export class Wire {
     return this.#send(here, { method: "GET", headers: { accept: "text/event-stream", ...headers, ...place } }, signal)
   }
 
-  /** The house may forget a session. It will anyway: nobody waits long for that. */
+  /** Ends a session. The house would end it anyway, so this does not wait long. */
   async forget(headers: Headers): Promise<void> {
     if (this.#last === undefined) return
     await this.#send(this.#last, { method: "DELETE", headers }, AbortSignal.timeout(500)).catch(() => undefined)
@@ -55,7 +55,7 @@ const typeOf = (response: Response): string => response.headers.get("content-typ
 export const isStream = (response: Response): boolean => typeOf(response).startsWith("text/event-stream")
 export const isJson = (response: Response): boolean => typeOf(response).startsWith("application/json")
 
-/** A refusal of the house that is no JSON-RPC: no token, too many requests, nothing at this path. */
+/** A refusal by the house that is not JSON-RPC: no token, too many requests, nothing at this path. */
 export const problemLine = (id: Id, response: Response, { detail, tag }: Fields): string => {
   const words = typeof detail === "string" ? detail : `What answers is not a Stoa house (HTTP ${response.status}).`
   const after = response.headers.get("retry-after")

@@ -4,7 +4,7 @@ import { MomentOrNull, PrincipalId } from "../Ids.ts"
 import { Source } from "./Principal.ts"
 import { ListedSet } from "../tools/Toolset.ts"
 
-/** Where a caller stands. It comes from the credential and from nothing else (S2-06). */
+/** How far a caller is trusted. It comes only from the credential (S2-06). */
 export const AccessContext = Schema.Literals(["agent", "crossroads", "internal"])
 export type AccessContext = typeof AccessContext.Type
 
@@ -14,7 +14,7 @@ export class AllowList extends Schema.Class<AllowList>("AllowList")({
   toolset: ListedSet,
   context: AccessContext,
   tools: Schema.Array(Schema.String),
-  /** Listed names that nothing serves at the moment: an upstream may be away. */
+  /** Listed names that do not exist at the moment: an upstream may be disconnected. */
   unknown: Schema.Array(Schema.String),
   source: Schema.Literals(["default", ...Source.literals]),
   changedAt: MomentOrNull,

@@ -14,18 +14,18 @@ export class AuditEntry extends Schema.Class<AuditEntry>("AuditEntry")({
   result: AuditResult,
   rule: Schema.optionalKey(Schema.String),
   call: Schema.optionalKey(Schema.String),
-  /** Of a call: the space it was made in, and how long it took. */
+  /** For a call: the space it was made in, and how long it took. */
   space: Schema.optionalKey(Schema.String),
   durationMs: Schema.optionalKey(Schema.Int),
   correlationId: CorrelationId,
   hash: Schema.String,
 }) {}
 
-/** Whether the trail is whole: every row as it was written, none missing, both ends sealed by the house. */
+/** Whether the trail is intact: every row as it was written, none missing, both ends sealed by the house. */
 export class AuditChain extends Schema.Class<AuditChain>("AuditChain")({
   rows: Schema.Int,
   whole: Schema.Boolean,
-  /** The first row that is not as it was written, or is missing, and what is wrong with it. */
+  /** The first row that was changed or is missing, and what is wrong with it. */
   brokenAt: Schema.NullOr(Schema.Int),
   why: Schema.NullOr(Schema.String),
   sealed: Schema.Boolean,

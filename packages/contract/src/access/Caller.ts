@@ -10,13 +10,16 @@ export class Caller extends Context.Service<
     readonly principal: Principal
     readonly context: AccessContext
     readonly token: TokenId | null
-    /** The run on whose behalf it acts: told by the engine or the run's token. */
+    /** The run on whose behalf it acts: set by the engine or the run's token. */
     readonly run?: string
-    /** It is a program of that run's agent, in this step: its token ends with the turn, and its calls are the step's. */
+    /**
+     * It is a program of that run's agent, in this step: its token ends with the turn, and its calls belong to the
+     * step.
+     */
     readonly turn?: { readonly step: number; readonly root: string }
-    /** When the credential ends by itself. */
+    /** When the credential expires. */
     readonly expiresAt: DateTime.Utc | null
-    /** Rises with every change of rights: what was judged under another epoch is judged again (S4-104). */
+    /** Rises with every change of rights: judgements of another epoch are made again (S4-104). */
     readonly epoch: number
   }
 >()("contract/Caller") {}

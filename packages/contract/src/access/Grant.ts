@@ -8,7 +8,7 @@ import { ListedSet } from "../tools/Toolset.ts"
 export const Action = Schema.Literals(["read", "write", "execute", "delete", "admin"])
 export type Action = typeof Action.Type
 
-/** A resource is a path such as `tools/web-search`; in a pattern `*` stands for any run of characters. */
+/** A resource is a path such as `tools/web-search`; in a pattern `*` matches any characters. */
 export const ResourcePattern = Schema.String.check(
   Schema.isPattern(/^[\p{L}\p{N}*/._:@ '-]{1,200}$/u, {
     message: "a resource pattern such as tools/* or secrets/openai, of at most 200 characters",
@@ -47,9 +47,9 @@ export class Delegation extends Schema.Class<Delegation>("Delegation")({
   resource: Schema.String,
   actions: Schema.Array(Action),
   reason: Schema.String,
-  /** 1 when the giver had it of its own, 2 when the giver itself had it by delegation, at most 3. */
+  /** 1 if the giver had the right itself, 2 if the giver had it by delegation, at most 3. */
   depth: Schema.Int,
-  /** Where the giver's token stood: no token that stands further in has what was lent. */
+  /** The context of the giver's token: the delegation is not valid for tokens of a more trusted context. */
   context: AccessContext,
   expiresAt: Moment,
   revokedAt: MomentOrNull,
@@ -65,8 +65,7 @@ export const NewDelegation = Schema.Struct({
 }).annotate({ identifier: "NewDelegation" })
 export type NewDelegation = typeof NewDelegation.Type
 
-/** What was decided, and by which rule: `role:agent-standard`, `grant:gnt_…`, `policy:2`, `delegation:dlg_…` or `silence`. */
-/** A rule that fits what is asked: in words, where it comes from, and whether it is the one that decides. */
+/** A matching rule: in words, with its origin, and whether it is the one that decides. */
 const FittingRule = Schema.Struct({
   name: Schema.String,
   effect: Verdict,
@@ -79,7 +78,7 @@ const FittingRule = Schema.Struct({
 })
 export type FittingRule = typeof FittingRule.Type
 
-/** What stands in the way of a call besides rules. */
+/** What else a call has to pass besides rules. */
 export const GateName = Schema.Literals([
   "tool",
   "toolset",
@@ -96,15 +95,19 @@ const Gate = Schema.Struct({
   gate: GateName,
   passes: Schema.Boolean,
   words: Schema.String,
-  /** Of the gate `allow-list`: which one, and whether it names this tool itself, so that it can be taken off. */
+  /** For the gate `allow-list`: which list, and whether it names this tool itself, so that it can be removed. */
   allowList: Schema.optionalKey(Schema.Struct({ toolset: ListedSet, context: AccessContext, named: Schema.Boolean })),
 })
 export type Gate = typeof Gate.Type
 
+/**
+ * The verdict and the rule that decided: `role:agent-standard`, `grant:gnt_…`, `policy:2`, `delegation:dlg_…` or
+ * `silence`.
+ */
 export class Judgement extends Schema.Class<Judgement>("Judgement")({
   verdict: Verdict,
   rule: Schema.String,
-  /** Where they were asked for: all that fit, the one that decides first, and what else a call has to pass. */
+  /** If requested: all matching rules, the deciding one first, and the other gates of a call. */
   rules: Schema.optionalKey(Schema.Array(FittingRule)),
   gates: Schema.optionalKey(Schema.Array(Gate)),
 }) {}

@@ -1,4 +1,4 @@
-/** The kill switch (G-12): whatever is paused makes and takes no calls until somebody lets it go on. */
+/** The kill switch (G-12): anything paused makes and receives no calls until somebody lifts the pause. */
 import { Schema } from "effect"
 import { Moment, PrincipalId } from "../Ids.ts"
 

@@ -6,13 +6,16 @@ import { ToolsetName } from "../tools/Toolset.ts"
 export const PrincipalKind = Schema.Literals(["person", "agent", "service"])
 export type PrincipalKind = typeof PrincipalKind.Type
 
-/** Names are how people and models address each other, so they are unique among the living and free of control characters. */
+/**
+ * People and models address each other by name, so names are unique among active principals and free of control
+ * characters.
+ */
 export const Name = Schema.String.check(
   Schema.isPattern(/^[\p{L}\p{N}][\p{L}\p{N} ._'-]{0,62}$/u, {
     message: "a name of 1 to 63 letters, digits, spaces or . _ ' -, beginning with a letter or digit",
   }),
   Schema.isPattern(/\S$/, { message: "a name that does not end in a space" }),
-  // Where a name is taken an id is too: nobody may be named like somebody's id.
+  // Names and ids are accepted in the same places: no name may look like an id.
   Schema.isPattern(/^(?![a-z]{3}_[0-9a-f]{8}-)/, { message: "a name that does not look like an id" }),
 )
 
@@ -45,14 +48,17 @@ export class Principal extends Schema.Class<Principal>("Principal")({
   retiredAt: MomentOrNull,
 }) {}
 
-/** An address as its chain writes it. Rules name it (`wallets/<address>`), so nothing in it reads as a pattern or a path. */
+/**
+ * An address in its chain's spelling. Rules name it (`wallets/<address>`), so it must not look like a pattern or a
+ * path.
+ */
 export const Wallet = Schema.String.check(
   Schema.isPattern(/^[\p{L}\p{N}._:@-]{1,128}$/u, {
     message: "a wallet's address of 1 to 128 letters, digits or . _ : @ -",
   }),
 )
 
-/** Where a name or an id is taken, either will do. */
+/** A name or an id. */
 export const PrincipalRef = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(100))
 
 export const NewPrincipal = Schema.Struct({

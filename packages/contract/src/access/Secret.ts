@@ -1,4 +1,4 @@
-/** A named secret. Its value goes in and never comes out of this API. */
+/** A named secret. Its value can be set but never read through this API. */
 import { Schema } from "effect"
 import { Moment } from "../Ids.ts"
 
@@ -13,7 +13,7 @@ export type SecretName = typeof SecretName.Type
 
 export class Secret extends Schema.Class<Secret>("Secret")({ name: SecretName, setAt: Moment }) {}
 
-/** Any eight characters of a secret are kept out of what comes back; a shorter one could not be told from other text. */
+/** Any eight characters of a secret are redacted from answers; shorter ones could not be told from other text. */
 export const shortestSecret = 8
 
 export const SecretValue = Schema.Struct({

@@ -1,4 +1,4 @@
-/** A credential. The secret is shown once, when it is made; the house keeps only its hash. */
+/** A credential. The secret is shown once, when it is made; the house stores only its hash. */
 import { Schema } from "effect"
 import { AccessContext } from "./AllowList.ts"
 import { Moment, MomentOrNull, PrincipalId, TokenId } from "../Ids.ts"
@@ -18,8 +18,8 @@ export class Token extends Schema.Class<Token>("Token")({
   lastUsedAt: MomentOrNull,
   revokedAt: MomentOrNull,
   /**
-   * Absent for most: it can be rotated. A browser's session and a token for a turn of a program end with what they were
-   * made for; the house's own admin token comes from a setting or the data folder.
+   * Absent for most tokens, which can be rotated. A browser's session and a token for a program's turn end with their
+   * purpose; the house's own admin token comes from a setting or the data folder.
    */
   madeFor: Schema.optionalKey(Schema.Literals(["browser", "turn", "house"])),
 }) {}
@@ -31,7 +31,7 @@ export const NewToken = Schema.Struct({
   label: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(200))),
   expiresAt: Schema.optionalKey(Moment),
   context: Schema.optionalKey(AccessContext),
-  /** Seed 004's certificate (S4-102): lives seven days and is renewed by rotation. */
+  /** Seed 004's certificate (S4-102): valid for seven days and renewed by rotation. */
   certificate: Schema.optionalKey(Schema.Boolean),
 }).annotate({ identifier: "NewToken" })
 export type NewToken = typeof NewToken.Type

@@ -1,4 +1,4 @@
-/** A change of rights that a policy wants a second person to agree to (G-38): it is made when they have. */
+/** A change of rights to which a second person must agree by policy (G-38): it is made when they have. */
 import { Schema } from "effect"
 import { DecisionId } from "../Ids.ts"
 

@@ -1,4 +1,4 @@
-/** Signing in with a wallet: a text to sign, and the signature that is traded for a token. */
+/** Signing in with a wallet: a text to sign, and the signature that is exchanged for a token. */
 import { Schema } from "effect"
 import { Moment, WalletChallengeId } from "../Ids.ts"
 import { Wallet } from "./Principal.ts"
@@ -8,7 +8,7 @@ export const NewWalletChallenge = Schema.Struct({ wallet: Wallet }).annotate({ i
 export class WalletChallenge extends Schema.Class<WalletChallenge>("WalletChallenge")({
   id: WalletChallengeId,
   wallet: Schema.String,
-  /** Exactly what is signed. It names the house, and is good once. */
+  /** Exactly what is signed. It names the house, and is valid once. */
   message: Schema.String,
   expiresAt: Moment,
 }) {}

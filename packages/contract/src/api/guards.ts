@@ -1,4 +1,4 @@
-/** What stands before every endpoint. The doors implement these; clients only learn their failures. */
+/** The checks before every endpoint. The doors implement these; clients only see their failures. */
 import { Context, type Schema } from "effect"
 import { HttpApiMiddleware, HttpApiSchema, HttpApiSecurity } from "effect/http-api"
 import type { Caller } from "../access/Caller.ts"
@@ -25,26 +25,26 @@ export class Authentication extends HttpApiMiddleware.Service<Authentication, { 
   },
 ) {}
 
-/** Marks an endpoint to which a service may come with a signature instead of a token. */
+/** Marks an endpoint that a service may call with a signature instead of a token. */
 export const TakesSignature = Context.Reference<boolean>("contract/api/TakesSignature", { defaultValue: () => false })
 
-/** Whoever brings a result: a principal, or nobody where a signature speaks for the service that was called. */
+/** Who submits a result: a principal, or null if the called service has signed it. */
 export class Submitter extends Context.Service<Submitter, { readonly principal: Principal | null }>()(
   "contract/api/Submitter",
 ) {}
 
-/** Asks for a token or a signature before the body is read: whoever has neither costs nothing. */
+/** Requires a token or a signature before the body is read: a request with neither costs nothing. */
 export class Submitting extends HttpApiMiddleware.Service<Submitting, { provides: Submitter }>()(
   "contract/api/Submitting",
   { error: [problem(Unauthenticated), problem(TooManyRequests), problem(Forbidden)] },
 ) {}
 
-/** For what is asked without a credential: its body is small, and a larger one is not read. */
+/** For endpoints without a credential: a larger body is not read. */
 export class SmallBody extends HttpApiMiddleware.Service<SmallBody>()("contract/api/SmallBody", {
   error: problem(TooLarge),
 }) {}
 
-/** What could not be read becomes a BadInput that names the path. */
+/** Undecodable input becomes a BadInput that names the path. */
 export class Reading extends HttpApiMiddleware.Service<Reading>()("contract/api/Reading", {
   error: [problem(BadInput), problem(TooLarge), problem(DiskFull), problem(Internal)],
 }) {}
@@ -55,8 +55,8 @@ export class Idempotency extends HttpApiMiddleware.Service<Idempotency, { requir
   { error: [problem(WrongState), problem(BadInput)] },
 ) {}
 
-/** What a create answers: 201, or 200 with the first object when its key was repeated. A handler's answer is the former. */
+/** The answers of a create: 201, or 200 with the first object if its key was repeated. A handler returns the former. */
 export const made = <S extends Schema.Top>(schema: S) => [schema.pipe(HttpApiSchema.status(201)), schema] as const
 
-/** What a change of rights answers, where a policy wants a second person to agree first. */
+/** The answer to a change of rights if a policy requires a second person to agree first. */
 export const waiting = WaitingChange.pipe(HttpApiSchema.status(202))

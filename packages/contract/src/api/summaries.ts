@@ -1,4 +1,4 @@
-/** One line an operation, for /openapi.json, /docs and `stoa api`. A test finds an operation that has none. */
+/** One line per operation, for /openapi.json, /docs and `stoa api`. A test finds operations without one. */
 
 const summaries: Record<string, string> = {
   "session.open": "Sign a browser in: exchanges a token for a cookie that scripts cannot read",

@@ -1,4 +1,4 @@
-/** A durable question and its answer: approval, form, elicitation. Bound to the exact call, answered once. */
+/** A stored question and its answer: approval, form, elicitation. Bound to the exact call, answered once. */
 import { Schema } from "effect"
 import { ApprovalId, CallId, DecisionId, Moment, MomentOrNull, PrincipalId, SpaceId } from "../Ids.ts"
 import { PrincipalKind } from "../access/Principal.ts"
@@ -14,7 +14,7 @@ export type AnswerVerdict = typeof AnswerVerdict.Type
 export const Reach = Schema.Literals(["once", "run", "always"])
 export type Reach = typeof Reach.Type
 
-/** What is asked about, as the one who answers must see it. */
+/** What is asked about, as the answering person must see it. */
 const Asked = Schema.Struct({
   id: CallId,
   tool: Schema.String,
@@ -22,7 +22,7 @@ const Asked = Schema.Struct({
   riskLevel: Schema.optionalKey(RiskLevel),
 })
 
-/** No class: a list has thousands, and an instance costs as much as all of its fields. */
+/** No class: a list has thousands, and an instance costs as much as all its fields. */
 export const Decision = Schema.Struct({
   id: DecisionId,
   kind: DecisionKind,
@@ -30,24 +30,26 @@ export const Decision = Schema.Struct({
   call: Schema.NullOr(Asked),
   /** What is asked, in words. */
   question: Schema.String,
-  /** Of `value` in a form, of an edited `input` in an approval. */
+  /** For `value` in a form, for an edited `input` in an approval. */
   schema: Schema.optionalKey(JsonSchema),
-  /** The component that asks; a client that does not know it builds a form from the schema (G-37). */
+  /** The component that asks; a client that does not have it builds a form from the schema (G-37). */
   customUI: Schema.optionalKey(Schema.String),
-  /** Why it is asked: the rule, `tool` where the tool itself wants it, or its risk. Absent where older houses asked. */
+  /**
+   * Why it is asked: the rule, `tool` if the tool itself requires it, or its risk. Absent in questions of older houses.
+   */
   rule: Schema.optionalKey(Schema.String),
-  /** A page outside where the answer is given: opened by the person, never by a program. */
+  /** An outside page where the answer is given: opened by the person, never by a program. */
   url: Schema.optionalKey(Schema.String),
-  /** What stands behind the tool: the MCP server it is of, and since when its definition has been this one. */
+  /** The MCP server of the tool, and since when it has had this definition. */
   pinned: Schema.optionalKey(Schema.Struct({ server: Schema.String, since: Moment })),
   askedBy: PrincipalId,
-  /** The same, as people know it. */
+  /** The same, with its name. */
   asker: Schema.Struct({ name: Schema.String, kind: PrincipalKind }),
   /** Of `call.input`, as `JSON.stringify` writes it: bytes, and their SHA-256 in hex. */
   inputSize: Schema.optionalKey(Schema.Int),
   inputDigest: Schema.optionalKey(Schema.String),
   /**
-   * Who may answer it now, at most a hundred of them. Never the one who asked. Of an approval it was fixed when it was
+   * Who may answer it now, at most a hundred people. Never the asker. For an approval the list is fixed when it is
    * asked: it becomes shorter when somebody loses the right, and longer only by the escalation that was fixed with it.
    */
   mayAnswer: Schema.Array(PrincipalId),
@@ -62,7 +64,7 @@ export const Decision = Schema.Struct({
   onExpiry: Schema.Literal("deny"),
   createdAt: Moment,
   verdict: Schema.NullOr(AnswerVerdict),
-  /** What was submitted, or the input as it was edited. */
+  /** The submitted value, or the edited input. */
   value: Schema.optionalKey(Schema.Json),
   note: Schema.NullOr(Schema.String),
   answeredBy: Schema.NullOr(PrincipalId),
@@ -81,7 +83,7 @@ export const NewAnswer = Schema.Struct({
 }).annotate({ identifier: "NewAnswer" })
 export type NewAnswer = typeof NewAnswer.Type
 
-/** An approval from now on: this principal, this tool, as the tool was defined when it was given. */
+/** A standing approval: this principal, this tool, with the tool's definition when it was given. */
 export class Approval extends Schema.Class<Approval>("Approval")({
   id: ApprovalId,
   principal: PrincipalId,
@@ -91,7 +93,7 @@ export class Approval extends Schema.Class<Approval>("Approval")({
   createdAt: Moment,
 }) {}
 
-/** A link that answers one decision as one person, from wherever it is opened. */
+/** A link that answers one decision as one person, wherever it is opened. */
 export class DecisionLink extends Schema.Class<DecisionLink>("DecisionLink")({
   url: Schema.String,
   principal: PrincipalId,

@@ -1,16 +1,16 @@
 /**
- * A decision in words, the same on every face: CLI, link page, MCP. What a server, a tool's author or an agent wrote stands
- * under a heading that says whose words they are, and nothing in them is invisible.
+ * A decision in words, the same on every face: CLI, link page, MCP. What a server, a tool's author or an agent wrote
+ * stands under a heading that says whose words they are, and nothing in it is invisible.
  */
 import { quoted, visibleJson, visibleLines } from "./foreignText.ts"
 
 interface Framed {
-  /** Who speaks, in the house's words; nothing, where it is the house. */
+  /** Who speaks, in the house's words; null if it is the house. */
   readonly heading: string | null
   readonly lines: ReadonlyArray<string>
 }
 
-/** As much of a decision as is read here, in the house and as it is sent. */
+/** The fields of a decision that are used here, decoded or encoded. */
 interface Asked {
   readonly kind: string
   readonly question: string
@@ -22,7 +22,7 @@ interface Asking extends Pick<Asked, "call"> {
   readonly inputDigest?: string
 }
 
-/** Whose words the question is made of. A tool of a server bears the server's name. */
+/** Who wrote the question. A server's tool has the server's name. */
 const speaker = ({ call, kind }: Asked): string | null => {
   if (kind === "approval" || call === null) return null
   const slash = call.tool.indexOf("/")
@@ -34,7 +34,7 @@ export const questionIn = (decision: Asked): Framed => {
   return { heading: who === null ? null : `${who} asks:`, lines: visibleLines(decision.question) }
 }
 
-/** The whole input, and how to tell that it is the whole. */
+/** The whole input, with its size and digest to prove that it is complete. */
 export const inputIn = (decision: Asking): Framed | null => {
   const { asker, call, inputDigest, inputSize } = decision
   if (call === null) return null

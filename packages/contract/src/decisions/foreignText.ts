@@ -1,11 +1,11 @@
 /**
- * Text that somebody else wrote, made safe to look at. Characters that a reader cannot see, and that change how the rest is
- * read, are shown as what they are: `<U+202E>`. Every face that shows such text uses this file: CLI, pages, MCP.
+ * Text by others, made safe to read. Invisible characters, which could change how the rest is read, are shown as their
+ * code: `<U+202E>`. Every face that shows such text uses this file: CLI, pages, MCP.
  */
 
 /**
- * Control characters, format characters (bidi, zero width, tags), line separators, lone surrogates, and whatever Unicode
- * says a font may leave out. The pattern stands inside the function: pages are sent its source.
+ * Control characters, format characters (bidi, zero width, tags), line separators, lone surrogates, and everything that
+ * Unicode lets a font leave out. The pattern is inside the function because pages are sent its source.
  */
 export const visible = (text: string): string =>
   text.replace(
@@ -13,10 +13,10 @@ export const visible = (text: string): string =>
     (sign) => `<U+${sign.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}>`,
   )
 
-/** The same line by line, where the face frames each line as foreign. No other sign breaks a line. */
+/** The same line by line, for faces that mark each line as foreign. No other character breaks a line. */
 export const visibleLines = (text: string): ReadonlyArray<string> => text.split(/\r?\n/).map(visible)
 
-/** JSON of a value: the same value, but nothing in its text is invisible. */
+/** A value as JSON: the same value, but with nothing invisible in the text. */
 export const visibleJson = (value: unknown, indent?: number): string =>
   (JSON.stringify(value, null, indent) ?? "null").replace(
     /[\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}\u007F-\u009F]/gu,
@@ -24,7 +24,7 @@ export const visibleJson = (value: unknown, indent?: number): string =>
   )
 const escaped = (unit: number): string => `\\u${unit.toString(16).padStart(4, "0")}`
 
-/** Every text of a value, names of fields too. For faces that hand the value on to a reader, as MCP does to a model. */
+/** Every text of a value, including field names. For faces that pass the value on, as MCP does to a model. */
 export const visibleValue = (value: unknown): unknown => {
   if (typeof value === "string") return visible(value)
   if (Array.isArray(value)) return value.map(visibleValue)
@@ -32,5 +32,5 @@ export const visibleValue = (value: unknown): unknown => {
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [visible(key), visibleValue(one)]))
 }
 
-/** A name in a sentence of the house: quoted, so that it cannot go on as the house. */
+/** A name in a sentence of the house: quoted, so that it cannot pass for the house's own words. */
 export const quoted = (name: string): string => `\`${visible(name).replaceAll("`", "'")}\``

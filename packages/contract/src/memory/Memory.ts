@@ -1,8 +1,11 @@
-/** What outlives a conversation: versioned records, each with one owner. Blocks, passages, engrams, goals and plans are kinds of it. */
+/**
+ * What outlives a conversation: versioned records, each with one owner. Blocks, passages, engrams, goals and plans are
+ * kinds of records.
+ */
 import { Schema } from "effect"
 import { CallId, MemoryId, MessageId, Moment, MomentOrNull, PrincipalId } from "../Ids.ts"
 
-/** Each family of tools has its own: the same key in three of them is three records (X-32). */
+/** Each family of tools has its own: the same key in three of them means three records (X-32). */
 export const MemoryNamespace = Schema.Literals(["stoa", "office", "gateway", "engrams"])
 export type MemoryNamespace = typeof MemoryNamespace.Type
 
@@ -43,18 +46,18 @@ export const MemoryOrigin = Schema.Struct({
 })
 export type MemoryOrigin = typeof MemoryOrigin.Type
 
-/** Why a search found it: its own words, those its neighbours lent, those of its label, and words that were put right. */
+/** Why a search found it: its own words, those of its neighbours, those of its label, and corrected words. */
 export const MemoryMatch = Schema.Struct({
   score: Schema.Finite,
   words: Schema.Array(Schema.String),
   near: Schema.Array(Schema.String),
   label: Schema.Array(Schema.String),
   fixed: Schema.Record(Schema.String, Schema.String),
-  /** With an embedding model: its place among the nearest in meaning, if it is there; or why only words were asked. */
+  /** With an embedding model: its rank among the nearest in meaning, if it has one; or why only words were searched. */
   vector: Schema.optionalKey(
     Schema.Struct({ place: Schema.NullOr(Schema.Int), problem: Schema.optionalKey(Schema.String) }),
   ),
-  /** Of a long text, the part where the words stand. */
+  /** For a long text, the part with the words. */
   passage: Schema.optionalKey(Schema.String),
 })
 export type MemoryMatch = typeof MemoryMatch.Type
@@ -86,11 +89,11 @@ const changeable = {
   public: Schema.optionalKey(Schema.Boolean),
   pinned: Schema.optionalKey(Schema.Boolean),
   expiresAt: Schema.optionalKey(MomentOrNull),
-  /** Refuses the write if somebody else wrote meanwhile. 0: only if there is none yet. */
+  /** Refuses the write if somebody else wrote meanwhile. 0: only if there is no record yet. */
   expectedVersion: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))),
 }
 
-/** A write by key: makes the record, or its next version. Without a key it is always a new one. */
+/** A write by key: creates the record, or its next version. Without a key it always creates one. */
 export const NewMemory = Schema.Struct({
   namespace: Schema.optionalKey(MemoryNamespace),
   kind: MemoryKind,
@@ -127,16 +130,16 @@ export class MemoryShare extends Schema.Class<MemoryShare>("MemoryShare")({
   createdAt: Moment,
 }) {}
 
-/** How far the house has come in embedding the caller's records; until then search goes by words. */
+/** How many of the caller's records are embedded; until all are, search uses words. */
 export class MemoryEmbedding extends Schema.Class<MemoryEmbedding>("MemoryEmbedding")({
-  /** `off`: no embedding model is declared. `failing`: the model gives no answer, and it is tried again. */
+  /** `off`: no embedding model is declared. `failing`: the model does not answer, and is tried again. */
   state: Schema.Literals(["off", "working", "ready", "failing"]),
-  /** As the configuration file calls it. */
+  /** Its name in the configuration file. */
   model: Schema.NullOr(Schema.String),
   /** The caller's own records, and how many of them have vectors of this model. */
   records: Schema.Int,
   embedded: Schema.Int,
-  /** Those the model refused: they are found by their words. */
+  /** Records that the model refused: they are found only by their words. */
   refused: Schema.Int,
   problem: Schema.optionalKey(Schema.String),
 }) {}

@@ -1,10 +1,10 @@
 /**
- * One owner's memory as a folder that a person can edit and git can hold: a Markdown file a record, its particulars before
- * its text, and the earlier versions in `history.jsonl`. And back again, losing nothing. Pure.
+ * One owner's memory as a folder that a person can edit and git can store: one Markdown file per record, with its
+ * fields before its text, and the earlier versions in `history.jsonl`. And back again without loss. Pure.
  */
 import type { MemoryLine } from "./MemoryLine.ts"
 
-/** A line as it stands in a file. */
+/** A line as it is in a file. */
 export type MemoryLineJson = typeof MemoryLine.Encoded
 
 export const historyFile = "history.jsonl"
@@ -18,7 +18,7 @@ export const linesOf = (jsonLines: string): ReadonlyArray<MemoryLineJson> =>
 export const jsonLinesOf = (lines: ReadonlyArray<MemoryLineJson>): string =>
   lines.map((line) => `${JSON.stringify(line)}\n`).join("")
 
-/** Letters and digits alone: no name of a file leads out of the folder, hides, or means something to a system. */
+/** Only letters and digits: no file name leads out of the folder, is hidden, or is special to a system. */
 const slug = (text: string, most: number): string =>
   text
     .normalize("NFKD")
@@ -28,7 +28,7 @@ const slug = (text: string, most: number): string =>
     .slice(0, most)
     .replace(/-+$/, "") || "record"
 
-/** Where a record's file lies. Its particulars are in the file: the name is for people, and unique by the id's end. */
+/** The path of a record's file. Its fields are in the file: the name is for people, and unique by the end of the id. */
 const pathOf = ({ id = "", key = "", kind, namespace = "stoa" }: MemoryLineJson): string =>
   `${namespace}/${slug(kind, 40)}/${key === id ? "record" : slug(key, 80)}--${id.slice(-12)}.md`
 
@@ -50,7 +50,7 @@ export const memoryFilesOf = (lines: ReadonlyArray<MemoryLineJson>): ReadonlyMap
   return files
 }
 
-/** A word as people write it: with quotes of either kind, or without. */
+/** A value as people write it: with quotes of either kind, or without. */
 const wordOf = (text: string): string => {
   const said = text.trim()
   if (/^'.*'$/s.test(said)) return said.slice(1, -1).replaceAll("''", "'")
@@ -73,7 +73,7 @@ const words = (text: string): ReadonlyArray<string> =>
     .map(wordOf)
     .filter((word) => word !== "")
 
-/** Which particulars are not text: `key: 2027` is a key. */
+/** Which fields are not text: `key: 2027` is a key. */
 const kinds: Readonly<Record<string, string>> = {
   version: "number",
   current: "boolean",
@@ -89,7 +89,7 @@ const valueOf = (name: string, text: string): unknown => {
   return typeof value === kinds[name] ? value : wordOf(text)
 }
 
-/** What stands before the text, as we write it or as people do: a list may also be a line each, with a dash. */
+/** The fields before the text, as we write them or as people do: a list may also have one dash line per item. */
 const particularsIn = (lines: ReadonlyArray<string>): Readonly<Record<string, unknown>> => {
   const found: Record<string, unknown> = {}
   let name = ""
@@ -107,7 +107,7 @@ const particularsIn = (lines: ReadonlyArray<string>): Readonly<Record<string, un
   return found
 }
 
-/** A file without particulars is a note by its path. Editors and git may have ended its lines as Windows does. */
+/** A file without fields is a note named by its path. Editors and git may have changed its line ends to Windows'. */
 const lineIn = (path: string, stored: string): MemoryLineJson => {
   const marked = stored.replace(/^\uFEFF/, "")
   const text = marked.startsWith(`${fence}\r\n`) ? marked.replaceAll("\r\n", "\n") : marked
@@ -123,7 +123,7 @@ const inOrder = (one: MemoryLineJson, other: MemoryLineJson): number => {
   return mine === theirs ? (one.version ?? 0) - (other.version ?? 0) : mine < theirs ? -1 : 1
 }
 
-/** A line, and where it stands, for people. */
+/** A line, and its place in the files, for people. */
 export interface MemorySource {
   readonly line: MemoryLineJson
   readonly place: string
@@ -147,7 +147,7 @@ export const memorySourcesIn = (files: ReadonlyMap<string, string>): ReadonlyArr
 export const memoryLinesIn = (files: ReadonlyMap<string, string>): ReadonlyArray<MemoryLineJson> =>
   memorySourcesIn(files).map(({ line }) => line)
 
-/** Lines in parts that a house takes at once. */
+/** Lines in batches that a house accepts. */
 export const batchesOf = (
   lines: ReadonlyArray<MemoryLineJson>,
   most: number,
@@ -156,7 +156,7 @@ export const batchesOf = (
   const batches: Array<Array<MemoryLineJson>> = []
   let size = Infinity
   for (const line of lines) {
-    // In bytes: three for a character at most.
+    // In bytes: at most three per character.
     const own = JSON.stringify(line).length * 3
     if (size + own > largest || (batches.at(-1)?.length ?? 0) >= most) {
       batches.push([])

@@ -1,6 +1,6 @@
 /**
- * One version of a record as it is carried out of a house and back in: a line of a JSON Lines file. Whose it is stands
- * nowhere in it: what is brought in becomes the caller's own.
+ * One version of a record for export and import: a line of a JSON Lines file. It does not name its owner: imported
+ * records belong to the caller.
  */
 import { Schema } from "effect"
 import { CallId, MemoryId, MessageId, Moment, PrincipalId } from "../Ids.ts"
@@ -22,7 +22,7 @@ export const MemoryLine = Schema.Struct({
   kind: MemoryKind,
   key: Schema.optionalKey(MemoryKey),
   version: Schema.optionalKey(version),
-  /** Earlier versions are history: they come back as they were, or not at all. */
+  /** Earlier versions are history: they are restored unchanged, or not at all. */
   current: Schema.optionalKey(Schema.Boolean),
   content: MemoryContent,
   mediaType: Schema.optionalKey(MemoryMediaType),
@@ -40,18 +40,18 @@ export const MemoryLine = Schema.Struct({
   shares: Schema.optionalKey(
     Schema.Array(Schema.Struct({ principal: PrincipalId, right: MemoryRight })).check(Schema.isMaxLength(1000)),
   ),
-  /** The house's word that it wrote this line for its owner: only then do ids, times and authors count. */
+  /** The house's proof that it wrote this line for its owner: only then do ids, times and authors count. */
   seal: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(100))),
 }).annotate({ identifier: "MemoryLine" })
 export type MemoryLine = typeof MemoryLine.Type
 
-/** So many lines are brought in at once, all of them or none. */
+/** How many lines are imported at once, all of them or none. */
 export const mostLines = 200
 
 export const MemoryImported = Schema.Struct({
-  /** Lines that made a version. */
+  /** Lines that created a version. */
   written: Schema.Int,
-  /** Lines that said what was there already. */
+  /** Lines that changed nothing. */
   unchanged: Schema.Int,
 })
 export type MemoryImported = typeof MemoryImported.Type
@@ -61,7 +61,7 @@ export const MemoryDiff = Schema.Struct({
   from: Schema.Int,
   to: Schema.Int,
   lines: Schema.Array(Schema.Struct({ change: Schema.Literals(["same", "added", "removed"]), text: Schema.String })),
-  /** How many more lines there are; absent where these are all. */
+  /** How many more lines there are; absent if these are all. */
   left: Schema.optionalKey(Schema.Int),
   tags: Schema.Struct({ added: Schema.Array(Schema.String), removed: Schema.Array(Schema.String) }),
 })

@@ -1,4 +1,4 @@
-/** What an agent of the house has beside its identity: who it is told to be, what it thinks with, and how far it may go. */
+/** What an agent of the house has besides its identity: its persona, its model or program, and its limits. */
 import { Schema } from "effect"
 import { PrincipalId } from "../Ids.ts"
 import { ModelName } from "./Model.ts"
@@ -9,25 +9,25 @@ const Dollars = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1_00
 
 const spending = { cost: Schema.optionalKey(Dollars), tokens: Schema.optionalKey(Count(1_000_000_000_000)) }
 
-/** Each may only tighten what the agent's toolset allows anyway. */
+/** Each can only tighten what the agent's toolset allows. */
 export const AgentLimits = Schema.Struct({
-  /** Of one run. */
+  /** Per run. */
   steps: Schema.optionalKey(Count(10_000)),
   ...spending,
   minutes: Schema.optionalKey(Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 100_000 }))),
   waits: Schema.optionalKey(Count(1000)),
-  /** How far messages between agents may wake each other. */
+  /** How deep agents' messages may wake other agents. */
   depth: Schema.optionalKey(Count(100)),
-  /** How many of its runs work at once; none of them would wait for ever. */
+  /** How many of its runs work at once; at least one, or they would wait forever. */
   width: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100 }))),
-  /** Of all its runs of one day, in UTC. */
+  /** For all its runs of one day, in UTC. */
   perDay: Schema.optionalKey(Schema.Struct(spending)),
 })
 export type AgentLimits = typeof AgentLimits.Type
 
 const Path = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(4096))
 
-/** A folder; or a repository of which each agent has a worktree of its own, merged to a branch when a person approves it. */
+/** A folder; or a repository of which each agent has its own worktree, merged to a branch when a person approves it. */
 const Workspace = Schema.Union([
   Path,
   Schema.Struct({
@@ -48,15 +48,15 @@ const Words = Schema.String.check(Schema.isMaxLength(4096))
 const program = {
   program: ProgramName,
   command: Schema.optionalKey(Schema.Array(Words).check(Schema.isMinLength(1), Schema.isMaxLength(100))),
-  /** More arguments for a program we know, such as its model. */
+  /** Additional arguments for a known program, such as its model. */
   args: Schema.optionalKey(Schema.Array(Words).check(Schema.isMaxLength(100))),
-  /** More of its environment, such as its key: `${secret.NAME}` and `${env.NAME}` are filled in for each turn. */
+  /** Additional environment, such as its key: `${secret.NAME}` and `${env.NAME}` are filled in for each turn. */
   env: Schema.optionalKey(Schema.Record(Schema.String, Words)),
   /** How long one turn may take. */
   turnSeconds: Schema.optionalKey(Count(86_400)),
-  /** Whether it reaches the network; programs of vendors do not work without. */
+  /** Whether it has network access; vendors' programs do not work without. */
   network: Schema.optionalKey(Schema.Boolean),
-  /** Folders and files of the machine that it sees beside its workspace; it writes to those that say so. */
+  /** Folders and files of the machine that it sees besides its workspace; it may write to those that say so. */
   links: Schema.optionalKey(
     Schema.Array(Schema.Struct({ path: Path, write: Schema.optionalKey(Schema.Boolean) })).check(
       Schema.isMaxLength(50),
@@ -78,21 +78,21 @@ export const AgentThinker = Schema.Union([
     kind: Schema.Literal("program"),
     ...program,
     workspace: Schema.optionalKey(Workspace),
-    /** The folder of the workspace in which it works; it sees the whole. */
+    /** The folder of the workspace in which it works; it sees the whole workspace. */
     subdir: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(4096))),
-    /** The programs that it may give to those it makes, by name, beside its own. */
+    /** The programs that it may give to agents it creates, by name, besides its own. */
     children: Schema.optionalKey(Schema.Record(Schema.String, Schema.Struct(program).check(commandFits))),
   }).check(commandFits),
 ])
 export type AgentThinker = typeof AgentThinker.Type
 
-/** One, or several in the order in which they are tried. */
+/** One, or several in order of preference. */
 export const AgentModel = Schema.Union([ModelName, Schema.Array(ModelName).check(Schema.isMaxLength(10))])
 export type AgentModel = typeof AgentModel.Type
 
 const Persona = Schema.String.check(Schema.isMaxLength(32_768))
 
-/** What it is in its team: a label, which changes nothing that it may do. */
+/** Its role in its team: a label, which changes none of its rights. */
 export const AgentRole = Schema.Literals(["worker", "reviewer"])
 export type AgentRole = typeof AgentRole.Type
 
@@ -105,12 +105,12 @@ const profile = {
   limits: AgentLimits,
   thinker: AgentThinker,
   role: AgentRole,
-  /** Whether mail wakes it; whoever waits for its answer does in any case. */
+  /** Whether mail wakes it; agents that wait for its answer wake it in any case. */
   autoWake: Schema.Boolean,
   gate: AgentGate,
 }
 
-/** What is declared of an agent in the configuration file, beside its identity. */
+/** What the configuration file declares of an agent, besides its identity. */
 export const declaredProfile = {
   persona: Schema.optionalKey(Persona),
   model: Schema.optionalKey(AgentModel),
@@ -121,7 +121,7 @@ export const declaredProfile = {
   parent: Schema.optionalKey(PrincipalRef),
 }
 
-/** What is given replaces what was; null takes it away. */
+/** A given field replaces the old value; null removes it. */
 export const AgentChange = Schema.Struct({
   persona: Schema.optionalKey(profile.persona),
   model: Schema.optionalKey(profile.model),
@@ -139,12 +139,12 @@ export class Agent extends Schema.Class<Agent>("Agent")({
   ...profile,
   /** The agent it works for. */
   parent: Schema.NullOr(PrincipalId),
-  /** What of it takes no effect, and why: such as a limit that is looser than its toolset's. */
+  /** Settings without effect, and why: such as a limit that is looser than its toolset's. */
   notes: Schema.optionalKey(Schema.Array(Schema.String)),
-  /** What a run of it may really do: its own limits, and those of its toolset where they are tighter. */
+  /** The limits that really apply to its runs: its own, or its toolset's if they are tighter. */
   inForce: Schema.optionalKey(AgentLimits),
 }) {
-  /** In the order in which they are tried. */
+  /** In order of preference. */
   get models(): ReadonlyArray<string> {
     return this.model === null ? [] : typeof this.model === "string" ? [this.model] : this.model
   }

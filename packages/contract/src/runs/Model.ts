@@ -1,14 +1,14 @@
-/** Language models by name: what the configuration file says of one, and what the house says of it. */
+/** Language models by name: what the configuration file declares, and their state in the house. */
 import { Schema } from "effect"
 import { placeholdersIn } from "../tools/Placeholder.ts"
 
 export const ModelProvider = Schema.Literals(["anthropic", "openai", "google", "openai-compatible", "scripted"])
 export type ModelProvider = typeof ModelProvider.Type
 
-/** What a model is for: to think (the usual), or to embed. */
+/** What a model is for: thinking (the default), or embedding. */
 const ModelPurpose = Schema.Literals(["thinking", "embedding"])
 
-/** How agents and people call it. */
+/** Its name for agents and people. */
 export const ModelName = Schema.String.check(
   Schema.isPattern(/^[A-Za-z0-9][A-Za-z0-9._:/@-]{0,99}$/, {
     message: "a model's name of 1 to 100 letters, digits or . _ : / @ -, beginning with a letter or digit",
@@ -19,11 +19,11 @@ const Text = (most: number) => Schema.String.check(Schema.isMinLength(1), Schema
 const Dollars = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000 }))
 const Tokens = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100_000_000 }))
 
-/** What a million tokens cost, in US dollars. Without a price a model costs nothing. */
+/** Price per million tokens in US dollars. Without a price a model costs nothing. */
 export const ModelPrice = Schema.Struct({
   in: Dollars,
   out: Dollars,
-  /** Of input that the provider had kept from before; absent: as any input. */
+  /** For input from the provider's cache; absent: the price of any input. */
   cached: Schema.optionalKey(Dollars),
 })
 export type ModelPrice = typeof ModelPrice.Type
@@ -31,13 +31,16 @@ export type ModelPrice = typeof ModelPrice.Type
 /** One entry of the section `models`. */
 export const DeclaredModel = Schema.Struct({
   provider: ModelProvider,
-  /** `embedding`: it tells how near texts are in meaning, for search in memory, and nobody thinks with it. */
+  /** `embedding`: it measures how near texts are in meaning, for search in memory; agents cannot use it. */
   purpose: Schema.optionalKey(ModelPurpose),
-  /** With `embedding`: how many numbers it gives for a text; absent: as many as it likes. */
+  /** With `embedding`: how many numbers a vector has; absent: the model's default. */
   dimensions: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 8, maximum: 4096 }))),
   /** The provider's own name for it. */
   model: Schema.optionalKey(Text(200)),
-  /** What precedes `/messages`, `/chat/completions` or `/embeddings`. It may be local: `egress` binds tools, not models. */
+  /**
+   * The part before `/messages`, `/chat/completions` or `/embeddings`. It may be local: `egress` applies to tools, not
+   * to models.
+   */
   baseUrl: Schema.optionalKey(
     Text(2000).check(
       Schema.isPattern(/^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/, {
@@ -57,11 +60,11 @@ export const DeclaredModel = Schema.Struct({
   /** With `scripted`: its rules, absolute or beside the configuration file. */
   rules: Schema.optionalKey(Text(4096)),
   price: Schema.optionalKey(ModelPrice),
-  /** Other words by which somebody may ask for it. */
+  /** Other words by which it can be requested. */
   keywords: Schema.optionalKey(Schema.Array(Text(100)).check(Schema.isMaxLength(50))),
-  /** The most it says in one step; absent: the provider's own. */
+  /** The most tokens it produces in one step; absent: the provider's default. */
   maxOutput: Schema.optionalKey(Tokens),
-  /** How much it can be told; absent: 100,000 tokens. */
+  /** The size of its context window; absent: 100,000 tokens. */
   window: Schema.optionalKey(Tokens),
 }).check(
   Schema.makeFilter((it) => {
@@ -88,8 +91,8 @@ export class Model extends Schema.Class<Model>("Model")({
   model: Schema.NullOr(Schema.String),
   keywords: Schema.Array(Schema.String),
   price: Schema.NullOr(ModelPrice),
-  /** Whether it can be asked as things stand. */
+  /** Whether it can be used now. */
   ready: Schema.Boolean,
-  /** What is missing, and who sets it. */
+  /** What is missing, and who can set it. */
   problem: Schema.optionalKey(Schema.String),
 }) {}

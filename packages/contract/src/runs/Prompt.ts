@@ -1,22 +1,22 @@
-/** What an agent is told at the beginning of a run, in sections that can be looked at one by one. */
+/** What an agent is told at the beginning of a run, in sections that can be viewed one by one. */
 import { Schema } from "effect"
 
 const about = {
   /** In characters. */
   size: Schema.Int,
-  /** About how many tokens that is: an estimate, since every model counts in its own way and only when it is asked. */
+  /** The approximate number of tokens: an estimate, since every model counts differently and only when it is asked. */
   tokens: Schema.Int,
 }
 
 export const PromptSection = Schema.Struct({
-  /** Its heading: the label of a block, or what the house calls it. */
+  /** Its heading: the label of a block, or the house's name for it. */
   name: Schema.String,
   text: Schema.String,
   ...about,
 })
 export type PromptSection = typeof PromptSection.Type
 
-/** The tools it is told of beside the text. */
+/** The tools it is told about besides the text. */
 const PromptTools = Schema.Struct({ names: Schema.Array(Schema.String), ...about })
 
 export const Prompt = Schema.Struct({
@@ -24,9 +24,9 @@ export const Prompt = Schema.Struct({
   tools: PromptTools,
   /** All sections under their headings. */
   text: Schema.String,
-  /** Of sections and tools together, an estimate too. */
+  /** Of sections and tools together; also an estimate. */
   tokens: Schema.Int,
-  /** How many tokens its model can be told; null without a model. */
+  /** The context window of its model in tokens; null without a model. */
   window: Schema.NullOr(Schema.Int),
 }).annotate({ identifier: "Prompt" })
 export type Prompt = typeof Prompt.Type

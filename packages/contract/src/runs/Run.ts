@@ -1,4 +1,4 @@
-/** A run: an agent's durable work. Something wakes it, it thinks in steps, it may wait, it ends. */
+/** A run: an agent's durable work. Something wakes it, it works in steps, it may wait, it ends. */
 import { Schema } from "effect"
 import { AgentLimits } from "./Agent.ts"
 import { CallState, WaitsOn } from "../tools/Call.ts"
@@ -15,7 +15,7 @@ export const RunState = Schema.Literals([
 ])
 export type RunState = typeof RunState.Type
 
-/** Why it ended. Of the limits the first that is hit names itself. */
+/** Why it ended. If several limits are reached, the first one is named. */
 export const StopReason = Schema.Literals([
   "end_turn",
   "no_tool_call",
@@ -47,11 +47,11 @@ const RunTrigger = Schema.Struct({
   space: Schema.optionalKey(SpaceId),
 })
 
-/** Somebody waits for answers to a message. */
+/** An agent waits for answers to a message. */
 export class RunWait extends Schema.Class<RunWait>("RunWait")({
   id: Schema.String,
   run: Schema.NullOr(RunId),
-  /** The call that waits; absent where the wait hangs on the run itself, as in a team. */
+  /** The call that waits; absent if the wait belongs to the run itself, as in a team. */
   call: Schema.optionalKey(CallId),
   /** Who waits. */
   agent: PrincipalId,
@@ -60,16 +60,16 @@ export class RunWait extends Schema.Class<RunWait>("RunWait")({
   state: Schema.Literals(["open", "resolved", "timeout", "partial_timeout", "silent", "released", "canceled"]),
   /** How many answers are enough. */
   needed: Schema.Int,
-  /** Whose answers; nobody's in particular, where it is empty. */
+  /** Whose answers; empty: anybody's. */
   for: Schema.Array(
     Schema.Struct({ id: PrincipalId, state: Schema.Literals(["awaited", "replied", "gone", "silent"]) }),
   ),
-  /** Those who wait here wait for each other, in a ring. */
+  /** The principals here wait for each other, in a ring. */
   ring: Schema.Boolean,
   since: Moment,
-  /** When it ends by itself; null: never. */
+  /** Its deadline; null: none. */
   until: MomentOrNull,
-  /** When it ended, however it did; null while it is open. */
+  /** When it ended, in any way; null while it is open. */
   endedAt: MomentOrNull,
 }) {}
 
@@ -84,19 +84,19 @@ export class Run extends Schema.Class<Run>("Run")({
   /** How many steps it has taken. */
   step: Schema.Int,
   trigger: RunTrigger,
-  /** The space it stands in. */
+  /** The space it is in. */
   space: Schema.NullOr(SpaceId),
-  /** How many agents woke each other before it: 0 where a person, a plan or a service did. */
+  /** How many agents woke each other before it: 0 if a person, a plan or a service woke it. */
   depth: Schema.Int,
-  /** Itself, or the outermost run it works for. */
+  /** The outermost run it works for, or itself. */
   root: RunId,
   /** The call that waits for it. */
   parent: Schema.optionalKey(CallId),
-  /** The run that this one tries again. */
+  /** The run that this one retries. */
   retryOf: Schema.optionalKey(RunId),
   /** What it waits for. */
   waitsFor: Schema.optionalKey(Schema.Array(Schema.Struct({ kind: Schema.String, id: Schema.String }))),
-  /** Whose answers it has waited for and waits for, the oldest first; only where one run is read. */
+  /** Whose answers it has waited for and waits for, oldest first; only if a single run is read. */
   waits: Schema.optionalKey(Schema.Array(RunWait)),
   limits: AgentLimits,
   tokens: Schema.Struct({ in: Schema.Int, out: Schema.Int }),
@@ -107,34 +107,34 @@ export class Run extends Schema.Class<Run>("Run")({
   endedAt: MomentOrNull,
 }) {}
 
-/** A call as a step asked for it, with what became of it. */
+/** A call that a step asked for, with its outcome. */
 const StepCall = Schema.Struct({
   place: Schema.Int,
   tool: Schema.String,
   input: Schema.Unknown,
-  /** Absent until it was made. */
+  /** Absent until it is made. */
   call: Schema.optionalKey(CallId),
   state: Schema.optionalKey(CallState),
-  /** The rule that let it through or refused it. */
+  /** The rule that allowed or refused it. */
   rule: Schema.optionalKey(Schema.String),
   beganAt: Schema.optionalKey(Moment),
   endedAt: Schema.optionalKey(Moment),
   /** What it waits for. */
   on: Schema.optionalKey(WaitsOn),
-  /** What people were asked before it ran; without an end it still waits for them. */
+  /** What people were asked before it ran; without an end, it still waits for them. */
   decisions: Schema.optionalKey(
     Schema.Array(Schema.Struct({ id: DecisionId, askedAt: Moment, endedAt: Schema.optionalKey(Moment) })),
   ),
 })
 
-/** One thought: what the model said and asked for. */
+/** One step: what the model said and asked for. */
 export class RunStep extends Schema.Class<RunStep>("RunStep")({
   number: Schema.Int,
   state: Schema.Literals(["thinking", "said", "cut"]),
   text: Schema.String,
   reasoning: Schema.optionalKey(Schema.String),
   calls: Schema.Array(StepCall),
-  /** Whose answers were waited for in it, and until when; a call that waited is named. */
+  /** Whose answers it waited for, and until when; names the call that waited. */
   waits: Schema.optionalKey(Schema.Array(RunWait)),
   finish: Schema.NullOr(Schema.String),
   model: Schema.NullOr(Schema.String),
@@ -144,7 +144,7 @@ export class RunStep extends Schema.Class<RunStep>("RunStep")({
   saidAt: MomentOrNull,
 }) {}
 
-/** What a run told its model and heard from it, in seed 000's five kinds: a projection of steps and calls. */
+/** What a run told its model and got from it, in seed 000's five kinds: a projection of steps and calls. */
 export class RunMessage extends Schema.Class<RunMessage>("RunMessage")({
   seq: Schema.Int,
   kind: Schema.Literals([
@@ -164,7 +164,7 @@ export class RunMessage extends Schema.Class<RunMessage>("RunMessage")({
   state: Schema.optionalKey(CallState),
 }) {}
 
-/** Where a run is to be tried again from; absent: from the beginning. */
+/** The step to retry a run from; absent: from the beginning. */
 export const RunRetry = Schema.Struct({
   step: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100_000 }))),
 }).annotate({ identifier: "RunRetry" })
@@ -172,22 +172,22 @@ export const RunRetry = Schema.Struct({
 /** What a service tells an agent. */
 export const NewTrigger = Schema.Struct({
   text: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(65_536)),
-  /** Where the agent then stands, by id or name. */
+  /** The space the agent then works in, by id or name. */
   space: Schema.optionalKey(Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(100))),
 }).annotate({ identifier: "NewTrigger" })
 
-/** The result of a call that a run waits for: the same act as `calls/:id/result`. */
+/** The result of a call that a run waits for: the same as `calls/:id/result`. */
 export const RunToolResult = Schema.Struct({
   callId: CallId,
   result: Schema.Unknown as unknown as Schema.Codec<Schema.Json>,
 }).annotate({ identifier: "RunToolResult" })
 
-/** An event that woke nobody, however often it was tried: kept for somebody to look at. */
+/** An event that could not be handled, however often it was tried: kept for a person to look at. */
 export class DeadLetter extends Schema.Class<DeadLetter>("DeadLetter")({
   id: Schema.String,
-  /** What had happened. */
+  /** The kind of the event. */
   kind: Schema.String,
-  /** Where it stands in the journal. */
+  /** Its position in the journal. */
   cursor: Schema.Int,
   failure: Schema.String,
   tried: Schema.Int,
@@ -195,25 +195,25 @@ export class DeadLetter extends Schema.Class<DeadLetter>("DeadLetter")({
   state: Schema.Literals(["open", "retried", "dismissed"]),
 }) {}
 
-/** What somebody's runs and tools have cost on one day, in UTC. */
+/** What a principal's runs and tools cost on one day, in UTC. */
 export class Spend extends Schema.Class<Spend>("Spend")({
   principal: PrincipalId,
   day: Schema.String,
   tokens: Schema.Struct({ in: Schema.Int, out: Schema.Int }),
   /** In US dollars. */
   cost: Schema.Finite,
-  /** Of agents that worked at its request, beside its own. */
+  /** The cost of agents that worked at its request, in addition to its own. */
   caused: Schema.Finite,
 }) {}
 
-/** What is spent, the newest day first, and what the house has left this month. */
+/** What was spent, the newest day first, and what the house has left this month. */
 export class SpendReport extends Schema.Class<SpendReport>("SpendReport")({
   items: Schema.Array(Spend),
   month: Schema.Struct({
     name: Schema.String,
-    /** Of everybody you see. */
+    /** Of all principals you see. */
     cost: Schema.Finite,
-    /** What the house may spend; null: as much as it likes. */
+    /** The house's limit; null: none. */
     limit: Schema.NullOr(Schema.Finite),
   }),
 }) {}

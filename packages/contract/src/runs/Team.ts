@@ -4,11 +4,11 @@ import { Moment, PrincipalId } from "../Ids.ts"
 import { Name, PrincipalRef } from "../access/Principal.ts"
 import { AgentRole } from "./Agent.ts"
 
-/** What a message of a team is: `request` waits for its answer, `response` is one, `multicast` goes to all siblings. */
+/** The kind of a team message: `request` waits for its answer, `response` is one, `multicast` goes to all siblings. */
 export const MailKind = Schema.Literals(["request", "response", "notification", "multicast", "error"])
 export type MailKind = typeof MailKind.Type
 
-/** Derived from its runs: one works, else one waits, else neither; or it has left. */
+/** Derived from its runs: busy if one works, else waiting if one waits, else idle; terminated if it has left. */
 export const AgentState = Schema.Literals(["idle", "busy", "waiting", "terminated"])
 export type AgentState = typeof AgentState.Type
 
@@ -20,13 +20,13 @@ export class TeamAgent extends Schema.Class<TeamAgent>("TeamAgent")({
   state: AgentState,
   parent: Schema.NullOr(PrincipalId),
   children: Schema.Array(PrincipalId),
-  /** How many stand above it. */
+  /** How many agents are above it. */
   depth: Schema.Int,
-  /** What it thinks with: a model, or the program that is started for each turn. */
+  /** Its model, or the program that is started for each turn. */
   thinker: Schema.String,
   /** The program's own session, which its next turn resumes. */
   session: Schema.NullOr(Schema.String),
-  /** How many messages lie in its inbox. */
+  /** How many messages are in its inbox. */
   inbox: Schema.Int,
   createdAt: Moment,
 }) {}
@@ -50,7 +50,7 @@ export const NewTeamAgent = Schema.Struct({
   instructions: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(32_768)),
   role: Schema.optionalKey(AgentRole),
   workspaceSubdir: Schema.optionalKey(Schema.NullOr(Schema.String.check(Schema.isMaxLength(1024)))),
-  /** One of the programs its parent was given, by name; the parent's own, if none is named. */
+  /** One of the programs its parent was given, by name; by default the parent's own. */
   program: Schema.optionalKey(PrincipalRef),
 }).annotate({ identifier: "NewTeamAgent" })
 export type NewTeamAgent = typeof NewTeamAgent.Type

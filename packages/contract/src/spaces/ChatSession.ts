@@ -1,6 +1,6 @@
 /**
- * A conversation with one agent that lasts (X-37, X-62): a memory record (title, count, pin) that names a private space with
- * what was said. Not a session of MCP, of the page, or of a provider.
+ * A lasting conversation with one agent (X-37, X-62): a memory record (title, count, pin) that names a private space
+ * with the messages. Not a session of MCP, of the page, or of a provider.
  */
 import { Schema } from "effect"
 import { ChatSessionId, MemoryId, Moment, PrincipalId, SpaceId } from "../Ids.ts"
@@ -18,14 +18,14 @@ export class ChatSession extends Schema.Class<ChatSession>("ChatSession")({
   agent: Schema.String,
   owner: PrincipalId,
   title: Schema.String,
-  /** Where it is held. */
+  /** The space of its messages. */
   space: SpaceId,
   /** Its record in the owner's memory. */
   memory: MemoryId,
   messageCount: Schema.Int,
   /** A pinned one is neither deleted nor cleaned up. */
   pinned: Schema.Boolean,
-  /** The one its owner and this agent go on with. */
+  /** The one its owner and this agent continue. */
   current: Schema.Boolean,
   createdAt: Moment,
   updatedAt: Moment,
@@ -33,7 +33,7 @@ export class ChatSession extends Schema.Class<ChatSession>("ChatSession")({
 
 export const NewChatSession = Schema.Struct({
   agent: PrincipalRef,
-  /** Otherwise it becomes the beginning of what its owner says first. */
+  /** By default the beginning of its owner's first message. */
   title: Schema.optionalKey(ChatTitle),
 }).annotate({ identifier: "NewChatSession" })
 export type NewChatSession = typeof NewChatSession.Type
@@ -41,7 +41,7 @@ export type NewChatSession = typeof NewChatSession.Type
 export const ChatSessionChange = Schema.Struct({
   title: Schema.optionalKey(ChatTitle),
   pinned: Schema.optionalKey(Schema.Boolean),
-  /** Resumes it: the next thing said to the agent goes on from here. */
+  /** Resumes it: the next message to the agent continues here. */
   current: Schema.optionalKey(Schema.Literal(true)),
 }).annotate({ identifier: "ChatSessionChange" })
 export type ChatSessionChange = typeof ChatSessionChange.Type

@@ -1,4 +1,4 @@
-/** A stored blob, named by its content, so that the same bytes are kept once. */
+/** A stored blob, named by its content, so that the same bytes are stored once. */
 import { Schema } from "effect"
 import { FileId, Moment } from "../Ids.ts"
 

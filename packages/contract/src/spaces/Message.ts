@@ -1,4 +1,4 @@
-/** What was said in a space, and what was done there: text, and tool calls that keep their data as data. */
+/** What was said and done in a space: texts, and tool calls that keep their data as data. */
 import { Schema } from "effect"
 import { CallRun, CallState } from "../tools/Call.ts"
 import { DecisionId, MessageId, Moment, MomentOrNull, PrincipalId, SpaceId } from "../Ids.ts"
@@ -11,7 +11,10 @@ export const largestText = 64 * 1024
 
 const Author = Schema.Struct({ id: PrincipalId, name: Schema.String, kind: PrincipalKind })
 
-/** A visible tool call: shown, streamed and stored like a message, but never replied to and never read for mentions. */
+/**
+ * A visible tool call: shown, streamed and stored like a message, but it cannot be replied to, and mentions in it do
+ * not count.
+ */
 export const MessageCall = Schema.Struct({
   id: Schema.String,
   tool: Schema.String,
@@ -19,11 +22,11 @@ export const MessageCall = Schema.Struct({
   output: Schema.optionalKey(Schema.Json),
   error: Schema.optionalKey(Schema.Json),
   customUI: Schema.optionalKey(Schema.String),
-  /** Where it stands, for those who see it here and may not read the call itself; absent in messages of older houses. */
+  /** Its state, for those who see it here and may not read the call itself; absent in messages of older houses. */
   state: Schema.optionalKey(CallState),
-  /** The rule that let it through or refused it. */
+  /** The rule that allowed or refused it. */
   rule: Schema.optionalKey(Schema.String),
-  /** Once it has ended. */
+  /** Present when it has ended. */
   durationMs: Schema.optionalKey(Schema.Int),
   run: Schema.optionalKey(CallRun),
   /** The question it waits for, or waited for last. */
@@ -44,7 +47,7 @@ export class Message extends Schema.Class<Message>("Message")({
   mentions: Schema.Array(PrincipalId),
   reactions: Schema.Array(Reaction),
   provenance: Provenance,
-  /** Where the author was when it wrote this, if not here: filled by runs. */
+  /** Where the author was when it wrote this, if not here: filled in by runs. */
   origin: Schema.NullOr(Schema.Json),
   pinned: Schema.Boolean,
   createdAt: Moment,
@@ -55,7 +58,7 @@ export class Message extends Schema.Class<Message>("Message")({
 /** A message that a search has found, and why. */
 export class FoundMessage extends Message.extend<FoundMessage>("FoundMessage")({ match: MemoryMatch }) {}
 
-/** Lone surrogates and NUL cannot be stored in either database, and nothing but blanks says nothing. */
+/** Neither database can store lone surrogates and NUL, and a text of blanks is empty. */
 export const MessageText = Schema.String.check(
   Schema.isPattern(/\S/, { message: "a text that says something" }),
   Schema.makeFilter((text) => (text.isWellFormed() && !text.includes("\0")) || "well-formed text"),
@@ -67,8 +70,12 @@ export const NewMessage = Schema.Struct({
 })
 export type NewMessage = typeof NewMessage.Type
 
-/** An emoji with its joiners and modifiers, or a name such as thumbsup. Counted in code points, so that no cut leaves half. */
-// Alternatives share no character: an emoji that fits two of them would be tried in both, 2^32 times for 33 of them.
+/**
+ * An emoji with its joiners and modifiers, or a name such as thumbsup. Counted in code points, so that no cut leaves
+ * half of one.
+ */
+// The alternatives share no character: otherwise an emoji that matches two of them would be tried in both, 2^32 times
+// for 33 of them.
 const emoji =
   /^(?:[\p{Extended_Pictographic}\p{Emoji_Presentation}\p{Emoji_Modifier}\p{Regional_Indicator}#*0-9a-z_+-]|\u200d|\ufe0f|\u20e3){1,32}$/u
 

@@ -1,4 +1,4 @@
-/** A place to talk: public, private, between two, or a team's. Whoever is in it sees what is said in it. */
+/** A place to talk: public, private, between two, or a team's. Its members see what is said in it. */
 import { Schema } from "effect"
 import { Moment, MomentOrNull, PrincipalId, SpaceId } from "../Ids.ts"
 import { PrincipalKind, PrincipalRef } from "../access/Principal.ts"
@@ -6,7 +6,7 @@ import { PrincipalKind, PrincipalRef } from "../access/Principal.ts"
 export const SpaceKind = Schema.Literals(["public", "private", "dm", "team"])
 export type SpaceKind = typeof SpaceKind.Type
 
-/** Which agents a message is for, beyond those who happen to read it. */
+/** Which agents a message wakes. */
 export const Trigger = Schema.Literals(["dm", "mention", "human-all", "team-edge"])
 export type Trigger = typeof Trigger.Type
 
@@ -21,7 +21,7 @@ const SpaceName = Schema.String.check(
   }),
 )
 
-/** Where a space is taken, its id or its name will do. */
+/** The id or the name of a space. */
 export const SpaceRef = Schema.String.check(
   Schema.isMinLength(1),
   Schema.isMaxLength(100),

@@ -19,8 +19,8 @@ export const CallOrder = Schema.Literals(["oldest", "newest"])
 export type CallOrder = typeof CallOrder.Type
 
 /**
- * JSON that was parsed from text a moment ago, or is about to become it: there is nothing to check in it, and walking
- * hundreds of thousands of keys to find that out would hold everybody else up.
+ * JSON that was just parsed from text, or is about to be serialised: there is nothing to check in it, and walking
+ * hundreds of thousands of keys would block everybody else.
  */
 const Parsed = Schema.Unknown as unknown as Schema.Codec<Schema.Json>
 export const ParsedObject = Schema.Unknown.check(
@@ -38,14 +38,14 @@ export type WaitsOn = typeof WaitsOn.Type
 export const CallRun = Schema.Struct({ id: Schema.String, step: Schema.Int, place: Schema.Int })
 export type CallRun = typeof CallRun.Type
 
-/** Why it did not succeed, in words for whoever asked: one of the tool errors, by its tag. */
+/** Why it did not succeed, in words for the caller: one of the tool errors, by its tag. */
 export const CallError = Schema.Struct({ tag: Schema.String, message: Schema.String })
 export type CallError = typeof CallError.Type
 
-/** Where a result went that is too large to be carried along (G-30). */
+/** A result that is too large to be carried along is stored as this file (G-30). */
 const OutputFile = Schema.Struct({ file: FileId, size: Schema.Int, mediaType: Schema.String })
 
-/** No class: a call is answered with one, and an instance costs as much as all of its fields. */
+/** No class: every call is answered with one, and an instance costs as much as all its fields. */
 export const Call = Schema.Struct({
   id: CallId,
   tool: Schema.String,
@@ -54,16 +54,16 @@ export const Call = Schema.Struct({
   /** Present when done. A large one is `{file,size,mediaType}`, and `outputFile` says so. */
   output: Schema.optionalKey(Parsed),
   outputFile: Schema.optionalKey(OutputFile),
-  /** What came with the output and is not part of it: an http answer's status and headers. */
+  /** What came with the output but is not part of it: the status and headers of an HTTP answer. */
   meta: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
   error: Schema.optionalKey(CallError),
   /** Present while it waits. */
   on: Schema.optionalKey(WaitsOn),
   principal: PrincipalId,
   space: Schema.NullOr(SpaceId),
-  /** Present where a run made it. */
+  /** Present if a run made it. */
   run: Schema.optionalKey(CallRun),
-  /** The rule that let it through or refused it. */
+  /** The rule that allowed or refused it. */
   rule: Schema.NullOr(Schema.String),
   createdAt: Moment,
   settledAt: MomentOrNull,
@@ -72,11 +72,11 @@ export type Call = typeof Call.Type
 
 const unsettled: ReadonlyArray<CallState> = ["received", "waiting", "running"]
 
-/** What answers a call: one that is over (200), and one that is not (202). */
+/** The answer to a call: settled (200), or not yet (202). */
 export const SettledCall = Call.check(Schema.makeFilter((call) => !unsettled.includes(call.state)))
 export const OpenCall = Call.check(Schema.makeFilter((call) => unsettled.includes(call.state)))
 
-/** How long a caller wants to be kept, in seconds. */
+/** How long a caller wants to wait, in seconds. */
 const Wait = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 300 }))
 
 export const NewCall = Schema.Struct({
@@ -88,7 +88,7 @@ export const NewCall = Schema.Struct({
 }).annotate({ identifier: "NewCall" })
 export type NewCall = typeof NewCall.Type
 
-/** What a call would do, had it not been a dry run. */
+/** What a call would do if it were not a dry run. */
 export class CallPreview extends Schema.Class<CallPreview>("CallPreview")({
   dryRun: Schema.Literal(true),
   tool: Schema.String,
@@ -97,7 +97,7 @@ export class CallPreview extends Schema.Class<CallPreview>("CallPreview")({
   rule: Schema.String,
   /** Whether a person would be asked first. */
   asks: Schema.Boolean,
-  /** What would be sent, with secrets left out; null where nothing leaves the house. */
+  /** What would be sent, without secrets; null if nothing leaves the house. */
   sends: Schema.Json,
 }) {}
 

@@ -1,4 +1,4 @@
-/** A host: a process of somebody's own that offers functions as tools. It connects outwards and is sent the calls. */
+/** A host: a user's process that offers functions as tools. It opens the connection over which it is sent the calls. */
 import { Schema } from "effect"
 import { CallState } from "./Call.ts"
 import { CallId, HostId, Moment, MomentOrNull, PrincipalId, SpaceId } from "../Ids.ts"
@@ -11,7 +11,7 @@ export const HostName = Schema.String.check(
   }),
 )
 
-/** A function as its process offers it: what a configured tool says of itself, without how it runs. */
+/** A function as its process offers it: like a configured tool, without how it runs. */
 export const HostedTool = Schema.Struct({
   name: ConfiguredToolName,
   description: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(10_000)),
@@ -22,13 +22,13 @@ export const HostedTool = Schema.Struct({
   requiresApproval: Schema.optionalKey(Schema.Boolean),
   approval: Schema.optionalKey(ApprovalRule),
   annotations: Schema.optionalKey(ToolAnnotations),
-  /** Unanswered for so long, a call expires. */
+  /** A call expires if it is not answered within this time. */
   timeoutMs: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 30 * 24 * 3_600_000 }))),
 }).annotate({ identifier: "HostedTool" })
 export type HostedTool = typeof HostedTool.Type
 
 export const HostDeclaration = Schema.Struct({
-  /** All of them: what is not here is withdrawn. */
+  /** The complete list: a tool that is missing is withdrawn. */
   tools: Schema.Array(HostedTool).check(Schema.isMaxLength(100)),
   /** False: only its owner sees and calls them, which needs no grant. */
   shared: Schema.optionalKey(Schema.Boolean),
@@ -42,7 +42,7 @@ export class Host extends Schema.Class<Host>("Host")({
   shared: Schema.Boolean,
   tools: Schema.Array(Schema.String),
   connected: Schema.Boolean,
-  /** When its process was last there; null, if it never was. */
+  /** When its process was last connected; null: never. */
   lastSeenAt: MomentOrNull,
   createdAt: Moment,
 }) {}
@@ -58,6 +58,6 @@ export const HostedCall = Schema.Struct({
 })
 export type HostedCall = typeof HostedCall.Type
 
-/** A call that was sent has settled: whoever works on it may stop. */
+/** A call that was sent has settled: the process may stop working on it. */
 export const HostedEnd = Schema.Struct({ id: CallId, state: CallState })
 export type HostedEnd = typeof HostedEnd.Type

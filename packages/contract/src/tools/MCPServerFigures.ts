@@ -1,4 +1,4 @@
-/** How the calls of a server's tools went within the last day. */
+/** Figures about the calls of a server's tools within the last day. */
 import { Schema } from "effect"
 import { Moment, MomentOrNull } from "../Ids.ts"
 
@@ -13,12 +13,12 @@ export class MCPServerFigures extends Schema.Class<MCPServerFigures>("MCPServerF
   refused: Schema.Int,
   /** Not over yet. */
   open: Schema.Int,
-  /** Of those that were done or failed and waited for nobody, half took at most so many milliseconds; null: there were none. */
+  /** Median duration in milliseconds of calls that were done or failed and did not wait; null: there were none. */
   p50: Millis,
   p95: Millis,
-  /** Older ones within the day are not counted: there were too many to look at. Null: all are. */
+  /** Older calls within the day are not counted, because there were too many. Null: all are counted. */
   since: MomentOrNull,
-  /** How often each of its tools was called within the last seven days; beyond the most that are counted, that many. */
+  /** How often each of its tools was called within the last seven days, up to the most that are counted. */
   tools: Schema.Array(Schema.Struct({ name: Schema.String, calls: Schema.Int })),
 }) {
   static readonly mostCounted = 1000

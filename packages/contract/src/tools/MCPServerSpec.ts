@@ -1,8 +1,10 @@
-/** How to reach an MCP server: a program to start, or an address. As other MCP clients write it down, and what we add. */
+/**
+ * How to reach an MCP server: a program to start, or an address. In the form of other MCP clients, with our additions.
+ */
 import { Schema } from "effect"
 import { placeholdersIn } from "./Placeholder.ts"
 
-/** It stands before each of its tools (`server/tool`, on the wire `server__tool`), so it holds neither mark. */
+/** It is put before each of its tools (`server/tool`, on the wire `server__tool`), so it contains neither separator. */
 export const MCPServerName = Schema.String.check(
   Schema.isPattern(/^(?!srv_[0-9a-f]{8}-)[A-Za-z0-9][A-Za-z0-9-]*(?:_[A-Za-z0-9-]+)*$/, {
     message: "a server's name of letters, digits, - and single _, beginning with a letter or digit",
@@ -10,7 +12,7 @@ export const MCPServerName = Schema.String.check(
   Schema.isMaxLength(40),
 )
 
-/** A name, or an id where an agent's own server has the name of another's. */
+/** A name, or an id if an agent's own server has the same name as another's. */
 export const MCPServerRef = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(100))
 
 const Text = (most: number) =>
@@ -19,7 +21,7 @@ const Text = (most: number) =>
     Schema.makeFilter((text) => (text.isWellFormed() && !text.includes("\0")) || "well-formed text"),
   )
 const HeaderName = Schema.String.check(Schema.isPattern(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/))
-// A header ends at the line's end; what stands behind it would be another one.
+// A line break would end the header and start another one.
 const HeaderValue = Text(8192).check(Schema.isPattern(/^[^\r\n]*$/, { message: "a header without line breaks" }))
 const VariableName = Schema.String.check(Schema.isPattern(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/))
 
@@ -30,15 +32,18 @@ const filled = Schema.makeFilter((text: string) => {
 })
 const Headers = Schema.Record(HeaderName, HeaderValue.check(filled))
 const Variables = Schema.Record(VariableName, Text(32_768).check(filled))
-/** Clients disagree on the word for Streamable HTTP. */
+/** Clients use different words for Streamable HTTP. */
 const HttpTransport = Schema.Literals(["http", "streamable-http", "sse"])
 const ToolNames = Schema.Array(Text(256).check(Schema.isMinLength(1))).check(Schema.isMaxLength(1000))
 
-/** A changed definition is held until somebody accepts it, or taken at once. What comes first is taken either way. */
+/**
+ * Whether a changed definition is held until somebody accepts it, or accepted at once. The first definition is always
+ * accepted.
+ */
 export const ToolReview = Schema.Literals(["hold", "trust"])
 export type ToolReview = typeof ToolReview.Type
 
-/** How long a call may go on without a sign of life. Progress is one. Absent: 30. */
+/** How long a call may run without a sign of life. Progress counts as one. Absent: 30. */
 const TimeoutSeconds = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 300 }))
 
 const reach = {
@@ -66,7 +71,7 @@ const schemesOf = (transport: MCPServerSpec["transport"]) =>
       ? ["http:", "https:", "ws:", "wss:"]
       : ["http:", "https:"]
 
-/** What no single field shows: one way to reach it, and that way whole. */
+/** What no single field shows: exactly one way to reach it, completely described. */
 const faultOf = (it: MCPServerSpec): true | { readonly path: ReadonlyArray<string>; readonly issue: string } => {
   const fault = (path: string, issue: string) => ({ path: [path], issue })
   if ((it.command === undefined) === (it.url === undefined)) return fault("command", "either a command or a url")
@@ -109,7 +114,7 @@ const types = {
 } as const
 const ServerType = Schema.Literals(Object.keys(types) as ReadonlyArray<keyof typeof types>)
 
-/** In the configuration file's `mcpServers`, under its name, as other clients write it. */
+/** An entry of the configuration file's `mcpServers`, in the form of other clients. */
 export const DeclaredMCPServer = Schema.Struct({ ...reach, ...kept, type: Schema.optionalKey(ServerType) }).check(
   Schema.makeFilter((it) =>
     it.type !== undefined && it.transport !== undefined
@@ -123,7 +128,7 @@ export const specOf = ({ type, ...spec }: DeclaredMCPServer): MCPServerSpec =>
   type === undefined ? spec : { ...spec, transport: types[type] }
 
 const noProgram = "nothing: an agent's own server is reached by http or sse; a program is declared under mcpServers"
-/** An agent's own server (`mcp.servers`): an address and nothing that runs here (S1-85, X-58). */
+/** An agent's own server (`mcp.servers`): only an address, nothing that runs here (S1-85, X-58). */
 export const OwnMCPServer = Schema.Struct({
   name: MCPServerName,
   url: Text(4096).check(

@@ -1,4 +1,4 @@
-/** An MCP server as it stands. Header and variable values are not in it: they go in and never come out. */
+/** The present state of an MCP server. Without header and variable values: they can be set but never read. */
 import { Schema } from "effect"
 import { Moment, PrincipalId } from "../Ids.ts"
 import { ToolReview } from "./MCPServerSpec.ts"
@@ -11,7 +11,7 @@ export class MCPServerState extends Schema.Class<MCPServerState>("MCPServerState
   id: Schema.String,
   name: Schema.String,
   status: Schema.Literals(["connected", "disconnected", "error"]),
-  /** What it says of itself, when it was last connected. */
+  /** What it said about itself when it was last connected. */
   version: Schema.NullOr(Schema.String),
   protocol: Schema.NullOr(Schema.String),
   /** Its tools that may be called, under its own names. */
@@ -20,7 +20,7 @@ export class MCPServerState extends Schema.Class<MCPServerState>("MCPServerState
   held: Names,
   /** In `allowedTools`, but not among its tools. */
   missing: Names,
-  /** What it lists that cannot be offered, and why: the first of it. */
+  /** Listed things that cannot be offered, and why: the first of them. */
   leftOut: Schema.Array(
     Schema.Struct({
       what: Schema.Literals(["tool", "resource", "resource template", "prompt"]),
@@ -36,9 +36,9 @@ export class MCPServerState extends Schema.Class<MCPServerState>("MCPServerState
   url: Schema.optionalKey(Schema.String),
   allowedTools: Names,
   review: ToolReview,
-  /** How long a call may go on without a sign of life. */
+  /** How long a call may run without a sign of life. */
   timeoutSeconds: Schema.Int,
-  /** The agent whose own server it is; null: the house's. */
+  /** The agent that owns it; null: the house does. */
   owner: Schema.NullOr(PrincipalId),
   source: Source,
   createdAt: Moment,

@@ -1,6 +1,6 @@
 /**
- * `${secret.NAME}` and `${env.NAME}`: where a value that the house keeps is filled in. The one grammar of it, for tools and
- * for MCP servers. What opens like a placeholder and is none is a fault, never text to be sent.
+ * `${secret.NAME}` and `${env.NAME}`: where a value of the house is filled in. The one grammar for it, for tools and
+ * for MCP servers. Something that opens like a placeholder but is none is a fault, never text to be sent.
  */
 import { secretName } from "../access/Secret.ts"
 
@@ -11,7 +11,7 @@ export interface Placeholder {
 
 const variableName = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/
 
-/** What stands between the braces. */
+/** The text between the braces. */
 const read = (inner: string): Placeholder | undefined => {
   const dot = inner.indexOf(".")
   const [from, name] = [inner.slice(0, dot), inner.slice(dot + 1)]
@@ -33,7 +33,7 @@ export const placeholderAt = (
 /** As it is written. */
 export const placeholderText = ({ from, name }: Placeholder): string => `\${${from}.${name}}`
 
-/** What is said of a `${` that begins none. */
+/** The error for a `${` that begins no placeholder. */
 export const noPlaceholder = (text: string, at: number): string =>
   `"${text.slice(at, at + 40)}" is not a placeholder; write \${env.NAME} or \${secret.NAME}`
 

@@ -1,6 +1,6 @@
 /**
- * A tool and one use of it, in seed 004's words (S4-07 … S4-14), with what the other seeds add beside them (X-21): where
- * it runs, who sees its calls, and what its author says about it are different things and stand apart.
+ * A tool and one use of it, with seed 004's field names (S4-07 … S4-14) and what the other seeds add (X-21): where it
+ * runs, who sees its calls, and what its author says about it are separate things.
  */
 import { Schema } from "effect"
 
@@ -31,7 +31,7 @@ export type Visibility = typeof Visibility.Type
 export const JsonSchema = Schema.Record(Schema.String, Schema.Unknown)
 export type JsonSchema = typeof JsonSchema.Type
 
-/** Hints of a tool's author (MCP). They say what it claims to be; permission is never derived from them (X-22). */
+/** Hints of a tool's author (MCP). They are claims; permissions are never derived from them (X-22). */
 export const ToolAnnotations = Schema.Struct({
   title: Schema.optionalKey(Schema.String),
   readOnlyHint: Schema.optionalKey(Schema.Boolean),
@@ -52,11 +52,11 @@ export const ToolDefinitionSchema = Schema.Struct({
   timeoutMs: Schema.Finite,
   requiresApproval: Schema.Boolean,
   source: ToolSource,
-  /** The whole schema, where a flat list cannot hold it (S4-38). */
+  /** The whole schema, if a flat list cannot express it (S4-38). */
   inputSchema: Schema.optionalKey(JsonSchema),
   outputSchema: Schema.optionalKey(JsonSchema),
   annotations: Schema.optionalKey(ToolAnnotations),
-  /** Seed 001's axes; absent, it runs here and its calls are hidden, as every built-in's (S1-20). */
+  /** Seed 001's axes; if absent, it runs here and its calls are hidden, like every built-in tool's (S1-20). */
   executionType: Schema.optionalKey(ExecutionType),
   visibility: Schema.optionalKey(Visibility),
   /** The component that shows a call (S1-31). */
@@ -70,7 +70,7 @@ export const ToolInputSchema = Schema.Struct({
   agentId: Schema.String,
   sessionId: Schema.String,
   correlationId: Schema.optionalKey(Schema.String),
-  /** The same key is the same call: a retry finds the first one and its result. */
+  /** The same key means the same call: a retry gets the first one and its result. */
   idempotencyKey: Schema.optionalKey(Schema.String),
 })
 export type ToolInput = typeof ToolInputSchema.Type
@@ -85,7 +85,7 @@ export const ToolOutputSchema = Schema.Struct({
 })
 export type ToolOutput = typeof ToolOutputSchema.Type
 
-/** X-55: seed 004's three, and the one that servers speak today. */
+/** X-55: seed 004's three, and the present standard. */
 export const MCPTransport = Schema.Literals(["stdio", "sse", "websocket", "streamable-http"])
 export type MCPTransport = typeof MCPTransport.Type
 

@@ -1,7 +1,7 @@
 /**
- * A tool as an operator configures it, in seed 001's JSON form (S1-22), and the one table that says which kind of tool a
- * configuration makes. Read in two steps, so that a fault is named by its path and not by a list of everything it might
- * have been: first the form, then `execution` as the kind has it.
+ * A tool as an operator configures it, in seed 001's JSON form (S1-22), and the one table that says which kind of tool
+ * a configuration makes. Read in two steps, so that a fault is named by its path and not by a list of all alternatives:
+ * first the form, then `execution` for that kind.
  */
 import { type Result, Schema } from "effect"
 import { PrincipalRef, Role } from "../access/Principal.ts"
@@ -12,7 +12,7 @@ import { ExecutionType, JsonSchema, RiskLevel, ToolAnnotations, Visibility } fro
 export const ToolKind = Schema.Literals(["http", "webhook", "ui", "image", "compute", "static", "agent"])
 export type ToolKind = typeof ToolKind.Type
 
-/** 1 to 64 of what every model API takes; `__` is the wire's sign for `/` and never part of a name. */
+/** 1 to 64 characters that every model API accepts; `__` stands for `/` on the wire and is never part of a name. */
 const toolName = /^(?!.*__)[a-zA-Z0-9][a-zA-Z0-9_.-]{0,63}$/
 export const ConfiguredToolName = Schema.String.check(
   Schema.isPattern(toolName, {
@@ -23,28 +23,31 @@ export const ConfiguredToolName = Schema.String.check(
 const People = Schema.Array(PrincipalRef).check(Schema.isMinLength(1), Schema.isMaxLength(20))
 const Term = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 30 * 24 * 3600 }))
 
-/** Who answers for a tool that needs approval, and until when. */
+/** Who approves calls of a tool that needs approval, and until when. */
 export const ApprovalRule = Schema.Struct({
-  /** The one person who may; otherwise the people of the call's space, or the admins. */
+  /** The one person who may; by default the people of the call's space, or the admins. */
   approver: Schema.optionalKey(PrincipalRef),
-  /** Several of them: each may. */
+  /** Several people, each of whom may. */
   approvers: Schema.optionalKey(People),
-  /** Two: the second distinct approval closes it. */
+  /** Two: the second approval, by another person, closes it. */
   people: Schema.optionalKey(Schema.Literals([1, 2])),
-  /** Unanswered for so long, it is denied. */
+  /** Denied if it is not answered within this time. */
   expiresInSeconds: Schema.optionalKey(Term),
-  /** Unanswered for so long, these may answer it too: people by name, or all who hold a role (`role:admin`). */
+  /**
+   * If it is not answered within this time, these may answer too: people by name, or everybody with a role
+   * (`role:admin`).
+   */
   escalation: Schema.optionalKey(Schema.Struct({ afterSeconds: Term, to: People })),
 })
 export type ApprovalRule = typeof ApprovalRule.Type
 
-/** What contradicts itself in such a rule. */
+/** Contradictions in such a rule. */
 export const approvalFaults = (rule: ApprovalRule, path: string): ReadonlyArray<Issue> => {
   const issues: Array<Issue> = []
   const { approver, approvers, escalation, expiresInSeconds, people } = rule
   if (people === 2 && new Set([...(approver === undefined ? [] : [approver]), ...(approvers ?? [])]).size === 1)
     issues.push({ path, message: "one named approver cannot be two people; leave one of the two out" })
-  // An approval nobody gives is a no after a day.
+  // An approval that nobody gives counts as a no after a day.
   if (escalation !== undefined && escalation.afterSeconds >= (expiresInSeconds ?? 24 * 3600))
     issues.push({
       path: `${path}.escalation.afterSeconds`,
@@ -60,20 +63,23 @@ const Timeout = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 300_000
 const Headers = Schema.Record(Schema.String, Schema.String)
 const Text = (most: number) => Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(most))
 
-/** `execution`, kind by kind. `{{input.x}}` stands for the call's input, `${env.NAME}` and `${secret.NAME}` for the house's. */
+/**
+ * `execution`, kind by kind. `{{input.x}}` stands for the call's input, `${env.NAME}` and `${secret.NAME}` for values
+ * of the house.
+ */
 export const executions = {
   http: Schema.Struct({
     url: Text(4000),
     method: Schema.optionalKey(Schema.Literals(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"])),
     headers: Schema.optionalKey(Headers),
     /**
-     * Added to what the address has after `?`, encoded. Filled as the body is: `{{input.x?}}` is left out when the input
-     * has no `x`. A list repeats its key, null is left out, and an object is sent as its JSON text.
+     * Added to the query of the address, encoded. Filled like the body: `{{input.x?}}` is left out if the input has no
+     * `x`. A list repeats its key, null is left out, and an object is sent as its JSON text.
      */
     query: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
     body: Schema.optionalKey(Schema.Json),
     timeout: Schema.optionalKey(Timeout),
-    /** Of a safe method only; the first attempt not counted. */
+    /** Only for a safe method; without the first attempt. */
     retries: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 5 }))),
     maxBytes: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 8 * 1024 * 1024 }))),
   }),
@@ -86,13 +92,13 @@ export const executions = {
     callbackTimeout: Schema.optionalKey(
       Schema.Int.check(Schema.isBetween({ minimum: 1000, maximum: 30 * 24 * 3_600_000 })),
     ),
-    /** The named secret that signs; otherwise a key of the house's own, which admins can read. */
+    /** The named secret that signs; by default a key of the house's own, which admins can read. */
     signingSecret: Schema.optionalKey(Text(128)),
   }),
   ui: Schema.Struct({
     /** How long people may take, in milliseconds. */
     timeout: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1000, maximum: 30 * 24 * 3_600_000 }))),
-    /** Seed 001 also writes it here. */
+    /** Seed 001 also puts it here. */
     display: Schema.optionalKey(Schema.Struct({ customUI: Text(128) })),
   }),
   image: Schema.Struct({
@@ -118,14 +124,14 @@ export const executions = {
 
 export type Executions = { readonly [K in ToolKind]: (typeof executions)[K]["Type"] }
 
-/** The form with `execution` unread. What the wire and the file take. */
+/** The form with `execution` unparsed: what the wire and the file accept. */
 export const ToolForm = Schema.Struct({
   name: ConfiguredToolName,
   description: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(10_000)),
   inputSchema: JsonSchema,
   executionType: ExecutionType,
   visibility: Schema.optionalKey(Visibility),
-  /** What a space sees of it by who calls, where that differs: a principal's name or `role:x`. The first that fits decides. */
+  /** What a space sees of its calls for certain callers: a principal's name or `role:x`. The first match decides. */
   visibilityFor: Schema.optionalKey(Schema.Record(Schema.String, Visibility)),
   execution: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
   display: Schema.optionalKey(Schema.Struct({ customUI: Schema.optionalKey(Text(128)) })),
@@ -134,17 +140,20 @@ export const ToolForm = Schema.Struct({
   approval: Schema.optionalKey(ApprovalRule),
   outputSchema: Schema.optionalKey(JsonSchema),
   annotations: Schema.optionalKey(ToolAnnotations),
-  /** What one call costs, in US dollars: it counts against budgets, and is refused where they have not enough left. */
+  /**
+   * The price of one call in US dollars: it counts against budgets, and the call is refused if they have not enough
+   * left.
+   */
   price: Schema.optionalKey(Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000 }))),
 }).annotate({ identifier: "ToolForm" })
 export type ToolForm = typeof ToolForm.Type
 
-/** One configured tool, read to the end: the form, its kind, and `execution` as that kind has it. */
+/** One configured tool, completely read: the form, its kind, and `execution` for that kind. */
 export type ToolConfiguration = {
   readonly [K in ToolKind]: { readonly form: ToolForm; readonly kind: K; readonly execution: Executions[K] }
 }[ToolKind]
 
-/** executionType -> kind, by the key that tells them apart (S1-06 … S1-09). The first that is there decides. */
+/** executionType -> kind, by the key that distinguishes them (S1-06 … S1-09). The first key that exists decides. */
 const table: Record<ExecutionType, ReadonlyArray<readonly [key: string | null, kind: ToolKind]>> = {
   gateway: [
     ["url", "http"],
@@ -184,7 +193,7 @@ const readers = Object.fromEntries(
 
 const readForm = Schema.decodeUnknownResult(ToolForm, { errors: "all", onExcessProperty: "error" })
 
-/** What v1 called a type and its keys, and what to write instead (S1-10, S1-11, S1-64, S1-91). */
+/** v1's types and keys, and what to write instead (S1-10, S1-11, S1-64, S1-91). */
 const gone: Readonly<Record<string, string>> = {
   waiting: 'was removed; send a message with "wait" instead (send_message {text, wait: true})',
   basic:
@@ -217,7 +226,7 @@ const v1Faults = (value: Readonly<Record<string, unknown>>): ReadonlyArray<Issue
   return issues
 }
 
-/** What no schema sees: combinations that contradict each other. */
+/** Contradictory combinations, which no schema detects. */
 const contradictions = (form: ToolForm): ReadonlyArray<Issue> => {
   const issues: Array<Issue> = []
   if (form.executionType === "internal" && form.visibility !== undefined && form.visibility !== "hidden")
@@ -240,7 +249,7 @@ export type ToolRead =
   | { readonly ok: true; readonly tool: ToolConfiguration }
   | { readonly ok: false; readonly issues: ReadonlyArray<Issue> }
 
-/** Reads one tool, or says everything that is wrong with it, by path. */
+/** Reads one tool, or reports everything that is wrong with it, by path. */
 export const readTool = (value: unknown): ToolRead => {
   const old = typeof value === "object" && value !== null ? v1Faults(value as Record<string, unknown>) : []
   if (old.length > 0) return { ok: false, issues: old }

@@ -1,17 +1,17 @@
 /**
  * A toolset is a face: the tools one connection shows. The names are listed here, so that an allow list can be checked
- * before the room that serves a toolset is up (S2-07, X-60), and a document can count them (G-45).
+ * before the room that serves a toolset has started (S2-07, X-60), and a document can count them (G-45).
  */
 import { Schema } from "effect"
 
 export const ToolsetName = Schema.Literals(["stoa", "office", "gateway", "engrams", "team", "skills"])
 export type ToolsetName = typeof ToolsetName.Type
 
-/** What an allow list may be kept for: the toolsets, and the tools that configuration and upstream servers bring. */
+/** What an allow list may be for: the toolsets, and the tools of the configuration and of upstream servers. */
 export const ListedSet = Schema.Literals([...ToolsetName.literals, "configured", "upstream"])
 export type ListedSet = typeof ListedSet.Type
 
-/** The sets whose names are known beforehand: a name that is not in them is a mistake. */
+/** The sets with names known beforehand: a name that is not in them is a mistake. */
 export const toolNames: Record<ToolsetName, ReadonlyArray<string>> = {
   stoa: [
     "whoami",

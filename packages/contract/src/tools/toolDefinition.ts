@@ -1,6 +1,6 @@
 /**
- * Between a configured tool and the one definition every face is made from (X-21): what the author left open gets its
- * default here, and nowhere else.
+ * Between a configured tool and the one definition that every face is made from (X-21): defaults are filled in here,
+ * and nowhere else.
  */
 import { isObject, type JsonObject } from "../json.ts"
 import type { JsonSchema, RiskLevel, ToolAnnotations, ToolDefinition, ToolParameter } from "./Tool.ts"
@@ -12,7 +12,7 @@ const typeOf = (schema: JsonObject): ToolParameter["type"] => {
   return type === "string" || type === "boolean" || type === "array" ? type : "object"
 }
 
-/** The first level of a schema for people to read; the schema itself decides. */
+/** The first level of a schema as documentation; the schema itself decides. */
 export const parametersOf = (schema: JsonSchema): ReadonlyArray<ToolParameter> => {
   const required: ReadonlyArray<unknown> = Array.isArray(schema["required"]) ? schema["required"] : []
   const properties = isObject(schema["properties"]) ? schema["properties"] : {}
@@ -39,7 +39,7 @@ const riskOfMethod: Readonly<Record<string, RiskLevel>> = {
   DELETE: "high",
 }
 
-/** What somebody wrote counts; then what its author says of it, the worse first; then what its method does (X-22, X-54). */
+/** An explicit risk counts; then the author's annotations, the worse first; then the HTTP method (X-22, X-54). */
 const riskOf = (given: RiskLevel | undefined, annotations: ToolAnnotations | undefined, method?: string): RiskLevel => {
   if (given !== undefined) return given
   if (annotations?.destructiveHint === true) return "high"
@@ -47,7 +47,7 @@ const riskOf = (given: RiskLevel | undefined, annotations: ToolAnnotations | und
   return (method === undefined ? undefined : riskOfMethod[method]) ?? "medium"
 }
 
-/** What a handler may take when nobody says. A picture takes long, and is paid for even when nobody waited for it. */
+/** The default timeouts. An image takes long, and is paid for even if nobody waits for it. */
 const usualTimeout: Record<ToolKind, number> = {
   http: 30_000,
   webhook: 30_000,
@@ -59,12 +59,12 @@ const usualTimeout: Record<ToolKind, number> = {
 }
 
 const timeoutOf = (tool: ToolConfiguration): number => {
-  // A ui tool's own limit is how long people may take; asking them takes no time.
+  // A ui tool's own limit is for people's answers; asking them takes no time.
   if (tool.kind === "ui" || tool.kind === "static") return usualTimeout[tool.kind]
   return tool.execution.timeout ?? usualTimeout[tool.kind]
 }
 
-/** The component is named beside `execution` or, as seed 001 also writes it, inside. */
+/** The component is named beside `execution` or, as seed 001 also does, inside. */
 const customUIOf = (tool: ToolConfiguration): string | undefined =>
   tool.form.display?.customUI ?? (tool.kind === "ui" ? tool.execution.display?.customUI : undefined)
 
@@ -83,7 +83,7 @@ export const definitionOf = (tool: ToolConfiguration): ToolDefinition => {
     timeoutMs: timeoutOf(tool),
     requiresApproval: form.requiresApproval ?? false,
     source: "configured",
-    // As it was written: the schema a model sees is this one, byte for byte (S1-01).
+    // Unchanged: a model sees this schema, byte for byte (S1-01).
     inputSchema: form.inputSchema,
     ...(form.outputSchema === undefined ? {} : { outputSchema: form.outputSchema }),
     ...(form.annotations === undefined ? {} : { annotations: form.annotations }),
@@ -93,7 +93,9 @@ export const definitionOf = (tool: ToolConfiguration): ToolDefinition => {
   }
 }
 
-/** The form of a definition, with nothing left to default. How it runs is not part of a definition, so it is given. */
+/**
+ * The form of a definition, with all defaults filled in. How it runs is not part of a definition, so it is a parameter.
+ */
 export const formOf = (definition: ToolDefinition, execution?: ToolForm["execution"]): ToolForm => {
   const { annotations, customUI, executionType = "gateway", outputSchema } = definition
   return {
@@ -118,7 +120,7 @@ const property = ({ default: usual, description, enum: values, type }: ToolParam
   ...(usual === undefined ? {} : { default: usual }),
 })
 
-/** The schema as its author wrote it; a flat list becomes the schema it stands for. */
+/** The schema as its author wrote it; a flat list becomes the equivalent schema. */
 export const inputSchemaOf = (definition: ToolDefinition): JsonSchema =>
   definition.inputSchema ?? {
     type: "object",

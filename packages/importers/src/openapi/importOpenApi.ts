@@ -1,7 +1,7 @@
 /**
- * Tools from an OpenAPI 3.0 or 3.1 document: one http tool an operation. Pure, so that a preview is the same function
- * with nothing stored. The document is a stranger's: nothing it says becomes a placeholder of ours, nothing outside of it
- * is read, and all it can do is bounded.
+ * Tools from an OpenAPI 3.0 or 3.1 document: one http tool per operation. Pure, so that a preview is the same function
+ * with nothing stored. The document is untrusted: nothing in it becomes a placeholder of ours, nothing outside of it is
+ * read, and its cost is bounded.
  */
 import { isObject, type Issue, isTooDeep, type JsonObject, own, type ToolForm } from "@stoa/contract"
 import { operationOf } from "./operation.ts"
@@ -11,9 +11,11 @@ import { schemasOf } from "./schemas.ts"
 import type { Need } from "./security.ts"
 
 export interface OpenApiOptions {
-  /** Where the document is served: a relative server is read from there, and without any server it is the server. */
+  /**
+   * Where the document is served: relative servers are resolved against it, and without any server it is the server.
+   */
   readonly baseUrl?: string | undefined
-  /** Before each name, with an underscore between; its secrets are named after it, or else after their host. */
+  /** Put before each name, with an underscore; its secrets are named after it, or else after their host. */
   readonly prefix?: string | undefined
   /** Only these, by operationId or as `GET /path`. */
   readonly include?: ReadonlyArray<string> | undefined
@@ -26,7 +28,7 @@ export interface OpenApiImport {
   readonly needs: ReadonlyArray<Need>
   /** What was left out of a tool, or left open. */
   readonly notes: ReadonlyArray<string>
-  /** With one here nothing was imported. */
+  /** If there is one, nothing was imported. */
   readonly issues: ReadonlyArray<Issue>
 }
 
@@ -44,7 +46,7 @@ const refused = (path: string, message: string): OpenApiImport => ({
   issues: [{ path, message }],
 })
 
-/** Text is read as JSON; a value is measured as the text it would be. */
+/** A text is parsed as JSON; a value is measured by the size of its JSON text. */
 const read = (document: unknown): JsonObject | string => {
   const large = `has more than ${mostBytes} bytes`
   try {
@@ -100,7 +102,7 @@ const slug = (text: string) =>
     .toLowerCase()
     .slice(0, 32)
 
-/** Chosen by operationId or label; what is asked for and not there is named. */
+/** Chosen by operationId or label; missing ones are reported. */
 const chosen = (all: ReadonlyArray<Found>, include: ReadonlyArray<string> | undefined, issues: Array<Issue>) => {
   if (include === undefined) return all
   const idOf = ({ operation }: Found) => own(operation, "operationId")
@@ -110,7 +112,7 @@ const chosen = (all: ReadonlyArray<Found>, include: ReadonlyArray<string> | unde
   return all.filter((one) => include.some((id) => idOf(one) === id || one.label === id))
 }
 
-/** Operation by operation: who has others to serve does so in between. */
+/** One operation per step, so that the caller can serve others in between. */
 export function* importOpenApiInSteps(
   document: unknown,
   options: OpenApiOptions = {},

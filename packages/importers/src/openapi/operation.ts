@@ -17,7 +17,7 @@ interface House {
   readonly root: JsonObject
   readonly schemas: Schemas
   readonly baseUrl: string | undefined
-  /** What the operator calls the API; may be empty. */
+  /** The operator's name for the API; may be empty. */
   readonly prefix: string
 }
 
@@ -25,7 +25,7 @@ type Made =
   | { readonly tool: ToolForm; readonly needs: ReadonlyArray<Need>; readonly notes: ReadonlyArray<string> }
   | { readonly reason: string }
 
-/** What HTTP says of its methods. POST and PATCH may destroy or not; nothing is claimed. */
+/** What HTTP says about its methods. POST and PATCH may destroy or not, so nothing is claimed. */
 const claims: Readonly<Record<string, { readonly riskLevel: RiskLevel; readonly annotations: ToolAnnotations }>> = {
   GET: { riskLevel: "low", annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true } },
   HEAD: { riskLevel: "low", annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true } },
@@ -35,11 +35,11 @@ const claims: Readonly<Record<string, { readonly riskLevel: RiskLevel; readonly 
   DELETE: { riskLevel: "high", annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true } },
 }
 
-/** What a schema may be to be checked at all; see the road of a call. */
+/** The limits within which a schema can be checked at all; see the road of a call. */
 const room = { size: 60 * 1024, nodes: 1900 }
 const deepest = 31
 
-/** As tool names are: no `__`, no other signs. */
+/** Like tool names: no `__`, no other characters. */
 const sanitised = (text: string) =>
   text
     .replace(/[^a-zA-Z0-9_.-]+/g, "_")
@@ -72,7 +72,9 @@ const schemaOf = (reading: Reading, input: Input): JsonObject => {
   return { ...base, $defs: defs }
 }
 
-/** A tool that says nothing of its body sends its whole input; this one has none, and says so with what is never there. */
+/**
+ * A tool without a configured body sends its whole input; this one has no body, so it names an input that never exists.
+ */
 const bodyOf = ({ body, properties }: Input, method: string): { readonly body?: string } => {
   if (body !== undefined) return { body }
   if (method !== "POST" && method !== "PUT" && method !== "PATCH") return {}
@@ -87,7 +89,7 @@ export const operationOf = (house: House, one: Operation, named: (base: string) 
   const reading: Reading = { root, schemas, refs: new Set(), faults: [], notes: [] }
   const server = serverOf([operation, item, root], house.baseUrl)
   if ("fault" in server) return { reason: server.fault }
-  // A stranger's text in an address must not become a place that the house fills with its secrets.
+  // Foreign text in an address must not become a placeholder that the house fills with its secrets.
   if (/\$\{|\{\{/.test(`${server.url}${path}`)) return { reason: "its address contains placeholders" }
   if (/[\s?#\\]|(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i.test(path) || /[{}]/.test(path.replace(/\{[^{}]*\}/g, "")))
     return { reason: "its path has characters that are not allowed in a path" }

@@ -1,7 +1,7 @@
 /**
- * What an operation takes, as one flat object: each parameter under its own name, the JSON body as `body`. A name that is
- * taken gets its place in front (`query_id`). What cannot be sent is left out when it may be, and skips the operation
- * when it may not.
+ * What an operation takes, as one flat object: each parameter under its own name, the JSON body as `body`. If a name is
+ * taken, its location is put in front (`query_id`). What cannot be sent is left out if it is optional, otherwise the
+ * operation is skipped.
  */
 import { isObject, type JsonObject, own } from "@stoa/contract"
 import { follow } from "./references.ts"
@@ -14,7 +14,7 @@ const ours = new Set(["accept", "content-type", "authorization", "host", "conten
 export interface Input {
   readonly properties: Map<string, unknown>
   readonly required: Set<string>
-  /** Name in the path to its placeholder. */
+  /** From a name in the path to its placeholder. */
   readonly path: Map<string, string>
   readonly query: Map<string, string>
   readonly headers: Map<string, string>
@@ -28,29 +28,29 @@ export interface Operation {
   readonly operation: JsonObject
 }
 
-/** Headers and query parameters that somebody else fills. */
+/** Headers and query parameters that are filled elsewhere. */
 export interface Filled {
   readonly headers: ReadonlyMap<string, string>
   readonly query: ReadonlyMap<string, string>
 }
 
-/** Whoever reads one operation. */
+/** The state of reading one operation. */
 export interface Reading {
   readonly root: JsonObject
   readonly schemas: Schemas
   readonly refs: Set<string>
-  /** Why the operation cannot be imported; empty when it can. */
+  /** Why the operation cannot be imported; empty if it can. */
   readonly faults: Array<string>
   readonly notes: Array<string>
 }
 
-/** As `{{input.x}}` is written. */
+/** Written as `{{input.x}}`. */
 const placeholder = (name: string, required: boolean): string =>
   `{{input${/^[A-Za-z_][A-Za-z0-9_-]*$/.test(name) ? `.${name}` : `["${name}"]`}${required ? "" : "?"}}}`
 
 const nameable = (name: string) => name !== "" && name.length <= 200 && !/["{}\p{Cc}]/u.test(name)
 
-/** The type in a schema that says one; "null" aside. */
+/** The type of a schema that has one, ignoring "null". */
 const typeOf = (schema: unknown): unknown => {
   const type = isObject(schema) ? own(schema, "type") : undefined
   return Array.isArray(type) ? type.find((one) => one !== "null") : type
@@ -63,7 +63,7 @@ const listed = (reading: Reading, value: unknown): ReadonlyArray<JsonObject> =>
     return "fault" in found || !isObject(found.value) ? [] : [found.value]
   })
 
-/** Why a value of this shape cannot be sent there as our http tools send it. */
+/** Why our http tools cannot send a value of this shape there. */
 const unsendable = (where: string, parameter: JsonObject, schema: unknown): string | undefined => {
   const type = typeOf(schema)
   const whole = own(parameter, "content") !== undefined
@@ -124,24 +124,24 @@ const addBody = (reading: Reading, input: Input, value: unknown, method: string)
   if (method === "GET" || method === "HEAD") return refuse(`its body, which a ${method} cannot have`)
   if (type === undefined) {
     const why = `its body is ${types.join(", ").slice(0, 100) || "of no type"}, not JSON`
-    // A file or a form is what such an operation is for: a tool without it would do something else.
+    // A file or a form is the purpose of such an operation: without it the tool would do something else.
     return types.length > 0 ? void reading.faults.push(why) : refuse(why)
   }
   const media = (content as JsonObject)[type]
   const key = input.properties.has("body") ? "requestBody" : "body"
   if (input.properties.has(key)) return refuse("its body, for which no parameter name is free")
   const given = inlined(reading.root, isObject(media) ? own(media, "schema") : undefined, reading.faults)
-  // An http tool sends a text as it is, without the quotes that would make it JSON.
+  // An http tool sends a string as it is, without the quotes that would make it JSON.
   if (typeOf(given) === "string") return refuse("its body is one JSON text")
   input.properties.set(key, reading.schemas.convert(given, reading.refs, reading.faults))
   if (required) input.required.add(key)
   input.body = placeholder(key, required)
-  // `application/json` is what an http tool says by itself.
+  // An http tool sends `application/json` by default.
   if (/\+json/i.test(type) && headerValue.test(type)) input.headers.set("Content-Type", type)
 }
 const headerValue = /^[\w.+/;= -]+$/
 
-/** Header names are the same in any case. */
+/** Header names are case-insensitive. */
 const slotOf = (parameter: JsonObject): string => {
   const [where, name] = [own(parameter, "in"), own(parameter, "name")]
   return JSON.stringify([where, where === "header" && typeof name === "string" ? name.toLowerCase() : name])
@@ -164,14 +164,14 @@ export const inputOf = (reading: Reading, one: Operation, filled: Filled): Input
     query: new Map(filled.query),
     headers: new Map(filled.headers),
   }
-  // An operation's own parameter stands for its path's of the same name and place.
+  // An operation's own parameter overrides its path's parameter with the same name and location.
   const merged = new Map<string, JsonObject>()
   for (const it of [...listed(reading, own(item, "parameters")), ...listed(reading, own(operation, "parameters"))])
     if (!isFilled(it, filled)) merged.set(slotOf(it), it)
   for (const [, name] of path.matchAll(/\{([^{}]*)\}/g))
     if (!merged.has(JSON.stringify(["path", name])))
       merged.set(JSON.stringify(["path", name]), { name, in: "path", schema: { type: "string" } })
-  // The path first: its names are the ones people know.
+  // The path first: its names are the best known.
   const order = ["path", "query", "header"]
   const rank = (it: JsonObject) => (order.indexOf(String(own(it, "in"))) + order.length + 1) % (order.length + 1)
   for (const it of [...merged.values()].toSorted((a, b) => rank(a) - rank(b))) add(reading, input, it)

@@ -1,4 +1,4 @@
-/** `$ref` inside one OpenAPI document. What lies outside of it is not fetched: the preview opens no connection. */
+/** `$ref` inside one OpenAPI document. External references are not fetched: the preview opens no connection. */
 import { isObject, type JsonObject, own } from "@stoa/contract"
 
 const mostSteps = 32
@@ -11,7 +11,7 @@ const part = (text: string): string | undefined => {
   }
 }
 
-/** What a pointer such as `#/components/schemas/Pet` points at, or why it points at nothing. */
+/** The target of a pointer such as `#/components/schemas/Pet`, or why there is none. */
 export const at = (root: JsonObject, ref: string): { readonly value: unknown } | { readonly fault: string } => {
   if (!ref.startsWith("#")) return { fault: `refers to "${ref.slice(0, 100)}", which is outside of the document` }
   if (ref !== "#" && !ref.startsWith("#/")) return { fault: `refers to "${ref.slice(0, 100)}", which is not a path` }
@@ -24,7 +24,7 @@ export const at = (root: JsonObject, ref: string): { readonly value: unknown } |
   return { value }
 }
 
-/** The thing itself behind any number of references. */
+/** Follows any number of references. */
 export const follow = (root: JsonObject, value: unknown): { readonly value: unknown } | { readonly fault: string } => {
   let now = value
   for (let steps = 0; steps < mostSteps; steps++) {

@@ -1,6 +1,6 @@
 /**
- * Schemas of an OpenAPI document as JSON Schema. What is referred to goes into `$defs`, so that a schema in a circle stays
- * one and nothing is written twice; 3.0's own words (`nullable`, boolean `exclusiveMinimum`) become today's.
+ * Schemas of an OpenAPI document as JSON Schema. Referenced schemas go into `$defs`, so that circular ones work and
+ * nothing is written twice; keywords of 3.0 (`nullable`, boolean `exclusiveMinimum`) become the present ones.
  */
 import { isObject, type JsonObject, own } from "@stoa/contract"
 import { at, follow } from "./references.ts"
@@ -19,7 +19,7 @@ const inOne = new Set([
   "unevaluatedItems",
   "unevaluatedProperties",
 ])
-/** Nothing a model or a check needs, or words that would give the schema another base. */
+/** Not needed by models or checks, or keywords that would change the schema's base. */
 const dropped = new Set([
   "$id",
   "$schema",
@@ -46,9 +46,9 @@ interface Converted {
 }
 
 export interface Schemas {
-  /** A schema with what it refers to collected in `refs` and what is wrong in `faults`. */
+  /** Converts a schema; collects its references in `refs` and its faults in `faults`. */
   readonly convert: (schema: unknown, refs: Set<string>, faults: Array<string>) => unknown
-  /** Everything those refer to, by the names `convert` gave them; beyond the bounds a schema is left open. */
+  /** All referenced schemas, by the names `convert` gave them; beyond the limits a schema is left open. */
   readonly definitions: (
     refs: ReadonlySet<string>,
     faults: Array<string>,
@@ -87,7 +87,7 @@ export const schemasOf = (root: JsonObject, is30: boolean): Schemas => {
       if ("fault" in target) faults.push(target.fault)
       refs.add(ref)
       out.set("$ref", `#/$defs/${nameOf(ref)}`)
-      // 3.0 reads nothing beside a reference.
+      // 3.0 ignores everything beside a reference.
       if (is30) return Object.fromEntries(out)
     }
     if (own(schema, "$dynamicRef") !== undefined) faults.push("uses $dynamicRef")
@@ -113,7 +113,7 @@ export const schemasOf = (root: JsonObject, is30: boolean): Schemas => {
           value.map((inner) => convert(inner, refs, faults)),
         )
       else if (inOne.has(key)) out.set(key, convert(value, refs, faults))
-      // What only answers carry is not asked for.
+      // Fields that only answers have are not required.
       else if (key === "required" && Array.isArray(value))
         out.set(
           key,
@@ -169,7 +169,7 @@ export const schemasOf = (root: JsonObject, is30: boolean): Schemas => {
   }
 }
 
-/** The first level of a schema, without the reference that it may be. */
+/** The first level of a schema, with a reference resolved. */
 export const inlined = (root: JsonObject, schema: unknown, faults: Array<string>): unknown => {
   const found = follow(root, schema)
   if ("fault" in found) faults.push(found.fault)

@@ -1,11 +1,11 @@
-/** What an operation must show to be let in, as headers or query parameters filled from named secrets. */
+/** The credentials that an operation requires, as headers or query parameters filled from named secrets. */
 import { isObject, type JsonObject, own, placeholderText } from "@stoa/contract"
 import { follow } from "./references.ts"
 import { headerName } from "./parameters.ts"
 
 export interface Need {
   readonly secret: string
-  /** What to keep under that name, and where it is sent. */
+  /** What to store under that name, and where it is sent. */
   readonly why: string
 }
 
@@ -16,11 +16,11 @@ export interface Credentials {
 }
 
 /**
- * Named after the host that gets it, or after what the operator calls the API: a document chooses neither, and so cannot
- * ask for a secret that was meant for another one.
+ * Named after the host that gets it, or after the operator's name for the API: a document chooses neither, and so
+ * cannot ask for a secret meant for another API.
  */
 const secretName = (prefix: string, host: string, scheme: string): string => {
-  // The end of a host is what its owner owns.
+  // The end of a host name is what its owner controls.
   const owner = prefix || host.replace(/[^A-Za-z0-9.-]/g, "_").slice(-40)
   const name = `${owner}_${scheme.replace(/[^A-Za-z0-9_.-]+/g, "_")}`.slice(0, 64)
   return /^[A-Za-z]/.test(name) ? name : `at_${name}`.slice(0, 64)
@@ -54,7 +54,7 @@ const place = (scheme: JsonObject, secret: string): Placed | string => {
   return "a key in a cookie"
 }
 
-/** The first of the alternatives that we can show. None at all needs nothing. */
+/** The first alternative that we support. None at all needs nothing. */
 export const securityOf = (
   root: JsonObject,
   operation: JsonObject,

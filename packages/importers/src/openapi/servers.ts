@@ -1,4 +1,4 @@
-/** The address an operation is at: the nearest list of servers, its variables at their defaults. */
+/** The address of an operation: the nearest list of servers, with the defaults of its variables. */
 import { isObject, type JsonObject, own } from "@stoa/contract"
 
 const firstOf = (value: JsonObject): JsonObject | undefined => {
@@ -6,14 +6,14 @@ const firstOf = (value: JsonObject): JsonObject | undefined => {
   return Array.isArray(list) && isObject(list[0]) ? list[0] : undefined
 }
 
-/** Scheme, host and leading path without a slash at its end, or why there is none. */
+/** Scheme, host and leading path without a trailing slash, or why there is none. */
 export const serverOf = (
   levels: ReadonlyArray<JsonObject>,
   baseUrl: string | undefined,
 ): { readonly url: string } | { readonly fault: string } => {
   const server = levels.map(firstOf).find((one) => one !== undefined)
   const written = server === undefined ? undefined : own(server, "url")
-  // A document that names no server is about the one it was asked for.
+  // A document without servers is about the one it was fetched from.
   const template = typeof written === "string" ? written : (baseUrl ?? "/")
   const declared = server === undefined ? undefined : own(server, "variables")
   const variables = isObject(declared) ? declared : {}

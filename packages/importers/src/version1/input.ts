@@ -1,4 +1,4 @@
-/** What a tool of v1 took, as a JSON Schema, and its placeholders in today's spelling. */
+/** The input of a v1 tool as a JSON Schema, and its placeholders in the present spelling. */
 import { isObject, type JsonObject, type JsonSchema, own, placeholderText } from "@stoa/contract"
 
 type Note = (text: string) => void
@@ -42,7 +42,7 @@ const schemaOf = (given: unknown, note: Note): JsonSchema => {
   return fromNamed(Object.entries(given))
 }
 
-/** The target that v1 put into a display tool's input goes, unless the tool itself sends it somewhere (S1-91). */
+/** The target that v1 put into a display tool's input is removed, unless the tool itself sends it somewhere (S1-91). */
 export const schemaFrom = (given: unknown, execution: unknown, note: Note): JsonSchema => {
   const schema = schemaOf(given, note)
   const properties = own(schema, "properties")
@@ -84,7 +84,7 @@ export const placeholders = (
   const properties = own(schema, "properties")
   const names = new Set(isObject(properties) ? Object.keys(properties) : [])
   const changed = new Set<string>()
-  // An agent's words are its own.
+  // An agent's texts are not rewritten.
   const { agentConfig, ...ours } = execution
   const result = mapText(ours, (text) => {
     const after = rewrite(text, names)

@@ -1,6 +1,6 @@
 /**
- * Brings tools of v1 into the form of today (S1-10): `stoa tools migrate FILE`. Nothing is done silently: what was
- * guessed, renamed or left out is in the notes, and whatever comes out is a tool that `readTool` takes.
+ * Converts v1 tools to the present form (S1-10): `stoa tools migrate FILE`. Nothing happens silently: what was guessed,
+ * renamed or left out is in the notes, and every resulting tool is accepted by `readTool`.
  */
 import {
   defaultVisibility,
@@ -33,7 +33,7 @@ interface Made {
 }
 
 const longest = 300_000
-/** Milliseconds as we take them. */
+/** Milliseconds, within our limits. */
 const timeoutOf = (from: Shape): { readonly timeout?: number } => {
   const given = from.take("timeout", "timeoutMs")
   if (given === undefined) return {}
@@ -228,7 +228,7 @@ const alreadyNew = (value: JsonObject, notes: Array<string>, issues: Array<Issue
   return form
 }
 
-/** One tool of v1, a list of them, or `{tools: [...]}`. All of it comes over, or what stands in the way is named by path. */
+/** One v1 tool, a list of them, or `{tools: [...]}`. All of it is converted, or the obstacles are named by path. */
 export const migrateTools = (value: unknown): Migrated => {
   const held = isObject(value) ? own(value, "tools") : undefined
   const [list, prefix] = Array.isArray(value) ? [value, ""] : Array.isArray(held) ? [held, "tools."] : [[value], null]

@@ -1,19 +1,19 @@
 /**
- * Reads one tool of v1, whose keys were never written down: the same thing may stand at the top, in `execution` or in
- * `config`, under one of several names. What is taken from an unusual place is said, and so is what nobody took.
+ * Reads one v1 tool, whose keys were never specified: the same thing may be at the top level, in `execution` or in
+ * `config`, under one of several names. What is taken from an unusual place is noted, and so is what nobody took.
  */
 import { isObject, type Issue, type JsonObject, own } from "@stoa/contract"
 
 const folders = ["execution", "config", "request", "options"]
 
 export interface Shape {
-  /** The first of these names that is there. The first name is the one we write. */
+  /** The first of these names that exists. The first name is the one we write. */
   readonly take: (...names: ReadonlyArray<string>) => unknown
   readonly text: (...names: ReadonlyArray<string>) => string | undefined
   readonly flag: (...names: ReadonlyArray<string>) => boolean | undefined
-  /** Takes it, and says that it is gone. */
+  /** Takes it, and notes that it is dropped. */
   readonly drop: (name: string, why: string) => void
-  /** Whatever nobody took, taken. */
+  /** Takes everything that is left. */
   readonly rest: () => Readonly<Record<string, unknown>>
   readonly note: (text: string) => void
   readonly fault: (path: string, message: string) => void

@@ -1,4 +1,6 @@
-/** A whole house in the test's own process: real doors, a real store in a folder of its own, and a model that plays rules. */
+/**
+ * A whole house in the test's own process: real doors, a real store in its own folder, and a model that follows rules.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -12,12 +14,14 @@ import { type Fault, faultyFetch } from "./faults.ts"
 import { loadServer } from "./server.ts"
 import { Settings } from "./Settings.ts"
 
-/** One rule of the scripted model: the first that fits is played. None fits: the model says nothing, and the run ends. */
+/**
+ * One rule of the scripted model: the first match is used. Without a match the model says nothing, and the run ends.
+ */
 export interface ScriptedRule {
   readonly when?: {
     readonly agent?: string
     readonly step?: number
-    /** A pattern that the newest text of the run's user fits. */
+    /** A pattern for the newest text of the run's user. */
     readonly text?: string
     /** The tool of the last call. */
     readonly tool?: string
@@ -31,11 +35,11 @@ export interface ScriptedRule {
 }
 
 export interface HouseOptions {
-  /** What a configuration file would hold. The model `scripted` is added to its models. */
+  /** The content of a configuration file. The model `scripted` is added to its models. */
   readonly configuration?: Configuration
-  /** What the model `scripted` plays. */
+  /** The rules of the model `scripted`. */
   readonly rules?: ReadonlyArray<ScriptedRule>
-  /** Settings, such as `DATABASE_URL` or `STOA_LOG`. Nothing is taken from this process's own environment but `PATH`. */
+  /** Settings, such as `DATABASE_URL` or `STOA_LOG`. From this process's own environment only `PATH` is used. */
   readonly settings?: Readonly<Record<string, string>>
 }
 
@@ -45,17 +49,17 @@ export interface TestHouse extends AsyncDisposable {
   readonly folder: string
   readonly adminToken: string
   readonly admin: Stoa
-  /** A client that acts as a principal of the house, by a new token. */
+  /** A client that acts as a principal of the house, with a new token. */
   readonly as: (principal: string) => Promise<Stoa>
-  /** What the model `scripted` plays from now on. */
+  /** The rules of the model `scripted` from now on. */
   readonly play: (rules: ReadonlyArray<ScriptedRule>) => void
-  /** The next event of a kind, waited for: each is given once. */
+  /** Waits for the next event of a kind: each is returned once. */
   readonly event: (kind: string, fits?: (event: FeedEvent) => boolean) => Promise<FeedEvent>
-  /** Moves the house's clock ahead: what is due by then happens now. */
+  /** Moves the house's clock forward: timers due by then fire now. */
   readonly advance: (by: Duration.Input) => void
-  /** A fault that the next fitting request of any client of this house meets. */
+  /** A fault for the next matching request of any client of this house. */
   readonly fault: (fault: Fault) => void
-  /** Stops the house and starts it again on the same data and port. Clients and feeds go on by themselves. */
+  /** Stops the house and starts it again on the same data and port. Clients and feeds reconnect by themselves. */
   readonly restart: () => Promise<void>
   readonly stop: () => Promise<void>
 }

@@ -1,4 +1,4 @@
-/** A clock that goes as usual and can be moved ahead: whatever sleeps until a time that has passed then wakes at once. */
+/** A clock that runs as usual and can be moved forward: anything that sleeps until a time now past wakes at once. */
 // edge: timers of the process, which this clock stands on.
 import { Clock, Duration, Effect } from "effect"
 
@@ -6,7 +6,7 @@ export interface MovableClock extends Clock.Clock {
   readonly advance: (by: Duration.Input) => void
 }
 
-/** Longer delays overflow the timers of Node. */
+/** Longer delays overflow Node's timers. */
 const longestMs = 2_147_483_647
 
 export const movableClock = (): MovableClock => {

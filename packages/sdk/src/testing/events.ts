@@ -1,4 +1,4 @@
-/** What has happened in a house, from its beginning, for tests that wait for the next thing. */
+/** The events of a house, from its beginning, for tests that wait for the next one. */
 import type { FeedEvent } from "../feed.ts"
 import type { Stoa } from "../Stoa.ts"
 
@@ -33,7 +33,7 @@ export class Events {
     for (const { fail } of this.#waiting.splice(0)) fail(cause)
   }
 
-  /** The oldest event of the kind that fits and was not given before, or the next one. */
+  /** The oldest matching event that was not returned before, or the next one. */
   next(kind: string, fits: Fits = () => true): Promise<FeedEvent> {
     const wanted: Fits = (event) => event.kind === kind && fits(event)
     const at = this.#unread.findIndex(wanted)

@@ -1,16 +1,16 @@
-/** Faults of the network between a client and the house, for tests of what a program does then. */
+/** Network faults between a client and the house, to test how a program handles them. */
 
 export interface Fault {
-  /** Only requests with this method; without it: any. */
+  /** Only requests with this method; by default any. */
   readonly method?: string
-  /** Only requests whose path fits; without it: any. */
+  /** Only requests whose path matches; by default any. */
   readonly path?: RegExp
   /**
-   * A status is answered in the house's place; `cut`: the request never arrives; `lost`: the house does what was asked,
-   * and its answer never arrives.
+   * A status is answered instead of the house; `cut`: the request never arrives; `lost`: the house handles the request,
+   * but its answer never arrives.
    */
   readonly act: number | "cut" | "lost"
-  /** How many requests it meets; 1 unless given. */
+  /** How many requests it affects; 1 by default. */
   readonly times?: number
 }
 

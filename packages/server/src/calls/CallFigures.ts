@@ -1,6 +1,6 @@
 /**
- * How many calls were made when, how they ended and how long they took. Read newest first and in pieces, so that nobody else
- * waits for it, and no more of them than `mostRead`: a busy house has older ones left out, and says so.
+ * How many calls were made when, how they ended and how long they took. Reads newest first and in pieces, so that it
+ * blocks nobody, and at most `mostRead` calls: in a busy house older calls are left out, and the answer says so.
  */
 import type { CallState } from "@stoa/contract"
 import { Effect } from "effect"
@@ -16,7 +16,10 @@ type Walked = Pick<
   "id" | "principal" | "tool" | "space" | "visibility" | "state" | "onKind" | "createdAt" | "settledAt"
 >
 
-/** Whose calls count: everybody's, those of a server's tools, or those of some principals and those shown in some spaces. */
+/**
+ * Whose calls count: everybody's, those of a server's tools, or those of some principals plus those shown in some
+ * spaces.
+ */
 export type CallScope =
   | "all"
   | { readonly server: string }
@@ -39,7 +42,7 @@ const counts = (counted: CallScope, { principal, space, tool, visibility }: Walk
   return counted.principals.has(principal) || (space !== null && visibility !== "hidden" && counted.spaces.has(space))
 }
 
-/** How often each of these tools was called since a moment: as far as its newest `most` calls go. */
+/** How often each of these tools was called since a moment, counting at most its newest `most` calls. */
 export const makeToolCounts = Effect.map(SqlClient.SqlClient, (sql) =>
   Effect.fn("ToolCounts")(function* (tools: ReadonlyArray<string>, from: number, most: number) {
     const counted: Array<number> = []
@@ -87,7 +90,7 @@ export const makeCallFigures = Effect.map(SqlClient.SqlClient, (sql) => {
       }
       read += rows.length
       const last = rows.at(-1)
-      // Ids are given in order: behind a whole piece of older ones there are no younger ones.
+      // Ids are in order of time: after a whole piece of older calls there are no younger ones.
       if (last === undefined || rows.length < atOnce || rows.every(({ createdAt }) => createdAt < from)) break
       if (read >= most) {
         since = last.createdAt

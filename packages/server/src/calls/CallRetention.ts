@@ -1,6 +1,6 @@
 /**
- * Removes expired calls with what belongs only to them: questions, files, decisions. It works in steps, each in its own
- * transaction, so that an interrupted run is continued by the next.
+ * Removes expired calls and what belongs only to them: questions, files, decisions. It works in steps, each in its own
+ * transaction, so that the next run continues an interrupted one.
  */
 import { DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -11,7 +11,10 @@ import { Files } from "../store/Files.ts"
 import { isSettled } from "./road/record/lifecycle.ts"
 import type { CallRow } from "./road/record/rows.ts"
 
-/** So many calls, and of large results so many, go in one transaction, so that the writer is never held for long. */
+/**
+ * How many calls, and how many large results, are removed in one transaction, so that the writer is never held for
+ * long.
+ */
 const atOnce = 200
 const filesAtOnce = 4
 
@@ -19,24 +22,24 @@ interface Walked extends Pick<
   CallRow,
   "id" | "state" | "space" | "visibility" | "outputFile" | "createdAt" | "settledAt"
 > {
-  /** What the house noted of a file that the tool made. */
+  /** The call's note of a file that its tool made. */
   readonly made: string | null
 }
 
 const fileOf = ({ made, outputFile }: Walked): string | undefined =>
   outputFile ?? (made === null ? undefined : (JSON.parse(made) as { readonly file: string }).file)
 
-/** What a space was shown as a file stays: the message there has only its name. */
+/** A result that a space showed as a file is kept: the message holds only its name. */
 const isShown = (row: Walked): boolean => row.space !== null && row.visibility !== "hidden" && fileOf(row) !== undefined
 
-/** As many of them as have no more files than go at once. */
+/** As many rows as have at most `filesAtOnce` files. */
 const stepOf = (rows: ReadonlyArray<Walked>): ReadonlyArray<Walked> => {
   let files = 0
   const tooMany = rows.findIndex((row) => fileOf(row) !== undefined && ++files > filesAtOnce)
   return tooMany === -1 ? rows : rows.slice(0, tooMany)
 }
 
-/** Files are kept once however many calls have the same bytes: those that another call refers to stay. */
+/** Calls with the same bytes share one file: a file that another call refers to is kept. */
 export const unreferredFiles = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, ids: ReadonlyArray<string>) {
   const notes = new Map(ids.map((file) => [JSON.stringify({ file }), file]))
   const rows = yield* sql<{ file: string }>`SELECT output_file AS file FROM calls WHERE ${sql.in("output_file", ids)}
@@ -59,7 +62,7 @@ const makeRemoval = Effect.gen(function* () {
     return yield* files.remove(yield* unreferredFiles(sql, theirs), before)
   }, sql.withTransaction)
 
-  /** Those that ended before a moment and may go, a step at a time: `cut` says how much of what was read is a step. */
+  /** Removes calls that ended before a moment, step by step: `cut` says how many of the rows read are one step. */
   const walk = Effect.fnUntraced(function* <E>(
     before: string,
     cut: (rows: ReadonlyArray<Walked>) => ReadonlyArray<Walked>,
@@ -69,7 +72,7 @@ const makeRemoval = Effect.gen(function* () {
     while (true) {
       const rows = yield* sql<Walked>`SELECT id, state, space, visibility, output_file, created_at, settled_at,
         CASE WHEN meta LIKE '{"file":%' THEN meta END AS made FROM calls WHERE id > ${after} ORDER BY id LIMIT ${atOnce}`
-      // Ids are given in order: behind a whole step of young ones there are no old ones.
+      // Ids are in order of time: after a whole step of young calls there are no old ones.
       if (rows.every((row) => row.createdAt >= before)) return
       const step = cut(rows)
       const past = step.filter((row) => isSettled(row.state) && (row.settledAt ?? "") < before && !isShown(row))

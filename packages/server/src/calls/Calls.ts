@@ -1,6 +1,6 @@
 /**
  * The one road to execution, with the store between its steps. Doors and runs call it; it calls the kinds. It never
- * sleeps: a call settles, or it waits as a row.
+ * sleeps: a call settles, or waits as a row.
  */
 import {
   type Ambiguous,
@@ -55,7 +55,7 @@ export type { CallRequest } from "./road/attempt.ts"
 export type { CallRow } from "./road/record/rows.ts"
 export { callFrom } from "./road/record/rows.ts"
 
-/** The space it names is none the caller may call tools in. */
+/** The request names a space in which the caller may not call tools. */
 type Unplaced = Missing | Ambiguous | Forbidden
 
 export type Refused = ToolNotFoundError | ToolAuthorizationError | ToolValidationError
@@ -76,26 +76,26 @@ export class Calls extends Context.Service<
       reader: Reader,
       query: PageQuery & { readonly state?: CallState; readonly tool?: string; readonly order?: CallOrder },
     ) => Effect.Effect<Page<CallRow>>
-    /** Returns when it has settled, or as it stands when the time is up. */
+    /** Returns when the call has settled, or its present state after the timeout. */
     readonly settled: (id: string, milliseconds: number) => Effect.Effect<CallRow, never, Caller>
     readonly cancel: (id: string, reason: string) => Effect.Effect<CallRow, Missing | WrongState>
-    /** `by` is a member, or nobody where the door has checked a signature. */
+    /** `by` is a member of the space, or null if the door has checked a signature. */
     readonly result: (
       id: string,
       by: Principal | null,
       result: CallResult,
     ) => Effect.Effect<CallRow, Missing | WrongState | BadInput | Forbidden>
     readonly resume: (call: CallId, decision: string) => Effect.Effect<void>
-    /** What the client that made a call says to what the call was asked; returns when it has settled, or asks again. */
+    /** The answers of the calling client to the call's questions; returns when the call has settled or asks again. */
     readonly hear: (
       id: string,
       by: Principal,
       answers: Answers,
       options: { readonly wait: number; readonly progress?: Progress; readonly client?: CallingClient },
     ) => Effect.Effect<CallRow, Missing>
-    /** What a call was asked before it can go on. */
+    /** The questions that a call waits on. */
     readonly asks: (id: string) => Effect.Effect<OpenQuestions | undefined>
-    /** The end of what a call waited for, in the caller's transaction: for rooms above. Nothing, where it is over already. */
+    /** Ends a waiting call in the caller's transaction, for rooms above. Returns undefined if it is over already. */
     readonly finish: (call: string, ending: CallEnd) => Effect.Effect<CallRow | undefined, never, Transaction>
     readonly expire: (call: string) => Effect.Effect<void>
     readonly halt: (subject: string) => Effect.Effect<void>
@@ -122,7 +122,7 @@ export class Calls extends Context.Service<
       const execute = yield* makeExecute(record, ask, listeners, me)
       const endings = yield* makeEndings(record, prepared, execute, listeners)
 
-      /** Stays with a call for as long as its caller wants to: by default with one that runs, not with one that waits. */
+      /** Waits for a call as long as its caller wants: by default for a running call, not for a waiting one. */
       const stay = (
         row: CallRow,
         { stay: patient, wait = usualWait }: CallRequest,
@@ -131,7 +131,9 @@ export class Calls extends Context.Service<
           ? remain(row.id, wait)
           : Effect.succeed(row)
 
-      /** Whoever stays with too many calls already has this one as it stands: it goes on by itself. */
+      /**
+       * A caller that waits for too many calls already gets this one in its present state; the call itself continues.
+       */
       const remain = (id: string, milliseconds: number): Effect.Effect<CallRow, never, Caller> =>
         Effect.flatMap(Caller, (caller) =>
           Effect.catchTag(limits.within(caller, "waits", listeners.settled(id, milliseconds)), "TooManyRequests", () =>
@@ -139,20 +141,20 @@ export class Calls extends Context.Service<
           ),
         )
 
-      /** A call that has settled already takes no place of those who stay. */
+      /** A call that has settled already takes none of the slots for waiting requests. */
       const settled = (id: string, milliseconds: number): Effect.Effect<CallRow, never, Caller> =>
         Effect.flatMap(listeners.now(id), (row) =>
           isSettled(row.state) ? Effect.succeed(row) : remain(id, milliseconds),
         )
 
-      /** A retry finds the first call and its result, or the refusal it met. */
+      /** A retry gets the first call and its result, or the refusal it met. */
       const again = Effect.fnUntraced(function* (row: CallRow, digest: string, request: CallRequest) {
         if (row.digest !== digest) return yield* otherRequest()
         if (row.state === "refused" && row.onKind === null) return yield* Effect.fail(refusalFrom(row))
         return yield* stay(row, request)
       })
 
-      /** Refused before anything ran: recorded all the same. */
+      /** Refused before anything ran, but recorded all the same. */
       const refuse = Effect.fnUntraced(function* (attempt: Attempt, refusal: Refused) {
         const recorded = Effect.suspend(() => {
           const row = rowOf(attempt, refusedInput(attempt.input))
@@ -163,7 +165,9 @@ export class Calls extends Context.Service<
         return yield* Effect.fail(refusal)
       })
 
-      /** A call belongs to the space it names, if its caller may speak there, or to the one its caller stands in (X-63). */
+      /**
+       * A call belongs to the space it names, if its caller may speak there, or to the caller's active space (X-63).
+       */
       const spaceOf = ({ space }: CallRequest, caller: Caller["Service"]) =>
         space === undefined ? active.of(caller) : spaceNamed(space, caller)
       const spaceNamed = Effect.fnUntraced(function* (named: string, caller: Caller["Service"]) {
@@ -174,8 +178,8 @@ export class Calls extends Context.Service<
       })
 
       /**
-       * The road: find, judge, validate (`prepare`), record, ask, execute, settle. What a call changes decides when it is
-       * recorded; what is asked first is recorded with its question, and waits.
+       * The road: find, judge, validate (`prepare`), record, ask, execute, settle. What a call changes decides when it
+       * is recorded; a call that needs an approval is recorded with its question, and waits.
        */
       const walk = Effect.fnUntraced(function* (attempt: Attempt, request: CallRequest) {
         if (request.fault !== undefined) return yield* refuse(attempt, faulty(attempt.tool, request.fault))
@@ -189,7 +193,7 @@ export class Calls extends Context.Service<
           const isOver = yield* execute.endPaused(attempt)
           return yield* stay(isOver ? yield* listeners.now(attempt.id) : attempt.asked!, request)
         }
-        // Paid for in the transaction that writes it down: whoever finds its key or its place taken pays nothing.
+        // Paid in the transaction that records the call: a duplicate, whose key or place is taken, pays nothing.
         if (found.priceMicros !== undefined)
           return yield* stay(
             yield* Effect.catchTag(
@@ -208,13 +212,14 @@ export class Calls extends Context.Service<
             return yield* execute.executeInside(attempt)
           case "outside": {
             const now = yield* execute.recordThenExecute(attempt, request.wait ?? usualWait)
-            // What it waits for once it has begun may come soon; one that still runs has had its time.
+            // A call that began and now waits may be answered soon, so stay with it; a call that still runs has used up
+            // its wait.
             return now.state === "waiting" ? yield* stay(now, request) : now
           }
         }
       })
 
-      /** The first of those with the same key, or at the same place of a run, is the call; the others find it. */
+      /** Of several calls with the same key, or at the same place of a run, the first is made; the others return it. */
       const walkOnce = Effect.fnUntraced(function* (request: CallRequest, attempt: Attempt) {
         const { digest, principal } = attempt
         const { key, run } = request
@@ -239,7 +244,7 @@ export class Calls extends Context.Service<
       const placeOf = makePlaces()
 
       const callBy = Effect.fnUntraced(function* (given: CallRequest, caller: Caller["Service"], cause: Cause) {
-        // What a program does in its turn is its run's doing.
+        // Calls that a program makes during its turn belong to its run.
         const request = given.run === undefined ? { ...given, ...placeOf(caller) } : given
         const space = (yield* spaceOf(request, caller)) ?? null
         const isOnce = request.key !== undefined || request.run !== undefined
@@ -247,7 +252,7 @@ export class Calls extends Context.Service<
         const attempt = begin(request, caller, cause, { space, digest, ...begun() })
         return yield* isOnce ? walkOnce(request, attempt) : Effect.catchTag(walk(attempt, request), "Taken", Effect.die)
       })
-      // Without a span: that would cost as much as the walk.
+      // Without a span: a span would cost as much as the walk.
       const call: Calls["Service"]["call"] = (request) =>
         Effect.withFiber((fiber) =>
           callBy(request, Context.getUnsafe(fiber.context, Caller), causeOr(fiber.getRef(Correlation))),
@@ -303,7 +308,7 @@ export class Calls extends Context.Service<
   )
 }
 
-/** What a model asked for and cannot be made. */
+/** For a call that a model asked for and that cannot be made. */
 const faulty = (toolName: string, message: string): Refused =>
   new ToolValidationError({
     message,
@@ -316,7 +321,7 @@ const faulty = (toolName: string, message: string): Refused =>
 const isRefusal = (error: unknown): error is Refused =>
   error instanceof ToolNotFoundError || error instanceof ToolAuthorizationError || error instanceof ToolValidationError
 
-/** The refusal a call met, as it was told the first time. */
+/** The refusal of a call, as it was first returned. */
 const refusalFrom = (row: CallRow): Refused => {
   const { tag, ...fields } = JSON.parse(row.error!) as { readonly tag: string }
   const given = fields as never
@@ -324,5 +329,5 @@ const refusalFrom = (row: CallRow): Refused => {
   return tag === "ToolValidationError" ? new ToolValidationError(given) : new ToolAuthorizationError(given)
 }
 
-/** What is nested too deep is refused, and the refusal is kept without it. */
+/** An input nested too deep is refused, and the refusal is recorded without it. */
 const textOf = (input: Attempt["input"]): string => (isTooDeep(input) ? "{}" : JSON.stringify(input))

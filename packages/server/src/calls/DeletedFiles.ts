@@ -11,7 +11,7 @@ import { Timers } from "../store/journal/Timers.ts"
 import { unreferredFiles } from "./CallRetention.ts"
 
 const purpose = "deleted-file"
-/** Longer than a call takes from putting its file to the row that names it. */
+/** Longer than a call takes from storing its file to writing the row that names it. */
 const grace = { minutes: 5 }
 
 interface Shown {

@@ -1,7 +1,7 @@
 /**
- * Somebody has erased their memory: what their calls of memory tools keep of it goes too, inputs and results, files and the
- * questions asked about them. That there was a call, when, and how it ended stays. A step at a time, and done twice it
- * changes nothing.
+ * When a principal has erased its memory, what its calls of memory tools store is erased too: inputs, results, files,
+ * and the questions asked about them. That there was a call, when, and how it ended is kept. Works step by step; doing
+ * it twice changes nothing.
  */
 import type { PrincipalId } from "@stoa/contract"
 import { Effect } from "effect"
@@ -19,7 +19,7 @@ const erased = JSON.stringify({ erased: true })
 
 type StoredResult = Pick<CallRow, "id" | "output" | "outputFile" | "error">
 
-/** Which error it was stays; what it said may repeat the input. */
+/** Keeps which error it was, without its message, which may repeat the input. */
 const errorOf = (error: string | null): string | null =>
   error === null
     ? null

@@ -10,7 +10,9 @@ export const makeOwnFiles = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const messages = yield* Messages
 
-  /** That a result merely names a file opens nothing: what counts is what the house itself wrote beside it. */
+  /**
+   * A result that merely names a file gives no access: what counts is what the house itself wrote beside the result.
+   */
   return Effect.fn("OwnFiles.owns")(function* (file: string, viewer: Viewer) {
     const { id } = viewer.principal
     const rows = yield* Effect.orDie(

@@ -21,10 +21,10 @@ export class Approvals extends Context.Service<
       readonly fingerprint: string
       readonly decision: string
       readonly by: PrincipalId
-      /** For one run and all that works for it; null: from now on. */
+      /** Valid for one run and its sub-agents; null: always. */
       readonly run: string | null
     }) => Effect.Effect<void, never, Transaction>
-    /** One that fits. A tool that was defined anew is another tool. */
+    /** A matching standing approval. A tool whose definition changed is another tool. */
     readonly standing: (
       principal: PrincipalId,
       tool: string,
@@ -63,7 +63,7 @@ export class Approvals extends Context.Service<
         },
       )
 
-      // Whoever gave it or has it may give it up; admins may take it from anybody.
+      // The giver and the holder may revoke it; admins may revoke any.
       const whose = ({ all, principal: { id } }: Reader) =>
         all ? sql`1 = 1` : sql`(principal = ${id} OR given_by = ${id})`
 

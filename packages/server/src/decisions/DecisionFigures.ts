@@ -7,7 +7,7 @@ import { makeEligibility } from "./electorate/eligibility.ts"
 import { from } from "./lifecycle.ts"
 import { inState } from "../store/database/States.ts"
 
-/** No more are looked at, the newest first: a house where people answer more than this has other worries. */
+/** At most this many are read, newest first: more answers than this are not expected. */
 const mostRead = 20_000
 
 interface Walked {

@@ -20,7 +20,7 @@ export class DecisionLinks extends Context.Service<
   DecisionLinks,
   {
     readonly make: (decision: DecisionId, principal: PrincipalId) => string
-    /** Whom the token acts as, and on what; nothing, if we did not sign it. */
+    /** Whom the token acts as, and on which decision; undefined if we did not sign it. */
     readonly read: (token: string) => Bearer | undefined
   }
 >()("server/decisions/DecisionLinks") {

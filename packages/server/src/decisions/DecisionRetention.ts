@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { withinADay } from "../store/Moment.ts"
 
-/** So many are looked at in one transaction, so that the writer is never held for long. */
+/** How many are read in one transaction, so that the writer is never held for long. */
 const atOnce = 200
 
 type StillThere = (calls: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>>
@@ -20,11 +20,11 @@ interface Walked {
 }
 
 /**
- * Removes what was closed before a moment, as far as the oldest day of it, and says how many. `stillThere` is the word of
- * whoever asked: which of these calls it still knows. A decision stays as long as what it was about.
+ * Removes decisions closed before a moment, one day at most, and returns how many. `stillThere` is provided by the room
+ * that asked: which of these calls still exist. A decision is kept as long as its subject.
  */
 export const makeDecisionRetention = Effect.map(SqlClient.SqlClient, (sql) => {
-  /** Of those that may go, those without a standing approval. */
+  /** Of the expired ones, those without a standing approval. */
   const unapproved = Effect.fnUntraced(function* (ids: ReadonlyArray<string>, term: string) {
     const kept = yield* sql<{ decision: string }>`SELECT decision FROM approvals
       WHERE ${sql.in("decision", ids)} AND (revoked_at IS NULL OR revoked_at >= ${term})`
@@ -48,10 +48,10 @@ export const makeDecisionRetention = Effect.map(SqlClient.SqlClient, (sql) => {
   ) {
     let after = ""
     while (true) {
-      // An unanswered one was closed when it expired at the latest.
+      // An unanswered decision was closed when it expired at the latest.
       const rows = yield* sql<Walked>`SELECT id, call, state, created_at, coalesce(answered_at, expires_at) AS closed_at
         FROM decisions WHERE id > ${after} ORDER BY id LIMIT ${atOnce}`
-      // Ids are given in order: behind a whole step of young ones there are no old ones.
+      // Ids are in order of time: after a whole step of young ones there are no old ones.
       if (rows.every((row) => row.createdAt >= before)) return
       const closed = rows.filter((row) => row.state !== "open" && row.closedAt < before)
       const there = yield* stillThere(closed.flatMap(({ call }) => (call === null ? [] : [call])))
@@ -86,7 +86,7 @@ export const makeDecisionRetention = Effect.map(SqlClient.SqlClient, (sql) => {
   }, Effect.orDie)
 })
 
-/** What was asked about these calls said what they were given: it stays that it was asked, and what was answered. */
+/** Questions about these calls repeat their inputs: that they were asked, and the answers, are kept. */
 export const eraseInputs = (sql: SqlClient.SqlClient, calls: ReadonlyArray<CallId>, instead: string) =>
   sql`UPDATE decisions SET input = ${instead}, value = NULL, note = NULL
     WHERE ${sql.in("call", calls)} AND answered_at IS NOT NULL`

@@ -1,7 +1,7 @@
 /**
  * A stored question and its answer. It belongs to one exact call, is answered once, and is closed by the first answer
- * that closes it; without an answer it expires as a no. This room does not know what the question is about: whoever
- * asked reads the journal. The possible changes of state are in `lifecycle.ts`.
+ * that closes it; without an answer it expires as a no. This room does not know what the question is about: the room
+ * that asked reads the journal. The possible changes of state are in `lifecycle.ts`.
  */
 import {
   type BadInput,
@@ -38,15 +38,15 @@ import { makeWhoMay } from "./electorate/whoMay.ts"
 import { makeRowInsert } from "../store/database/Inserts.ts"
 import { inState } from "../store/database/States.ts"
 
-/** The purposes of the timers that end a question, or put it to others. */
+/** The purposes of the timers that expire or escalate a question. */
 export const expiryPurpose = "decision"
 export const escalationPurpose = "decision escalation"
 const escalationKey = (id: string): string => `${id} escalation`
 
-/** What is counted against a limit of this name: how many questions of one principal are open at a time. */
+/** The name of the limit on open questions per principal. */
 const openQuestions = "questions/open"
 
-/** What was asked about exactly, and what was answered: whoever acts on it compares before it acts. */
+/** What exactly was asked, and the answer: the room that acts on it compares them first. */
 export type BoundAnswer = Pick<
   DecisionRow,
   "id" | "kind" | "state" | "verdict" | "digest" | "value" | "note" | "answeredBy"
@@ -54,10 +54,10 @@ export type BoundAnswer = Pick<
 
 /** How an answer comes in. */
 export interface AnswerPath {
-  /** The token it is given under. */
+  /** The token that answered. */
   readonly token?: TokenId | null
   /**
-   * `client`: through the client that made the call; to a server's form it counts, for that is data and no approval.
+   * `client`: through the client that made the call; it may answer a server's form, which is data and no approval.
    * `link`: by a signed link, which carries one verdict on one call.
    */
   readonly through?: "client" | "link"
@@ -69,7 +69,7 @@ export class Decisions extends Context.Service<
     readonly ask: (wanted: NewDecision) => Effect.Effect<DecisionId, TooManyRequests, Transaction>
     readonly get: (id: string, reader: Reader) => Effect.Effect<Decision, Missing>
     readonly list: (reader: Reader, query: DecisionQuery) => Effect.Effect<Page<Decision> & { readonly count?: number }>
-    /** Gives the row as it is now; `show` says it to whoever answered, after the commit. */
+    /** Returns the present row; `show` returns it as the answering person sees it, after the commit. */
     readonly answer: (
       id: string,
       by: Principal,
@@ -77,18 +77,18 @@ export class Decisions extends Context.Service<
       path?: AnswerPath,
     ) => Effect.Effect<FullRow, Missing | Forbidden | WrongState | BadInput, Transaction>
     readonly show: (answered: FullRow) => Effect.Effect<Decision>
-    /** Whether somebody may learn of it at all. */
+    /** Whether a principal may know of it at all. */
     readonly seenBy: (id: string, principal: Principal) => Effect.Effect<boolean>
-    /** Whether it waits for this person: `asked`, `over` (closed, or approved by them before), or never theirs. */
+    /** Whether it waits for this person: `asked`, `over` (closed, or already approved by them), or never theirs. */
     readonly awaits: (id: string, principal: Principal) => Effect.Effect<"asked" | "over" | "none">
-    /** Fails where somebody else made the token for its bearer after the question was asked. */
+    /** Fails if somebody else made the token for its bearer after the question was asked. */
     readonly mayLink: (id: string, by: Principal, token: TokenId | null) => Effect.Effect<void, Forbidden>
-    /** Closes an open one without an answer: what it was about is gone. */
+    /** Closes an open one without an answer: its subject is gone. */
     readonly cancel: (id: string, reason: string) => Effect.Effect<void, never, Transaction>
     readonly expire: (id: string) => Effect.Effect<void, never, Transaction>
-    /** Nobody has answered for a while: it is put to others, too. */
+    /** Nobody has answered for a while: others are asked, too. */
     readonly escalate: (id: string) => Effect.Effect<void, never, Transaction>
-    /** What an answered one says about the thing it was asked for. */
+    /** What an answered one says about its subject. */
     readonly bound: (id: string) => Effect.Effect<BoundAnswer | undefined>
   }
 >()("server/decisions/Decisions") {
@@ -108,7 +108,7 @@ export class Decisions extends Context.Service<
       const insert = makeRowInsert(sql, "decisions")
       const whoMay = yield* makeWhoMay
 
-      /** The one way a decision changes its state: nothing, where the table does not allow it. */
+      /** The only way a decision changes its state; undefined if the table does not allow it. */
       const change = Effect.fnUntraced(function* (id: string, act: Act, columns: Partial<DecisionRow> = {}) {
         const changed = yield* Effect.orDie(
           sql<DecisionRow>`UPDATE decisions SET ${sql.update({ ...columns, state: leadsTo(act) } as never)}
@@ -123,18 +123,18 @@ export class Decisions extends Context.Service<
 
       const mayAnswer = (one: FullRow) => Effect.map(eligibility.mayAnswer([one]), (all) => all.get(one.id) ?? [])
 
-      /** Whose last question found no room: of theirs nothing is written before they are counted. */
+      /** Principals whose last question exceeded the limit: for them the count comes before any write. */
       const full = new Set<PrincipalId>()
       /**
-       * One principal cannot flood those who answer: so many questions of one are open at a time. Counted last, when this one is
-       * written: on Postgres its others wait from there to the commit.
+       * Limits the open questions per principal, so that one cannot flood those who answer. Counted last, after this
+       * one is written: on Postgres the principal's other questions wait from there until the commit.
        */
       const room = Effect.fnUntraced(function* (
         { askedBy: principal, policy: epoch }: NewDecision,
         isWritten: boolean,
       ) {
         const most = yield* limits.most({ principal, epoch }, openQuestions)
-        // Those who count at once would each find room for the last one.
+        // Without the lock, concurrent questions would each find room for the last one.
         if (isWritten) yield* Effect.orDie(lockName(sql, openQuestions, principal.id))
         const [count] = yield* Effect.orDie(
           sql<{ n: number }>`SELECT count(*) AS n FROM decisions
@@ -157,7 +157,7 @@ export class Decisions extends Context.Service<
         const expiresAt = DateTime.add(now, { milliseconds: wanted.milliseconds })
         const { call, escalation, kind, named, space } = wanted
         const askedBy = wanted.askedBy.id
-        // Where the names are nobody's, nobody is let in by them: as where callers are named themselves, the admins answer.
+        // If the names belong to nobody, they let nobody in: the admins answer, as if the caller had been named.
         const approver = named === undefined ? null : (named[0] ?? askedBy)
         const askedAt = DateTime.formatIso(wanted.askedAt)
         const asked = { id, kind, state: "open", askedBy, askedAt, approver, space, escalatedAt: null } as const
@@ -258,14 +258,14 @@ export class Decisions extends Context.Service<
         return { ...one, ...won }
       })
 
-      /** The first of two says yes: it stays open for the second. */
+      /** The first of two approvals: it stays open for the second. */
       const approve = Effect.fnUntraced(function* (one: FullRow, by: Principal, hand: PrincipalId) {
         const at = DateTime.formatIso(yield* DateTime.now)
         yield* Effect.orDie(
           sql`INSERT INTO decision_approvals ${sql.insert({ decision: one.id, principal: by.id, at, hand })}
             ON CONFLICT (decision, principal) DO NOTHING`,
         )
-        // Those who may no longer answer do not count any more.
+        // Approvals by people who may no longer answer do not count.
         const able = yield* mayAnswer(one)
         const approved = ((yield* rows.approvers([one])).get(one.id) ?? []).filter((it) => able.includes(it.principal))
         return approved.length
@@ -278,8 +278,8 @@ export class Decisions extends Context.Service<
         path = {},
       ) {
         const reader = yield* readerOf(by)
-        // Held from here to the commit, so that two answers at once are one after the other. Its voters do not change while
-        // it is open, so that it is enough to lock the row.
+        // Locked until the commit, so that two concurrent answers are processed one after the other. The voters of an
+        // open decision do not change, so locking the row is enough.
         const one = yield* find(id, reader, lockRead(sql, "decisions"))
         if (one === undefined) return yield* new Missing({ noun: "decision", ref: id })
         const own = path.through === "client" && one.kind === "elicitation" && one.askedBy === by.id
@@ -295,9 +295,9 @@ export class Decisions extends Context.Service<
           return yield* new WrongState({
             detail: "This decision expired, so the call was refused. Make the call again.",
           })
-        // Whether its own caller's words fit is for the server to say, whose form it is.
+        // The calling client's answer is checked by the server, whose form it is.
         if (!own) yield* checkAnswer(one, given, path.through === "link")
-        // What holds everywhere from now on is not for whoever happens to be in one space.
+        // A standing approval affects everything, so being a member of one space is not enough.
         if (given.reach === "always" && !reader.all && !(yield* eligibility.isNamed(id, by.id)))
           return yield* refused(
             id,
@@ -341,7 +341,7 @@ export class Decisions extends Context.Service<
 
       const escalate: Decisions["Service"]["escalate"] = Effect.fn("Decisions.escalate")(function* (id) {
         const known = yield* rows.fullById(id)
-        // A timer may fire twice: it is put to others once.
+        // A timer may fire twice: it escalates once.
         if (known === undefined || known.escalatedAt !== null) return
         const changed = yield* change(id, "escalate", { escalatedAt: DateTime.formatIso(yield* DateTime.now) })
         if (changed === undefined) return

@@ -12,32 +12,32 @@ export interface NewDecision {
     readonly input: Schema.Json
     readonly riskLevel?: RiskLevel
   } | null
-  /** When the call was made: who came later has no say in an approval. */
+  /** When the call was made: people who joined later have no say in an approval. */
   readonly askedAt: DateTime.Utc
-  /** Of the exact thing asked about. */
+  /** Digest of the exact subject. */
   readonly digest: string
-  /** Of the definition as it was shown, for an approval from now on. */
+  /** Of the definition as shown, for a standing approval. */
   readonly fingerprint: string | null
-  /** The epoch of rights it was asked in. */
+  /** The epoch of rights at the time of asking. */
   readonly policy: number
-  /** What an answer must fit. */
+  /** An answer must match it. */
   readonly schema?: JsonSchema
-  /** What a form is built from where nothing better is known (G-37). */
+  /** The schema to build a form from, if there is nothing better (G-37). */
   readonly form?: JsonSchema
   readonly customUI?: string
-  /** Those who are named; none of them, where the names are nobody's. Absent: nobody is named. */
+  /** The people who are named; empty if the names belong to nobody. Absent: nobody is named. */
   readonly named?: ReadonlyArray<PrincipalId>
   readonly people?: 1 | 2
-  /** To whom it goes, and after how long, if nobody answers. */
+  /** Whom it escalates to, and after how long. */
   readonly escalation?: { readonly milliseconds: number; readonly to: ReadonlyArray<PrincipalId | `role:${Role}`> }
   readonly space: SpaceId | null
-  /** The outermost run it is asked for, where a run asks: an approval may hold for all of it. */
+  /** The outermost run that asks, if one does: an approval may be valid for all of it. */
   readonly run?: string
   readonly milliseconds: number
   /** Why it is asked. */
   readonly rule?: string
-  /** A page outside where the answer is given. */
+  /** An outside page where the answer is given. */
   readonly url?: string
-  /** The MCP server the tool is of, and since when its definition is this one. */
+  /** The MCP server of the tool, and since when it has this definition. */
   readonly pinned?: { readonly server: string; readonly since: string }
 }

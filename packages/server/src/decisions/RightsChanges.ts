@@ -1,6 +1,6 @@
 /**
  * Changes of rights. Allowed changes are made at once. If a policy says `ask`, the change becomes a decision and is
- * made when a second person has agreed (G-38), in the name of whoever wanted it, and only if they still may.
+ * made when a second person has agreed (G-38), in the name of the person who wanted it, and only if they still may.
  */
 import {
   AccessContext,
@@ -37,7 +37,7 @@ import { Journal } from "../store/journal/Journal.ts"
 import { readerLayer } from "../store/journal/Readers.ts"
 import { Decisions } from "./Decisions.ts"
 
-/** As for a call: an approval that nobody gives is a no after a day. */
+/** As for a call: an approval that nobody gives counts as a no after a day. */
 const approvalTime = 24 * 3600 * 1000
 
 const Change = Schema.TaggedUnion({
@@ -80,7 +80,7 @@ export class RightsChanges extends Context.Service<
       principal: Principal,
       changes: typeof PrincipalChange.Type,
     ) => Effect.Effect<Principal | WaitingChange, Missing | NameTaken | OwnedByFile | WrongState | Refused, Caller>
-    /** A decision was answered: what waited for it is made, or is not. Bears repeats. */
+    /** A decision was answered: makes its change, or drops it. Idempotent. */
     readonly resume: (decision: string) => Effect.Effect<void>
   }
 >()("server/decisions/RightsChanges") {
@@ -121,7 +121,7 @@ export class RightsChanges extends Context.Service<
         }),
       }
 
-      /** Whole and in words: whoever agrees reads what it is they agree to. */
+      /** Complete and in words: the approving person must read what they agree to. */
       const question = Effect.fnUntraced(function* (by: Principal, change: Change) {
         const isList = change._tag === "AllowListSet" || change._tag === "AllowListReset"
         const before = isList ? yield* lists.get(change.toolset, change.context) : undefined
@@ -176,7 +176,7 @@ export class RightsChanges extends Context.Service<
           ask(change, needed),
         ) as Effect.Effect<A | WaitingChange, Exclude<E, NeedsApproval> | Refused, Caller>
 
-      /** Whoever wanted it, with the token they wanted it with, as both stand now. */
+      /** The person who wanted it, with the same token, by their present rights. */
       const again = Effect.fnUntraced(function* ({ context, expiresAt, principal, token }: Row) {
         if (token !== null && !(yield* tokens.isAlive(token))) return undefined
         const caller = yield* Effect.option(tokens.again(principal, context))
@@ -189,7 +189,7 @@ export class RightsChanges extends Context.Service<
 
       const resume: RightsChanges["Service"]["resume"] = Effect.fn("RightsChanges.resume")(function* (decision) {
         const bound = yield* decisions.bound(decision)
-        // Taken out and made in one transaction: a repeat finds nothing.
+        // Removed and made in one transaction: a repeat finds nothing.
         const made = transact(
           Effect.gen(function* () {
             const rows = yield* Effect.orDie(

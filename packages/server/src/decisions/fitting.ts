@@ -6,7 +6,7 @@ import type { DecisionRow } from "./rows.ts"
 
 const bad = (path: string, message: string) => new BadInput({ issues: [{ path, message }] })
 
-/** What is wrong with an answer before its value is looked at. */
+/** What is wrong with an answer, apart from its value. */
 const fault = (one: DecisionRow, answer: NewAnswer, byLink: boolean): BadInput | undefined => {
   const { input, reach, value, verdict } = answer
   if (one.kind === "approval" && verdict === "submit")
@@ -17,7 +17,7 @@ const fault = (one: DecisionRow, answer: NewAnswer, byLink: boolean): BadInput |
   if (verdict !== "submit" && value !== undefined) return bad("value", "fills a form; an approval is edited with input")
   if (input !== undefined && verdict !== "approve") return bad("input", 'is only allowed with the verdict "approve"')
   if (reach === "run" && one.run === null) return bad("reach", "no run asks for this call; use once or always")
-  // Whoever finds a link must not be able to do more with it than say yes or no to this one call.
+  // A stolen link must allow no more than yes or no to this one call.
   if (byLink && reach !== undefined && reach !== "once")
     return bad("reach", "a link carries one verdict on one call; approve from now on under your own token")
   if (byLink && input !== undefined)

@@ -10,7 +10,7 @@ import { decisionFrom, type FullRow, makeRows } from "./rows.ts"
 
 export type DecisionQuery = PageQuery & { readonly state?: DecisionState; readonly for?: "me" }
 
-/** Nobody has so many before them that a higher count would tell more. */
+/** Nobody has so many that a higher count would tell more. */
 const mostCounted = 1000
 
 export const makeReading = Effect.fnUntraced(function* (eligibility: Effect.Success<typeof makeEligibility>) {
@@ -54,7 +54,10 @@ export const makeReading = Effect.fnUntraced(function* (eligibility: Effect.Succ
     return found === undefined ? yield* new Missing({ noun: "decision", ref: id }) : yield* show(found)
   })
 
-  /** The open ones that wait for this person, oldest first; not those they have approved and a second one has not. */
+  /**
+   * The open ones that wait for this person, oldest first; without those they have approved and that wait for a second
+   * person.
+   */
   const waitingFor = Effect.fnUntraced(function* ({ all, principal }: Reader, query: DecisionQuery) {
     if (principal.kind !== "person") return { items: [], next: null, count: 0 }
     const { after, limit } = pageFrom(query)

@@ -36,7 +36,7 @@ export interface DecisionRow {
   readonly approver: PrincipalId | null
   readonly people: number
   readonly space: SpaceId | null
-  /** The outermost run it is asked for. */
+  /** The outermost run that asks. */
   readonly run: string | null
   readonly rule: string | null
   readonly url: string | null
@@ -54,7 +54,7 @@ export interface DecisionRow {
   readonly answeredAt: string | null
 }
 
-/** A row as people see it: read with who asked (`kind name`), and those who were asked (`principal reason`, a line each). */
+/** A row as people see it: with the asker (`kind name`), and those who were asked (`principal reason`, a line each). */
 export interface FullRow extends DecisionRow {
   readonly asker: string
   readonly voters: string | null
@@ -63,7 +63,7 @@ export interface FullRow extends DecisionRow {
 const moment = (text: string | null): DateTime.Utc | null => (text === null ? null : DateTime.makeUnsafe(text))
 const json = (text: string) => JSON.parse(text) as Schema.Json
 
-/** The largest list of names that is worth sending. */
+/** The most names worth sending. */
 const mostNamed = 100
 
 /** The word before the first space, and the rest. */
@@ -89,7 +89,7 @@ export const decisionFrom = (
   const schema = row.schema ?? row.form
   const [kind, name] = wordAndRest(row.asker)
   const isOfCall = call !== null && input !== null
-  // Every field by its name, and those that may be missing last: thousands of them have one shape.
+  // Every field is written out, the optional ones last, so that thousands of these objects have one shape.
   return {
     id: row.id,
     kind: row.kind,
@@ -121,14 +121,14 @@ export const decisionFrom = (
   }
 }
 
-/** An approval of two, and by whose hand it was given. */
+/** One approval of two, and the person who really gave it. */
 export interface FirstApproval {
   readonly decision: string
   readonly principal: PrincipalId
   readonly hand: PrincipalId
 }
 
-/** The columns of a `FullRow`, in one statement: a second one would name each id of a page. */
+/** The columns of a `FullRow` in one statement: a second statement would have to name each id of a page. */
 const full = `decisions.*,
   (SELECT p.kind || ' ' || p.name FROM principals p WHERE p.id = decisions.asked_by) AS asker,
   (SELECT string_agg(v.principal || ' ' || v.reason, '\n') FROM decision_voters v WHERE v.decision = decisions.id) AS voters`
@@ -144,7 +144,7 @@ export const makeRows = Effect.map(SqlClient.SqlClient, (sql) => ({
     return (yield* Effect.orDie(sql<FullRow>`SELECT ${sql.literal(full)} FROM decisions WHERE id = ${id}`))[0]
   }),
 
-  /** Of those that need several people. Whoever approves another is the one who answered it. */
+  /** Only for those that need several people. For the others, the approver is the one who answered. */
   approvers: Effect.fnUntraced(function* (decisions: ReadonlyArray<Pick<DecisionRow, "id" | "people">>) {
     const ids = decisions.filter(({ people }) => people > 1).map(({ id }) => id)
     if (ids.length === 0) return new Map<string, ReadonlyArray<FirstApproval>>()

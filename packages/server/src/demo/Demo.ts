@@ -1,6 +1,6 @@
 /**
- * The demo office of a new house: made once, after the doors are open, and taken away at a word. Everything in it is what
- * people make themselves, by the same services; no other room knows that there is a demo.
+ * The demo office of a new house: made once, after the doors are open, and removed on request. Everything in it is made
+ * through the services that people use themselves; no other room knows about the demo.
  */
 import {
   BadInput,
@@ -24,7 +24,7 @@ import { scriptedModel, vendors } from "./office.ts"
 import { makeRemoving } from "./removing.ts"
 import { makeRows } from "./rows.ts"
 
-/** What people call the model that plays rules. */
+/** The displayed name of the scripted model. */
 const scripted = "scripted"
 const shownModel = (name: string): string => (name === scriptedModel ? scripted : name)
 
@@ -32,11 +32,11 @@ export class Demo extends Context.Service<
   Demo,
   {
     readonly get: Effect.Effect<Shown>
-    /** The space it begins in, while it is there. */
+    /** The space in which it begins, while it exists. */
     readonly space: Effect.Effect<SpaceId | null>
     readonly change: (change: DemoChange) => Effect.Effect<Shown, BadInput | WrongState>
     readonly remove: Effect.Effect<void, WrongState>
-    /** At a start: makes it if it is wanted and the house is new, and goes on with what was cut off. */
+    /** At a start: makes the demo if it is wanted and the house is new, and continues interrupted work. */
     readonly open: (options: { readonly wanted: boolean }) => Effect.Effect<void>
   }
 >()("server/demo/Demo") {
@@ -52,7 +52,9 @@ export class Demo extends Context.Service<
       const languages = yield* Languages
       const spend = yield* Spend
 
-      /** New is a house that stands for the first time, and nobody has been in but its admin. */
+      /**
+       * A house is new if this is its first start, nothing was made in it, and it has no principals besides its admin.
+       */
       const isNew = Effect.gen(function* () {
         if ((yield* journal.floor) > 0) return false
         const starts = yield* journal.read({ after: 0, limit: 2, kinds: ["house.started"] })
@@ -81,7 +83,7 @@ export class Demo extends Context.Service<
         return items.filter(({ principal }) => ids.has(principal)).reduce((sum, { cost }) => sum + cost, 0)
       })
 
-      /** Those that the file declares, and those of vendors whose key is there. */
+      /** The models that the file declares, and those of vendors whose key is set. */
       const choices = Effect.gen(function* () {
         const declared = (yield* languages.list).filter(
           ({ name, purpose }) => purpose === "thinking" && name !== scriptedModel && !Object.hasOwn(vendors, name),
@@ -146,7 +148,7 @@ export class Demo extends Context.Service<
               yield* rows.part("model", model, model)
             }
             for (const id of yield* mine)
-              // One that somebody has retired stays so.
+              // A retired agent stays retired.
               yield* Effect.ignore(agents.change(id, { model, limits: limitsWithin(budget) }))
             yield* rows.setModel(model, Math.round(budget * 1e6))
             yield* journal.append({ kind: "demo.changed", body: { state: "on", step: null } })

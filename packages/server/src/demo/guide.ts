@@ -1,4 +1,4 @@
-/** The first steps of whoever came to the house, ticked by what happens: a reader of the journal. */
+/** The first steps of a new user, ticked by events: a reader of the journal. */
 import type { Event, FirstStep } from "@stoa/contract"
 import { DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -10,7 +10,7 @@ import { makeRows } from "./rows.ts"
 
 const stepOf = (event: Event): FirstStep | "models" | undefined => {
   switch (event.kind) {
-    // A session is made by whoever it is for; other tokens are handed out.
+    // A session is issued by the principal itself; other tokens are issued to others.
     case "token.issued":
       return event.actor === event.body.principal ? "signed-in" : undefined
     case "decision.answered":
@@ -27,7 +27,7 @@ const stepOf = (event: Event): FirstStep | "models" | undefined => {
 
 const guide = Effect.gen(function* () {
   const rows = yield* makeRows
-  // A step is taken once and for all: what happens again concerns nobody.
+  // A step is ticked once: later events of its kind are ignored.
   const taken = new Set<string>((yield* rows.steps).map(({ step }) => step))
   return readerLayer({
     name: "first-steps",
@@ -51,7 +51,7 @@ const guide = Effect.gen(function* () {
       for (const event of events) {
         const step = stepOf(event)
         if (step === undefined) continue
-        // A model of a vendor's that can be asked: by the file, or chosen for the demo.
+        // A usable model of a vendor: from the file, or chosen for the demo.
         const has =
           step !== "models" ||
           (yield* list).some(

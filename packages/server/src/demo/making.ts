@@ -1,4 +1,7 @@
-/** Makes the demo through the rooms' own services: everything in one transaction, and then the one program it starts. */
+/**
+ * Makes the demo through the rooms' own services: most of it in one transaction, then the tools and the server that it
+ * starts.
+ */
 import { fileURLToPath } from "node:url"
 import { type AgentLimits, NewPrincipal, type PrincipalId, type SpaceId } from "@stoa/contract"
 import { DateTime, Effect } from "effect"
@@ -15,17 +18,17 @@ import { Upstreams } from "../upstreams/Upstreams.ts"
 import * as office from "./office.ts"
 import { makeRows } from "./rows.ts"
 
-// Written like this, so that a built package has its own.
+// In this form, so that a built package uses its own copies.
 const rules = fileURLToPath(new URL("./rules.json", import.meta.url))
 const town = fileURLToPath(new URL("./town.ts", import.meta.url))
 
-/** Each agent has its share of what all of them may spend. */
+/** All agents share the budget equally. */
 export const limitsWithin = (budget: number): AgentLimits => ({
   ...office.agents[0]!.limits,
   perDay: { cost: budget / office.agents.length, tokens: office.tokensPerDay },
 })
 
-/** US dollars a day, until somebody says otherwise. */
+/** US dollars a day, by default. */
 const usualBudget = 1
 
 export const makeMaking = Effect.gen(function* () {
@@ -70,10 +73,10 @@ export const makeMaking = Effect.gen(function* () {
     return made[0]!
   })
 
-  /** False: somebody was first. */
+  /** False: another process was first. */
   const claimed = Effect.gen(function* () {
     const madeAt = DateTime.formatIso(yield* DateTime.now)
-    // Claimed before anything is made: of two houses that start at once one makes it.
+    // Claimed before anything is made: if two processes start at once, one makes it.
     if (!(yield* rows.claim({ madeAt, model: office.scriptedModel, budgetMicros: usualBudget * 1e6 }))) return false
     yield* languages.put(office.scriptedModel, script)
     yield* rows.part("model", office.scriptedModel, office.scriptedModel)
@@ -83,7 +86,7 @@ export const makeMaking = Effect.gen(function* () {
       const owner = made.get(agent)!
       yield* memories.put({ id: owner }, owner, { kind: "note", key, content })
     }
-    // Intended now and made below: schemas are compiled and a program is started outside of a transaction.
+    // Only listed now and made below: schemas are compiled and a program is started outside the transaction.
     for (const { name } of office.tools) yield* rows.part("tool", name, name, false)
     yield* rows.part("server", office.serverName, office.serverName, false)
     yield* journal.append({ kind: "demo.changed", body: { state: "on", step: null } })
@@ -98,7 +101,7 @@ export const makeMaking = Effect.gen(function* () {
     args: ["--disable-warning=ExperimentalWarning", town],
   }
 
-  /** Greeter begins, once: its trigger has a key. */
+  /** Starts greeter, once: its trigger has a key. */
   const begin = Effect.gen(function* () {
     const row = yield* rows.get
     const greeter = yield* agents.get("greeter")
@@ -107,12 +110,15 @@ export const makeMaking = Effect.gen(function* () {
       yield* triggers.start(greeter, { text: office.opening, space: row.space, key: "demo", by: admin, run: undefined })
   })
 
-  /** What is yet to be there: after the rest, or at the next start if this one was cut off. The server last, with the opening. */
+  /**
+   * Makes what is missing: after the rest, or at the next start if this one was interrupted. The server comes last,
+   * with the opening.
+   */
   const finish = Effect.gen(function* () {
     const waiting = (yield* rows.parts).filter(({ done }) => done === 0)
     for (const tool of office.tools) {
       if (!waiting.some(({ kind, ref }) => kind === "tool" && ref === tool.name)) continue
-      // There already: it was made, and the house stopped before it could say so.
+      // It was made before the house stopped, but not marked as done.
       yield* Effect.catchTag(tools.add(tool), "NameTaken", () => Effect.void)
       yield* rows.partDone("tool", tool.name)
     }
@@ -122,7 +128,7 @@ export const makeMaking = Effect.gen(function* () {
     yield* rows.partDone("server", office.serverName)
   }).pipe(Effect.withSpan("Demo.finish"))
 
-  /** The program may stand elsewhere than when the demo was made. */
+  /** The program may have moved since the demo was made. */
   const renew = journal.transact(Effect.ignore(languages.put(office.scriptedModel, script)))
 
   return { make, finish, renew }

@@ -1,4 +1,4 @@
-/** The demo office as plain declarations: who works there, where they talk, what they work with, and what they are told. */
+/** The demo office as plain declarations: its agents, spaces and tools, and what they are told. */
 import type { AgentLimits, DeclaredModel, NewSpace, ToolsetName } from "@stoa/contract"
 
 /** The model that plays `rules.json`. */
@@ -6,9 +6,9 @@ export const scriptedModel = "demo-scripted"
 
 const toolsets: ReadonlyArray<ToolsetName> = ["gateway", "stoa", "skills"]
 
-/** Short runs, few of them through one another, and a day that ends: nothing here goes on for ever. */
+/** Short runs, few levels deep, and a daily limit: nothing here runs forever. */
 const limits: AgentLimits = { steps: 16, minutes: 10, depth: 6, waits: 4, width: 3 }
-/** Of each agent, whatever it thinks with. */
+/** Per agent, with any model. */
 export const tokensPerDay = 400_000
 
 export const agents = [
@@ -33,7 +33,7 @@ export const agents = [
   },
 ].map((one) => ({ ...one, toolsets, limits }))
 
-/** Whom people talk with, each in a space between two. */
+/** The agents that people talk with, each in a direct-message space. */
 export const talkers = ["greeter", "planner", "clerk"] as const
 
 /** The first is where the demo begins. */
@@ -109,13 +109,13 @@ export const tools: ReadonlyArray<{ readonly name: string } & Readonly<Record<st
   },
 ]
 
-/** An MCP server of the house's own: `town.ts`, started by the house as any other. */
+/** The demo's own MCP server: `town.ts`, started by the house like any other. */
 export const serverName = "town"
 
 /** What greeter is told when the office opens. */
 export const opening = "The office opens: welcome everybody."
 
-/** What is remembered before anybody has said anything. */
+/** What agents remember from the beginning. */
 export const memories = [
   {
     agent: "clerk",
@@ -125,7 +125,10 @@ export const memories = [
   { agent: "planner", key: "office/address", content: "The office is in Piraeus, by the harbour." },
 ] as const
 
-/** Models of vendors whose key is in the environment: for whoever wants the office to think. US dollars a million tokens. */
+/**
+ * Models of vendors whose key is in the environment, for users who want the office to think. US dollars per million
+ * tokens.
+ */
 export const vendors: Readonly<Record<string, DeclaredModel>> = {
   "demo-anthropic": { provider: "anthropic", model: "claude-sonnet-4-5", price: { in: 3, out: 15 } },
   "demo-openai": { provider: "openai", model: "gpt-4o-mini", price: { in: 0.15, out: 0.6 } },

@@ -1,4 +1,4 @@
-/** Takes the demo away: what its rows name, and nothing else. Cut off midway, the next start goes on with it. */
+/** Removes the demo: exactly what its rows list. If it is interrupted, the next start continues. */
 import type { PrincipalId } from "@stoa/contract"
 import { DateTime, Effect } from "effect"
 import { Principals } from "../access/identity/Principals.ts"
@@ -22,7 +22,7 @@ export const makeRemoving = Effect.gen(function* () {
   const upstreams = yield* Upstreams
   const now = Effect.map(DateTime.now, DateTime.formatIso)
 
-  /** A space keeps what people said in it, for those who want to read it again; its name is free. */
+  /** Archives the space with its messages, so that people can still read them, and frees its name. */
   const closeSpace = Effect.fnUntraced(function* (id: string) {
     const viewer = houseViewer(yield* Effect.orDie(principals.get("admin")))
     const space = yield* spaces.get(id, viewer)
@@ -30,7 +30,7 @@ export const makeRemoving = Effect.gen(function* () {
     if (space.archivedAt === null) yield* spaces.change(space, { archived: true }, viewer)
   })
 
-  // What somebody has taken away already is gone: that is what is wanted.
+  // Errors are ignored: a part that somebody has already removed is fine.
   const takeAway = ({ kind, name, ref }: PartRow) => {
     switch (kind) {
       case "agent":
@@ -46,7 +46,7 @@ export const makeRemoving = Effect.gen(function* () {
     }
   }
 
-  /** Nobody works any more, nothing of it can be called: from now on it only goes. */
+  /** First retires the agents and archives the spaces: from then on nobody works and nothing can be called. */
   const begin = journal.transact(
     Effect.gen(function* () {
       if (!(yield* rows.move("on", "removing", yield* now))) return false

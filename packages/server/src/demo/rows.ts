@@ -1,4 +1,4 @@
-/** The demo's own rows: that it was made, what it made, and the first steps somebody has taken. */
+/** The demo's own rows: that it was made, its parts, and the first steps that were taken. */
 import type { DemoPartKind, FirstStep, SpaceId } from "@stoa/contract"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -26,7 +26,7 @@ export const makeRows = Effect.gen(function* () {
     ),
     parts: Effect.orDie(sql<PartRow>`SELECT * FROM demo_parts ORDER BY kind, name`),
     steps: Effect.orDie(sql<{ step: FirstStep; at: string }>`SELECT step, at FROM first_steps`),
-    /** False: there is one, or was. */
+    /** False: there is or was one. */
     claim: (row: { readonly madeAt: string; readonly model: string; readonly budgetMicros: number }) =>
       Effect.map(
         Effect.orDie(
@@ -38,7 +38,7 @@ export const makeRows = Effect.gen(function* () {
     setSpace: (space: SpaceId) => Effect.orDie(sql`UPDATE demos SET space = ${space} WHERE id = 1`),
     setModel: (model: string, budgetMicros: number) =>
       Effect.orDie(sql`UPDATE demos SET model = ${model}, budget_micros = ${budgetMicros} WHERE id = 1`),
-    /** Whether it was in the state before: of two who ask at once one is answered. */
+    /** Whether it was in the state `from`: of two concurrent requests, one succeeds. */
     move: (from: DemoRow["state"], to: DemoRow["state"], at: string) =>
       Effect.map(
         Effect.orDie(

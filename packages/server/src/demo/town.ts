@@ -1,6 +1,6 @@
 /**
  * A small MCP server: the calendar, the weather and the cafés of a town that does not exist. The house starts it as a
- * program, as it would any other server, and speaks with it line by line. It needs no package and reaches nothing.
+ * program, like any other server, and talks to it line by line. It needs no package and no network.
  */
 // edge: a program of its own, which reads and writes its standard streams.
 import { createInterface } from "node:readline"
@@ -69,7 +69,7 @@ const say = (message: object) => process.stdout.write(`${JSON.stringify({ jsonrp
 for await (const line of createInterface({ input: process.stdin })) {
   if (line.trim() === "") continue
   const asked = JSON.parse(line) as Asked
-  // What has no id wants no answer.
+  // A notification, which gets no answer.
   if (asked.id === undefined) continue
   const result = resultOf(asked)
   say(

@@ -1,7 +1,7 @@
 /**
- * From a request to a caller. First what is checked before anybody reads it: is the house open, is the Host ours, does it come
- * from one of our pages. Then credential, caller, limit, cause and, if it is refused, the record of the refusal. The only way
- * in for HTTP, the feed and MCP. Identity comes from here and from nowhere else (X-27).
+ * From a request to a caller. First the checks that need no credential: is the house open, is the Host ours, does it
+ * come from one of our pages? Then credential, caller, limit, cause and, if it is refused, the record of the refusal.
+ * HTTP, the feed and MCP all use it. Identity comes only from here (X-27).
  */
 import {
   Caller,
@@ -36,20 +36,20 @@ export interface RefusalOptions {
 const traceId = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/
 const isCorrelation = Schema.is(CorrelationId)
 
-/** The trace id of the caller, if it sent one (W3C), so that one id runs through everything (G-39). */
+/** The caller's trace id (W3C), if it sent one, so that one id identifies everything (G-39). */
 export const correlationFrom = (traceparent: string | undefined): CorrelationId => {
   const found = traceparent === undefined ? undefined : traceId.exec(traceparent)?.[1]
   return found !== undefined && isCorrelation(found) && !/^0+$/.test(found) ? found : newCorrelation()
 }
 
-/** The names this house answers to. A request for another is DNS rebinding (G-44). */
+/** The names this house answers to. A request for another name is DNS rebinding (G-44). */
 export const hostsOf = ({ host, port, publicUrl }: RefusalOptions): ReadonlySet<string> => {
   const names = ["127.0.0.1", "localhost", "[::1]", host.includes(":") ? `[${host}]` : host]
   const own = names.flatMap((name) => [`${name}:${port}`, ...(port === 80 ? [name] : [])])
   return new Set([...own, ...(publicUrl === undefined ? [] : [publicUrl.host])].map((name) => name.toLowerCase()))
 }
 
-/** What of a request the refusals look at. */
+/** The parts of a request that the refusals check. */
 interface Asked {
   readonly method: string
   readonly target: Target
@@ -60,10 +60,10 @@ const hasBody = (request: Asked): boolean =>
   HttpMethod.hasBody(request.method as "POST") &&
   (request.headers["transfer-encoding"] !== undefined || (request.headers["content-length"] ?? "0") !== "0")
 
-/** Why a request is turned away before anybody reads it; undefined when it is not. */
+/** Why a request is refused before its body is read; undefined if it is not. */
 export const refusals = (options: RefusalOptions) => {
   const hosts = hostsOf(options)
-  // Behind 0.0.0.0 every name of the machine is ours; only the Origin then tells a foreign page apart.
+  // If we listen on 0.0.0.0, every name of the machine is ours; then only the Origin reveals a foreign page.
   const anyHost = options.host === "0.0.0.0" || options.host === "::"
 
   const refusal = (request: Asked) => {
@@ -81,7 +81,7 @@ export const refusals = (options: RefusalOptions) => {
       return new UnsupportedBody({ contentType: type })
     return undefined
   }
-  /** A page of ours: the origin names the host that was asked, or the public address. No CORS beyond that. */
+  /** One of our pages: the origin is the host of the request, or the public address. No other CORS. */
   const isOwn = (origin: string, host: string): boolean => {
     const parsed = URL.parse(origin)
     if (parsed === null) return false
@@ -91,31 +91,31 @@ export const refusals = (options: RefusalOptions) => {
   return refusal
 }
 
-/** What of a request says who sent it. */
+/** The parts of a request that identify its sender. */
 export interface Sender {
   readonly authorization: string | undefined
-  /** What a browser that signed in sends instead. */
+  /** The session of a signed-in browser, instead of a token. */
   readonly session?: string | undefined
-  /** Where it came from, counted for wrong guesses. */
+  /** The sender's address: wrong guesses are counted per address. */
   readonly address: string | undefined
 }
 
 const kilobyte = 1024
 const scheme = "bearer "
-/** The token of a header, however the scheme is written; undefined where it is none. */
+/** The token of an Authorization header, with the scheme in any case; undefined if there is none. */
 const tokenIn = (authorization: string): string | undefined =>
   authorization.slice(0, scheme.length).toLowerCase() === scheme
     ? authorization.slice(scheme.length).trim() || undefined
     : undefined
 
-/** A failure in which a refusal may be wrapped: effect/http-api hands a security middleware its handler's in one. */
+/** The refusal inside a wrapper: effect/http-api wraps the errors of a handler behind a security middleware. */
 const inner = (error: unknown): unknown =>
   typeof error === "object" && error !== null && "error" in error ? (error as { readonly error: unknown }).error : error
 
-/** What `WWW-Authenticate` and `Retry-After` say of a refusal; nothing of any other. */
+/** The `WWW-Authenticate` and `Retry-After` headers of a refusal; none for any other error. */
 export const headersOf = (given: unknown): Readonly<Record<string, string>> => {
   const error = given instanceof Unauthenticated || given instanceof TooManyRequests ? given : inner(given)
-  // A token that was sent and refused is named so; one that was not sent is no error.
+  // Only a token that was sent and refused is `invalid_token`; a missing token is no error.
   if (error instanceof Unauthenticated)
     return { "www-authenticate": error.reason === "missing" ? "Bearer" : 'Bearer error="invalid_token"' }
   return error instanceof TooManyRequests ? { "retry-after": String(error.retryAfter) } : {}
@@ -124,19 +124,22 @@ export const headersOf = (given: unknown): Readonly<Record<string, string>> => {
 export class Acting extends Context.Service<
   Acting,
   {
-    /** Who sent it. No credential is the stand-in, where a setting names one; one that is no bearer token is refused. */
+    /**
+     * The sender. Without a credential it is the stand-in principal, if a setting names one; a credential that is not a
+     * bearer token is refused.
+     */
     readonly identify: (sender: Sender) => Effect.Effect<Caller["Service"], Unauthenticated | TooManyRequests>
-    /** Counted as a request of the caller's, done as theirs, and written down as denied where it is refused. */
+    /** Counts the request against the caller's limits, runs it as the caller, and records a refusal. */
     readonly as: <A, E, R>(
       caller: Caller["Service"],
       correlationId: CorrelationId,
       app: Effect.Effect<A, E, R>,
-      /** Of the request's body; of one that comes in parts, once it is there. */
+      /** Size of the body; if it is chunked, an effect that knows it once it is read. */
       bytes?: number | Effect.Effect<number>,
     ) => Effect.Effect<A, E | TooManyRequests, Exclude<R, Caller>>
-    /** For a door that answers refusals in words of its own: what fails as forbidden is written down first. */
+    /** For a door that formats refusals itself: records a Forbidden before passing it on. */
     readonly recorded: <A, E, R>(app: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R | Caller>
-    /** A guess at a credential that was wrong: counted, and written down. */
+    /** Counts and records a wrong credential. */
     readonly refused: <E extends Unauthenticated>(
       error: E,
       sender: Sender,
@@ -154,7 +157,7 @@ export class Acting extends Context.Service<
         const journal = yield* Journal
 
         const refused: Acting["Service"]["refused"] = Effect.fnUntraced(function* (error, { address }, resource) {
-          // Counted before it is written down: a flood of guesses must not become a flood of rows.
+          // Counted before it is recorded: a flood of guesses must not become a flood of rows.
           yield* limits.takeGuess(address ?? "unknown")
           const body = { principal: null, action: "authenticate", resource, rule: "unknown, expired or revoked" }
           yield* skipIfDiskFull("a refused token", journal.transact(journal.append({ kind: "access.denied", body })))
@@ -177,7 +180,7 @@ export class Acting extends Context.Service<
         }
 
         const queue = new FairQueue()
-        /** Until its turn has come; a principal with too many before it is told so. */
+        /** Waits for the principal's turn; fails if too many of its requests wait already. */
         const placeOf = (id: string, bytes: number): Effect.Effect<Leave, TooManyRequests> =>
           Effect.callback<Leave, TooManyRequests>((resume) => {
             const leave = queue.wait(id, bytes, (place) => resume(Effect.succeed(place)))
@@ -186,7 +189,7 @@ export class Acting extends Context.Service<
             resume(Effect.fail(new TooManyRequests({ resource: "http", limit, retryAfter: 1 })))
           })
 
-        /** Somebody over a limit is answered a little later: it cannot ask as fast as it is refused. */
+        /** Delays the answer to a principal over its limit, so that it cannot ask as fast as it is refused. */
         const heldBack = (id: string): Effect.Effect<void> =>
           Effect.callback<void>((resume) => {
             const answer = () => resume(Effect.void)
@@ -217,7 +220,7 @@ export class Acting extends Context.Service<
             const leave = queue.begin(id, bytes)
             return leave === undefined ? Effect.flatMap(placeOf(id, bytes), until) : until(leave)
           }
-          // Small ones are bounded by their number.
+          // Small requests are limited only by their number.
           const sized = (bytes: number): Effect.Effect<A, E | TooManyRequests, R | Caller> =>
             bytes < kilobyte
               ? begun(bytes)
@@ -226,7 +229,7 @@ export class Acting extends Context.Service<
             typeof bytes === "number" ? sized(bytes) : Effect.flatMap(bytes, sized),
           )
           const answered = Effect.tapError(counted, (error) => (isOver(error) ? heldBack(id) : record(error)))
-          // Both at once: each addition may copy the whole.
+          // Both at once: each addition may copy the whole context.
           return Effect.updateContext(
             answered,
             (around: Context.Context<Exclude<R, Caller>>) =>

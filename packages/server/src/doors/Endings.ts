@@ -18,7 +18,7 @@ interface Open {
 export class Endings extends Context.Service<
   Endings,
   {
-    /** Calls `end` once, when the caller's token has ended; what is returned is to be called when the stream is closed. */
+    /** Calls `end` once, when the caller's token has ended; call the returned function when the stream is closed. */
     readonly watch: (who: Who, end: () => void) => () => void
     /** Returns when the caller's token has ended. */
     readonly ended: (who: Who) => Effect.Effect<void>

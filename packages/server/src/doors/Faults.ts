@@ -1,11 +1,13 @@
-/** What every door answers when something fails that no request should be able to break. */
+/** The answer of every door to a failure that no request should be able to cause. */
 import { type CorrelationId, DiskFull, Internal, Unavailable } from "@stoa/contract"
 import { Cause, Effect } from "effect"
 import { isOfFullDisk } from "../store/database/FullDisk.ts"
 
 type Fault = DiskFull | Unavailable | Internal
 
-/** A full disk and a database that is away are told as what they are; the rest is logged whole and told as an id. */
+/**
+ * A full disk and a missing database are reported as such; anything else is logged completely and reported as an id.
+ */
 export const faultOf = (
   what: string,
   cause: Cause.Cause<unknown>,

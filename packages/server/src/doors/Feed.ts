@@ -1,9 +1,9 @@
 /**
- * The feed: one reader of the journal's end for all subscribers of this process. Each event is read once, framed once a
- * face, and written to those who may see it; frames that come close together leave in one write.
+ * The feed: one reader of the journal's end for all subscribers of this process. Each event is read once, framed once
+ * per face, and written to those who may see it; frames that come close together leave in one write.
  *
- * A subscriber that resumes first catches up from the journal on its own, and joins the others at the very cursor where
- * it stands: no gap, no repeat.
+ * A subscriber that resumes first catches up from the journal on its own, and joins the others exactly at its cursor:
+ * no gap, no repeat.
  */
 // edge: subscribers are node responses; nothing here must outlive the process.
 import type { ServerResponse } from "node:http"
@@ -19,15 +19,15 @@ import { closeFrame, deltaFrame, eventFrame, heartbeat, openFrame, reloadFrame }
 import { makePast, pastPage, patience } from "./feed/past.ts"
 import { changesRights, enter, isStale, leaveBy, maySee, mayWatch, type FeedScope } from "./feed/visible.ts"
 
-/** Well within the 30 s of S0-70, so that a late timer still is in time. */
+/** Well within the 30 s of S0-70, so that even a late timer is in time. */
 const heartbeatEvery = Duration.seconds(20)
-/** A reader that lets this much pile up is told to reload: one slow client must not cost the house its memory. */
+/** A client with this much unsent data must reload: one slow client must not fill the memory of the house. */
 const mostUnsent = 1024 * 1024
-/** With many subscribers a write each is the cost; a short gathering makes one write of many events. */
+/** With many subscribers, the number of writes is the cost; a short delay turns many events into one write. */
 const gathering = (subscribers: number) =>
   subscribers > 50 ? Duration.millis(Math.min(50, Math.ceil(subscribers / 20))) : Duration.zero
 
-/** How long a closed stream may take to be read to its end, in milliseconds. */
+/** How long a client may take to read the end of a closed stream, in milliseconds. */
 const lastWords = 10_000
 const gone = "this token no longer works"
 const changed = "your rights have changed; connect again"
@@ -37,9 +37,9 @@ export interface Subscription {
   readonly face: FaceName | undefined
   /** Only this space, by id. */
   readonly space: string | undefined
-  /** Where to go on; the end of the journal, if not given. */
+  /** The cursor to continue after; by default the end of the journal. */
   readonly after: number | undefined
-  /** Whether token and rights still are as they were when the stream began. Asked with every heartbeat. */
+  /** Whether token and rights are unchanged since the stream began. Checked with every heartbeat. */
   readonly still: Effect.Effect<boolean>
 }
 
@@ -47,7 +47,7 @@ interface Subscriber extends Subscription {
   readonly response: ServerResponse
   readonly principal: PrincipalId
   readonly expiresAt: number | null
-  /** As it was last asked; never shown anything by before that. */
+  /** What the caller may see, as last loaded. Nothing is shown before the first load. */
   sight: FeedScope
   cursor: number
 }
@@ -73,7 +73,7 @@ export class Feed extends Context.Service<
     /** Writes the feed to a response whose head has been sent, until either side closes it. */
     readonly subscribe: (response: ServerResponse, subscription: Subscription) => Effect.Effect<void>
     readonly subscribers: () => number
-    /** Who listens, each once however many streams it has. */
+    /** The principals that listen, each counted once however many streams it has. */
     readonly listening: () => { readonly people: number; readonly agents: number; readonly services: number }
     /** How many streams a principal has open. */
     readonly streamsOf: (principal: string) => number
@@ -100,7 +100,7 @@ export class Feed extends Context.Service<
       const end = (one: Subscriber, last: string) => {
         leave(one)
         one.response.end(last)
-        // Who does not read its last frame does not keep its socket either.
+        // A client that does not read its last frame must not keep its socket.
         one.response.socket?.setTimeout(lastWords, () => one.response.destroy())
       }
       const close = (one: Subscriber, reason: string) => end(one, closeFrame(reason))
@@ -109,13 +109,13 @@ export class Feed extends Context.Service<
         // wall clock: tokens end at a moment.
         if (one.expiresAt !== null && one.expiresAt <= clock.currentTimeMillisUnsafe()) return close(one, gone)
         if (one.response.writableLength > mostUnsent) {
-          // What is queued is of no use any more; the place to go on is the end as it is now.
+          // The queued frames are useless; the client continues from the present end.
           return end(one, reloadFrame(following.cursor(), "you read too slowly; reload"))
         }
         one.response.write(text)
       }
 
-      /** Rights that ended end the stream before anything later is shown. */
+      /** When rights end, the stream ends before anything later is shown. */
       const obey = (event: Event) => {
         if (event.kind !== "token.revoked" && event.kind !== "principal.retired") return
         for (const one of open)
@@ -127,7 +127,7 @@ export class Feed extends Context.Service<
             close(one, gone)
       }
 
-      /** What somebody may see, as things stand now. */
+      /** What a principal may see now. */
       const sightOf = Effect.fnUntraced(function* (principal: PrincipalId) {
         const viewer = yield* grants.viewerNow(principal, "spaces")
         const everything = viewer.judge("read", "events/*").verdict === "allow"
@@ -141,7 +141,7 @@ export class Feed extends Context.Service<
         return sight
       })
 
-      /** Asks once a principal, however many streams it has. */
+      /** Loads once per principal, however many streams it has. */
       const renew = Effect.fnUntraced(function* (some: ReadonlyArray<Subscriber>) {
         const asked = new Map<PrincipalId, FeedScope | undefined>()
         for (const one of some) {
@@ -153,7 +153,7 @@ export class Feed extends Context.Service<
         }
       })
 
-      /** A stream of one space carries that space alone. */
+      /** A stream of one space carries only that space. */
       const belongs = (one: Subscriber, what: { readonly space: string | null }): boolean =>
         one.space === undefined || what.space === one.space
 
@@ -173,7 +173,7 @@ export class Feed extends Context.Service<
 
       const deliver = (events: ReadonlyArray<Event>) => {
         const frame = frames(events)
-        // Subscribers who see the same get the same string: the joining is done once.
+        // Subscribers who see the same frames get the same string, joined once.
         const joined = new Map<string, string>()
         for (const one of live) {
           const seen = events.filter((event) => {
@@ -183,7 +183,7 @@ export class Feed extends Context.Service<
             leaveBy(one.sight, event)
             return shown
           })
-          // Never back: a reader that comes from another process may stand ahead of this one.
+          // Never backwards: a client that comes from another process may be ahead of this one.
           one.cursor = Math.max(one.cursor, events.at(-1)!.cursor)
           if (seen.length === 0) continue
           const key = `${one.face ?? ""} ${seen.length === events.length ? "all" : seen.map((event) => event.cursor).join()}`
@@ -198,10 +198,10 @@ export class Feed extends Context.Service<
 
       const hear = Effect.fnUntraced(function* (events: ReadonlyArray<Event>) {
         for (const event of events) obey(event)
-        // Whoever joins while others are asked about has read up to here by itself.
+        // A subscriber that joins during this load has read up to this point by itself.
         yield* renew([...live].filter((one) => isStale(one.sight, events)))
         deliver(events)
-        // Whose rights were touched is judged again, and goes on if it may still see what it saw.
+        // Principals whose rights changed are checked again, and stay connected if they may still see the stream.
         const touched = [...open].filter((one) => events.some((event) => changesRights(event, one.principal)))
         yield* Effect.forEach(touched, (one) =>
           Effect.map(one.still, (still) => (still && seesItsSpace(one) ? undefined : close(one, changed))),
@@ -239,7 +239,7 @@ export class Feed extends Context.Service<
 
       const catchUp = Effect.fnUntraced(function* (one: Subscriber) {
         const floor = yield* journal.floor
-        // Past the end: the house was restored from a backup, and that place is not in its journal.
+        // Past the end: the house was restored from a backup, and its journal does not contain that cursor.
         const beyond = one.cursor > following.cursor() && one.cursor > (yield* journal.end)
         if (one.cursor < floor || beyond) {
           const why = beyond
@@ -248,10 +248,10 @@ export class Feed extends Context.Service<
           one.cursor = following.cursor()
           one.response.write(reloadFrame(one.cursor, why))
         }
-        // What the reader may see is asked after each page of the past was read, never before: what it may not see any
-        // more, and what it was shut out from in between, is not shown.
+        // What the reader may see is loaded after each page of the past is read, never before: events that it may no
+        // longer see, or missed while it was excluded, are not shown.
         yield* renew([one])
-        // Joining is synchronous with the comparison: the live reader cannot move in between.
+        // Comparing and joining are synchronous: the live reader cannot move in between.
         while (open.has(one) && one.cursor < following.cursor()) {
           yield* past.run(
             one.principal,
@@ -265,7 +265,7 @@ export class Feed extends Context.Service<
               one.cursor = events.at(-1)?.cursor ?? upTo
             }),
           )
-          // Who does not read what it was sent keeps nothing but its place.
+          // For a client that does not read what it was sent, only its cursor is kept.
           const read = yield* Effect.timeoutOption(drained(one.response), patience)
           if (Option.isNone(read)) close(one, "you did not read what you were sent; connect again")
         }
@@ -275,7 +275,7 @@ export class Feed extends Context.Service<
       /** Shown to those who may see it now. */
       const show = (delta: Delta) => {
         const tell = (one: Subscriber) => {
-          // What a model says is for those who rule the house, and for the agent itself.
+          // A model's output is shown to those who administer the house, and to the agent itself.
           if (mayWatch(one.sight, delta.space) || (delta.space === null && delta.actor === one.principal))
             write(one, deltaFrame(delta, one.face))
         }
@@ -313,7 +313,7 @@ export class Feed extends Context.Service<
             sight: blind(caller),
             cursor: subscription.after ?? 0,
           }
-          // From now on means from the end of the journal: the live reader may be a step behind it.
+          // "From now on" means from the end of the journal: the live reader may be a step behind it.
           const end = yield* following.begin(() => void open.add(one))
           if (subscription.after === undefined) one.cursor = end
           const forget = endings.watch(caller, () => close(one, gone))

@@ -1,4 +1,4 @@
-/** An error as its problem document, for refusals before or beside the API's own handlers. */
+/** An error as its problem document, for refusals outside the API's own handlers. */
 import { bodyOf, problemType, statusOf } from "@stoa/contract"
 import { HttpServerResponse } from "effect/http"
 
@@ -13,7 +13,7 @@ interface Problem {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** When to come back to a house that is closing, or has lost its database for a moment. */
+/** When to retry if the house is closing, or has lost its database for a moment. */
 const awayHeaders = { "retry-after": "2" }
 
 export const problemOf = (failure: Failure): Problem => {

@@ -7,7 +7,7 @@ export class Upkeep extends Context.Service<
   Upkeep,
   {
     readonly version: string
-    /** Where people reach the house. */
+    /** The public address of the house. */
     readonly address: () => string
     readonly ready: () => "ok" | "starting" | "draining"
     readonly diskFull: () => boolean
@@ -22,11 +22,11 @@ export class Upkeep extends Context.Service<
       ConfigFaulty
     >
     readonly doctor: Effect.Effect<Report>
-    /** An operator has looked into a finding, and vouches for it. */
+    /** An operator has checked a finding, and accepts it. */
     readonly accept: (check: Acceptable) => Effect.Effect<void>
-    /** A consistent copy of everything, made while the house runs. That somebody got it is recorded. */
+    /** A consistent copy of everything, made while the house runs. Who got it is recorded. */
     readonly backup: (options: { readonly withKey: boolean; readonly cause: Cause }) => Stream.Stream<Uint8Array>
-    /** How the house has been, as far as the caller may see it. */
+    /** Figures about the house, as far as the caller may see them. */
     readonly figures: (
       query: { readonly from?: DateTime.Utc; readonly step?: number },
       listening: () => { readonly people: number; readonly agents: number; readonly services: number },

@@ -1,6 +1,6 @@
 /**
- * Engrams: the records of seed 002's families, as its tools look for them. Somebody sees its own and what others made
- * public, and nothing else: sharing is another face's. Writing is `Memories`.
+ * Engrams: the records of seed 002's families, as its tools search them. A reader sees its own and others' public ones,
+ * nothing else: shared records belong to another face. `Memories` writes them.
  */
 import { EngramType, type MemoryRecord, type PrincipalId } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer } from "effect"
@@ -11,18 +11,18 @@ import { Meanings } from "./meaning/Meanings.ts"
 import { type RecordRow, recordFrom } from "./rows.ts"
 import { ownKinds, slotOf } from "./rules.ts"
 
-/** What is not created by hand: a chat session, and what an agent was told to use. */
+/** Kinds that are not created by hand: chat sessions, and an agent's settings. */
 export { ownKinds }
 
 export interface EngramQuery {
-  /** Whose private ones are seen too. */
+  /** The reader, whose private records are included. */
   readonly reader: PrincipalId
-  /** Only those of this one. */
+  /** Only records of this owner. */
   readonly owner?: PrincipalId
   readonly type?: EngramType
   /** Any of these (S2-20). */
   readonly tags?: ReadonlyArray<string>
-  /** What their keys begin with: plain letters. */
+  /** A prefix of their keys, without wildcards. */
   readonly prefix?: string
   /** A question in plain words: then the best come first (S2-19). */
   readonly query?: string
@@ -35,9 +35,9 @@ const rowsAtOnce = 100
 export class Engrams extends Context.Service<
   Engrams,
   {
-    /** The one under a key, if the reader may see it. */
+    /** The record with this key, if the reader may see it. */
     readonly get: (reader: PrincipalId, owner: PrincipalId, key: string) => Effect.Effect<MemoryRecord | undefined>
-    /** The newest change first, or the best answer to a question. */
+    /** The most recently changed first, or the best answer to a question. */
     readonly find: (query: EngramQuery) => Effect.Effect<ReadonlyArray<MemoryRecord>>
   }
 >()("server/memory/Engrams") {
@@ -71,7 +71,7 @@ export class Engrams extends Context.Service<
         return sql.and(where)
       })
 
-      /** Its own, and others' public ones: two short lists made one, so that each is read off its index. */
+      /** Merges two short lists, its own and others' public ones, so that each is read from its index. */
       const newest = Effect.fnUntraced(function* (query: EngramQuery) {
         const { limit, offset, owner, reader } = query
         const where = yield* filters(query)
@@ -96,7 +96,7 @@ export class Engrams extends Context.Service<
         const asked = { meaning: yield* meanings.of(question), by: reader }
         const { found } = yield* index.find(scopes, question, ["namespace:engrams", ...kinds], asked)
         const rows: Array<RecordRow> = []
-        // The index says where to look; whether it may be seen is asked of the rows themselves.
+        // The index gives candidates; the rows decide whether they may be seen.
         for (let at = 0; at < found.length && rows.length < offset + limit; at += rowsAtOnce) {
           const ids = found.slice(at, at + rowsAtOnce).map(({ ref }) => ref)
           const some = yield* sql<RecordRow>`SELECT * FROM memory_records WHERE ${sql.in("id", ids)} AND ${where}`

@@ -13,7 +13,7 @@ export interface Goal {
 const tagged = (tags: ReadonlyArray<string>, name: string): string | undefined =>
   tags.find((tag) => tag.startsWith(`${name}:`))?.slice(name.length + 1)
 
-/** A goal's text is its content, the rest are tags: it can be listed by them. */
+/** A goal's text is its content, the rest are tags, so that goals can be listed by them. */
 export const goalIn = (record: MemoryRecord) => {
   const priority = tagged(record.tags, "priority")
   return {

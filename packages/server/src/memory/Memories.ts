@@ -1,7 +1,7 @@
 /**
- * What outlives a conversation: one store of versioned records. Every change keeps the version before it, a write that
- * expects another version is refused, and a pin guards a record here, whichever tool would delete it. Whoever asks is
- * named by the caller's credential; a record somebody may not see is not there.
+ * Versioned records that outlive a conversation. Every change keeps the previous version, a write that expects another
+ * version is refused, and a pinned record cannot be deleted, whichever tool tries. The credential determines the
+ * caller; a record that the caller may not see looks missing.
  */
 import {
   type BadInput,
@@ -47,14 +47,14 @@ type WriteError = Missing | StaleVersion | WrongState | TooLarge | Forbidden
 
 export interface WrittenRecord {
   readonly record: MemoryRecord
-  /** Whether it was made by this write. */
+  /** Whether this write created it. */
   readonly made: boolean
 }
 
 export class Memories extends Context.Service<
   Memories,
   {
-    /** Writes by key: makes the record or its next version. A write that changes nothing is none (S2-36). */
+    /** Writes by key: creates the record or its next version; a write that changes nothing creates none (S2-36). */
     readonly put: (
       by: MemoryActor,
       owner: PrincipalId,
@@ -66,7 +66,7 @@ export class Memories extends Context.Service<
       change: MemoryChange,
     ) => Effect.Effect<MemoryRecord, WriteError, Transaction>
     readonly get: (by: MemoryActor, id: MemoryId) => Effect.Effect<MemoryRecord, Missing>
-    /** The caller's own records that contain a text, whatever its case; newest first, at most 50 (S0-40 … S0-42). */
+    /** The caller's own records that contain a text, ignoring case; newest first, at most 50 (S0-40 … S0-42). */
     readonly containing: (
       by: MemoryActor,
       query: { readonly namespace: MemoryNamespace; readonly kind: string; readonly text: string },
@@ -76,7 +76,7 @@ export class Memories extends Context.Service<
       (by: MemoryActor, query: Omit<MemoryQuery, "q"> & { readonly q?: never }): Effect.Effect<Page<MemoryRecord>>
       (by: MemoryActor, query: MemoryQuery): Effect.Effect<Page<MemoryRecord>, BadInput>
     }
-    /** What a search of one's own memory covers, and what of its answer is there. */
+    /** The scopes of a search in one's own memory, and which records of its answer the caller can see. */
     readonly scopes: (by: MemoryActor) => ReadonlyArray<string>
     readonly among: (
       by: MemoryActor,
@@ -84,7 +84,7 @@ export class Memories extends Context.Service<
       ids: ReadonlyArray<string>,
     ) => Effect.Effect<ReadonlyMap<string, MemoryRecord>>
     readonly history: (by: MemoryActor, id: MemoryId, query: PageQuery) => Effect.Effect<Page<MemoryVersion>, Missing>
-    /** What changed between two versions; without them, what the newest changed. */
+    /** The changes between two versions; by default, of the newest. */
     readonly diff: (
       by: MemoryActor,
       id: MemoryId,
@@ -100,16 +100,16 @@ export class Memories extends Context.Service<
       id: MemoryId,
       permanent: boolean,
     ) => Effect.Effect<void, Missing | WrongState | Forbidden, Transaction>
-    /** Gone for good, if its end has come and nobody has pinned it. */
+    /** Deletes the record permanently, if it has expired and is not pinned. */
     readonly expire: (id: MemoryId) => Effect.Effect<void, never, Transaction>
-    /** Takes away earlier versions from before a moment, and records that were deleted before one: a step at a time. */
+    /** Removes versions and deleted records from before these times, in steps. */
     readonly retain: (terms: {
       readonly versions: string
       readonly deleted: string
     }) => Effect.Effect<{ readonly versions: number; readonly records: number }>
     readonly restore: (by: MemoryActor, id: MemoryId) => Effect.Effect<MemoryRecord, WriteError, Transaction>
     readonly shares: (by: MemoryActor, id: MemoryId) => Effect.Effect<Page<MemoryShare>, Missing>
-    /** `null` takes the right back. */
+    /** `null` revokes the right. */
     readonly share: (
       by: MemoryActor,
       id: MemoryId,
@@ -129,7 +129,7 @@ export class Memories extends Context.Service<
       const held = sql.literal(sql.onDialectOrElse({ pg: () => "FOR UPDATE", orElse: () => "" }))
       const { drop, indexed, sharesOf, store, told } = yield* makeStoring
 
-      /** The record as this one may use it; what it may not see, and what has expired, is not there. */
+      /** The record, if the caller may do this with it; one that it may not see, or that has expired, is missing. */
       const reach = Effect.fnUntraced(function* (by: MemoryActor, id: MemoryId, act: MemoryAct, deleted = false) {
         const missing = new Missing({ noun: "memory", ref: id })
         const rows = yield* Effect.orDie(
@@ -164,7 +164,7 @@ export class Memories extends Context.Service<
           ? Effect.void
           : Effect.fail(new StaleVersion({ noun: "memory", ref: row.key, expected: wanted, current: row.version }))
 
-      /** The next version of a row, or the row itself where nothing would change. */
+      /** The next version of a row, or the row itself if nothing would change. */
       const next = Effect.fnUntraced(function* (by: MemoryActor, row: RecordRow, change: MemoryChange) {
         yield* expected(row, change.expectedVersion)
         yield* fits(change)
@@ -207,7 +207,7 @@ export class Memories extends Context.Service<
         yield* fits(memory)
         const id = newId<MemoryId>("mem")
         const slot = slotOf(namespace, kind, key ?? id)
-        // Two who would make the same one do so one after the other.
+        // Locked, so that two writers of the same key take turns.
         if (key !== undefined) yield* Effect.orDie(lockName(sql, "memory", `${owner} ${namespace} ${slot}`))
         const there = key === undefined ? undefined : yield* bySlot(owner, namespace, slot)
         if (there !== undefined) {
@@ -248,7 +248,7 @@ export class Memories extends Context.Service<
         return recordFrom(yield* Effect.catchTag(reach(by, id, "read"), "Forbidden", Effect.die))
       })
 
-      /** Whoever reads a record only because it is public reads what was public. */
+      /** A reader for whom the record is only public sees only the versions that were public. */
       const versionsFor = Effect.fnUntraced(function* (by: MemoryActor, row: RecordRow) {
         const known = row.owner === by.id || (yield* sharesOf(row.id)).some(({ principal }) => principal === by.id)
         return known ? sql`1 = 1` : sql`public = ${true}`

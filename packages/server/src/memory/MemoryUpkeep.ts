@@ -1,4 +1,4 @@
-/** What memory does by itself: records whose end has come go, and those from before can be found as the others. */
+/** Background work of memory: deletes expired records, and indexes older ones. */
 import type { MemoryId } from "@stoa/contract"
 import { DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -15,7 +15,7 @@ import { type RecordRow, recordFrom } from "./rows.ts"
 
 const atOnce = 50
 
-/** Records from before what is stored of them was as it is now. */
+/** Indexes records from before the present format of the index. */
 const fill = fillLayer({
   name: "memories",
   step: Effect.fnUntraced(function* (reached) {
@@ -41,13 +41,13 @@ const ends = readerLayer({
   }),
 })
 
-/** An erasure that was cut off goes on: nobody waits for it. */
+/** Resumes an interrupted erasure in the background. */
 const erasures = Layer.effectDiscard(Effect.flatMap(Portability, ({ resume }) => Effect.forkScoped(resume)))
 
-/** So long a deleted record can be restored. */
+/** How long a deleted record can be restored. */
 const binDays = 30
 
-/** Versions past their days go, but for the newest of each record; so do records that were deleted long ago. */
+/** Removes expired versions, except the newest of each record, and records that were deleted long ago. */
 const clean = (days: number) =>
   Effect.gen(function* () {
     const memories = yield* Memories
@@ -57,6 +57,6 @@ const clean = (days: number) =>
     yield* Effect.logInfo(`Retention removed ${versions} versions of memories and ${records} deleted ones`)
   })
 
-/** `days`: how long an earlier version is kept. */
+/** `days`: how long earlier versions are kept. */
 export const layerMemoryUpkeep = (days: number) =>
   Layer.mergeAll(ends, fill, erasures, retentionLayer({ name: "memory-retention", work: clean(days) }))

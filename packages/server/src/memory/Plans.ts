@@ -1,7 +1,7 @@
 /**
- * Plans: what an agent will do later. A plan is a record of its owner's (its instruction and its schedule, versioned like
- * any other) and a timer. When it is due there is one `timer.fired` with the purpose `plan`, which names the plan and the
- * time it was due; whoever wakes agents reads that. Here it is only said when it is due next.
+ * Plans: what an agent will do later. A plan is a record of its owner (its instruction and its schedule, versioned like
+ * any other) and a timer. When it is due, one `timer.fired` with the purpose `plan` names the plan and the time; the
+ * room that wakes agents reads it. This file only computes when a plan is due next.
  */
 import {
   type Event,
@@ -30,9 +30,9 @@ import { dueAfter, dueAgain, isLate, type Missed, type Schedule } from "./planTi
 export interface PlanDefinition extends Schedule {
   readonly name: string
   readonly instruction: string
-  /** What becomes of times at which the house was not there; once, if nothing is said. */
+  /** What happens to times at which the house was off; default: once. */
   readonly missed?: Missed
-  /** It is due up to so many seconds later, always the same for the same time. */
+  /** Delays it by up to this many seconds, always by the same delay for the same time. */
   readonly jitter?: number
 }
 
@@ -41,7 +41,7 @@ export type PlanStatus = "active" | "completed"
 export interface Plan extends PlanDefinition {
   readonly id: MemoryId
   readonly owner: PrincipalId
-  /** Who has written it as it is: its owner, or somebody it was shared with. */
+  /** Who wrote the present version: its owner, or somebody it was shared with. */
   readonly writer: PrincipalId
   readonly status: PlanStatus
   readonly nextRunAt: string | null
@@ -55,13 +55,13 @@ interface PlanRow {
   readonly status: PlanStatus
   readonly nextRunAt: string | null
   readonly lastRunAt: string | null
-  /** The run it was made or last changed in. */
+  /** The run in which it was created or last changed. */
   readonly run: string | null
 }
 
 type Refused = Missing | StaleVersion | WrongState | TooLarge | Forbidden
 
-/** The purpose of the timer that says a plan is due, and of the one that first looks whether it is too late for it. */
+/** The purposes of two timers: one says that a plan is due, the other first checks whether it is too late for it. */
 const planPurpose = "plan"
 const looks = "plan-look"
 const namespace = "gateway"
@@ -73,7 +73,9 @@ const jitterOf = (id: MemoryId, due: string, seconds: number): number =>
   seconds === 0 ? 0 : Number.parseInt(hash("sha256", `${id} ${due}`, "hex").slice(0, 8), 16) % (seconds + 1)
 
 const mayBeText = (value: unknown): boolean => value === undefined || typeof value === "string"
-/** Anybody writes records of any kind: what is no plan is left alone, for one reader looks after everybody's. */
+/**
+ * Anybody can write records of any kind: those that are not plans are ignored, because one reader handles everybody's.
+ */
 const isDefinition = (value: unknown): value is PlanDefinition => {
   if (typeof value !== "object" || value === null) return false
   const { cron, instruction, jitter, missed, name, runAfter, scheduledAt, timezone } = value as Record<string, unknown>
@@ -99,7 +101,9 @@ const refuse = (detail: string) => new WrongState({ detail })
 export class Plans extends Context.Service<
   Plans,
   {
-    /** Makes a plan, or changes the one with this id: what is not given stays, but a schedule replaces the whole schedule. */
+    /**
+     * Creates a plan, or changes the one with this id: missing fields stay, but a schedule replaces the whole schedule.
+     */
     readonly set: (
       by: MemoryActor,
       id: MemoryId | undefined,
@@ -107,7 +111,7 @@ export class Plans extends Context.Service<
     ) => Effect.Effect<Plan, Refused, Transaction>
     /** Whether there was one. */
     readonly remove: (by: MemoryActor, id: MemoryId) => Effect.Effect<boolean, Refused, Transaction>
-    /** The owner's, the next due first, then those that are done, the last first. */
+    /** The owner's plans: the next due first, then completed ones, the last first. */
     readonly list: (by: MemoryActor, status?: PlanStatus) => Effect.Effect<ReadonlyArray<Plan>>
   }
 >()("server/memory/Plans") {
@@ -162,7 +166,7 @@ export class Plans extends Context.Service<
 
       const remove: Plans["Service"]["remove"] = Effect.fn("Plans.remove")(function* (by, id) {
         if ((yield* rowsOf(by, [id])).length === 0) return false
-        // The record says when it is gone; the reader below takes the timer with it.
+        // Removing the record emits an event; the reader below then removes the timer.
         yield* memories.remove(by, id, false)
         return true
       })
@@ -204,7 +208,7 @@ const inOrder = (one: Plan, other: Plan): number => {
   return (one.lastRunAt ?? "") > (other.lastRunAt ?? "") ? -1 : 1
 }
 
-/** The row of a plan and its timer, together. */
+/** Stores the row of a plan together with its timer. */
 const makeKeeping = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const timers = yield* Timers
@@ -266,13 +270,15 @@ interface Fired {
   readonly dueAt: string
 }
 
-/** What a plan's timer and its record's changes come to, in one transaction with the reader's place. */
+/** Handles a plan's timers and changes of its record, in one transaction with the reader's cursor. */
 const makeFollowing = Effect.gen(function* () {
   const memories = yield* Memories
   const timers = yield* Timers
   const { countOf, forget, keep, rowOf } = yield* makeKeeping
 
-  /** The plan has been due: done, or due again. One that was moved meanwhile has its next time already. */
+  /**
+   * After a plan was due: completes it or sets its next time. One that was moved meanwhile already has its next time.
+   */
   const advance = Effect.fnUntraced(function* ({ dueAt, plan, principal }: Fired, at: DateTime.Utc, ran: boolean) {
     const row = yield* rowOf(plan)
     const record = yield* Effect.option(memories.get({ id: principal }, plan))
@@ -287,26 +293,26 @@ const makeFollowing = Effect.gen(function* () {
     })
   })
 
-  /** When its timer was set for: the time it is due, and its share of the jitter. */
+  /** When its timer was set for: the due time plus the jitter. */
   const wantedAt = Effect.fnUntraced(function* ({ dueAt, plan, principal }: Fired) {
     const record = yield* Effect.option(memories.get({ id: principal }, plan))
     const { jitter = 0 } = (record._tag === "Some" ? definitionIn(record.value) : undefined) ?? {}
     return DateTime.add(DateTime.makeUnsafe(dueAt), { seconds: jitterOf(plan, dueAt, jitter) })
   })
 
-  /** One that skips what it missed fires only while it is not too late. */
+  /** A plan that skips missed times fires only if it is not too late. */
   const look = Effect.fnUntraced(function* (fired: Fired, at: DateTime.Utc) {
     if (isLate(yield* wantedAt(fired), at)) return yield* advance(fired, at, false)
     yield* timers.set({ purpose: planPurpose, key: keyOf(fired.plan), dueAt: at, payload: { ...fired } })
   })
 
-  /** A record that was written by another way than a plan's: edited, reverted, restored, imported. */
+  /** A record that was not written through `Plans`: edited, reverted, restored or imported. */
   const follow = Effect.fnUntraced(function* ({ principal, record: id, run }: EventBody<"memory.written">) {
     const record = yield* Effect.option(memories.get({ id: principal }, id))
     const row = yield* rowOf(id)
     if (record._tag === "None") return row === undefined ? undefined : yield* forget(id)
     if (record.value.kind !== kind || record.value.version === row?.version) return
-    // Whoever has the most plans has no more by writing them another way: this one is a record, and is never due.
+    // The limit on plans also applies to this way: beyond it the record exists, but is never due.
     if (row === undefined && (yield* countOf(principal)) >= mostPlans) return
     const definition = definitionIn(record.value)
     const due = definition === undefined ? undefined : dueAfter(definition, yield* DateTime.now)
@@ -326,7 +332,7 @@ export class PlanReader extends Context.Service<
   PlanReader,
   {
     readonly hear: (events: ReadonlyArray<Event>) => Effect.Effect<void, never, Transaction>
-    /** For one that could not be handled, and is tried again. */
+    /** For an event that could not be handled, and is retried. */
     readonly one: (event: Event) => Effect.Effect<void, never, Transaction>
   }
 >()("server/memory/PlanReader") {}

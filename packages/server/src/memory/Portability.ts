@@ -1,7 +1,7 @@
 /**
- * One owner's memory out of the house and back in, and gone for good. Lines of this house, unchanged, come back as they
- * were: ids, times, authors and history. Any other line is the caller's own word, written now; one that claims more is
- * refused. Each step is one transaction; done twice it changes nothing, so that what was cut off is done again.
+ * Exports, imports and erases one owner's memory. Unchanged lines of this house are restored as they were: ids, times,
+ * authors and history. Any other line counts as written now by the caller; one that claims more is refused. Each step
+ * is one transaction and can be repeated without effect, so that interrupted work is simply done again.
  */
 import {
   BadInput,
@@ -29,7 +29,7 @@ import type { RecordRow, VersionRow } from "./rows.ts"
 import { slotOf } from "./rules.ts"
 import { makeStoring } from "./storing.ts"
 
-/** A page ends here even if it has few lines. */
+/** A page ends at this size even if it has few lines. */
 const largestPage = 2 * 1024 * 1024
 const erasedAtOnce = 50
 
@@ -38,17 +38,17 @@ type Refused = BadInput | Missing | StaleVersion | WrongState | TooLarge | Forbi
 export class Portability extends Context.Service<
   Portability,
   {
-    /** Every version of every record of the caller's, in order. */
+    /** Every version of every record of the caller, in order. */
     readonly export: (by: MemoryActor, query: PageQuery) => Effect.Effect<Page<MemoryLine>>
     /** All of these lines or none. */
     readonly import: (
       by: MemoryActor,
       lines: ReadonlyArray<MemoryLine>,
     ) => Effect.Effect<MemoryImported, Refused, Transaction>
-    /** Everything the caller owns, pinned or not, with its history: how many records that were. */
+    /** Deletes everything the caller owns, pinned or not, with its history, and returns how many records that were. */
     readonly erase: (owner: PrincipalId) => Effect.Effect<number>
     readonly count: (owner: PrincipalId) => Effect.Effect<number>
-    /** Goes on with what was begun and cut off. */
+    /** Continues an erasure that was interrupted. */
     readonly resume: Effect.Effect<void>
   }
 >()("server/memory/Portability") {
@@ -100,7 +100,7 @@ export class Portability extends Context.Service<
             AND namespace = ${namespace} AND slot = ${slot} AND deleted_at IS NULL`,
         )
 
-      /** As it was, unless it is there already. */
+      /** Restores a sealed line as it was, unless it is already there. */
       const bringBack = Effect.fnUntraced(function* (by: MemoryActor, line: MemoryLine, at: number) {
         const there = yield* storedOf(line.id!)
         if (there !== undefined && there.version >= line.version!) return false
@@ -125,7 +125,7 @@ export class Portability extends Context.Service<
         return true
       })
 
-      /** Whether what it says of its author is what is stored of that version. */
+      /** Whether its claim about its author matches the stored version. */
       const isTrue = Effect.fnUntraced(function* (by: MemoryActor, line: MemoryLine) {
         const { call, message } = line
         if ((line.by ?? by.id) === by.id && call === undefined && message === undefined) return true
@@ -142,7 +142,7 @@ export class Portability extends Context.Service<
         )
       })
 
-      /** The caller's own word, from now on. */
+      /** Writes a line as the caller's own, as of now. */
       const writeDown = Effect.fnUntraced(function* (by: MemoryActor, line: MemoryLine, at: number) {
         if (line.current === false)
           return yield* bad(at, "this earlier version was changed, and history is not rewritten")

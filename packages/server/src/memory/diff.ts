@@ -1,11 +1,11 @@
-/** What changed between two texts, line by line: the longest run of lines that both have stays. Pure. */
+/** The changes between two texts, line by line: the longest common subsequence stays. Pure. */
 import type { MemoryDiff } from "@stoa/contract"
 
 type DiffLine = MemoryDiff["lines"][number]
 
-/** Beyond so many cells the middle is taken for replaced: a diff must not cost more than it says. */
+/** Beyond this many cells the middle counts as replaced, to limit the cost. */
 const mostCells = 1_000_000
-/** So many lines are told: a text of nothing but line breaks would be answered with thirty times its size. */
+/** The most lines of an answer: for a text of nothing but line breaks it would be thirty times as large as the text. */
 export const mostLines = 5000
 
 const marked = (change: DiffLine["change"], texts: ReadonlyArray<string>): ReadonlyArray<DiffLine> =>
@@ -54,7 +54,7 @@ const allLines = (before: string, after: string): ReadonlyArray<DiffLine> => {
   ]
 }
 
-/** What changed, up to the most lines, and how many there are beyond. */
+/** The changes, up to the most lines, and how many more there are. */
 export const diffOf = (before: string, after: string): Pick<MemoryDiff, "lines" | "left"> => {
   const lines = allLines(before, after)
   return lines.length <= mostLines ? { lines } : { lines: lines.slice(0, mostLines), left: lines.length - mostLines }

@@ -1,4 +1,7 @@
-/** The end of a record: a timer for each that has one. What has ended is not there from that moment, and soon gone for good. */
+/**
+ * Expiry of records: a timer for each that has an end. An expired record is hidden at once, and soon deleted
+ * permanently.
+ */
 import type { MemoryId } from "@stoa/contract"
 import { DateTime, Effect } from "effect"
 import type { Transaction } from "../store/journal/Journal.ts"
@@ -12,7 +15,7 @@ export const endKey = (id: MemoryId): string => `${purpose} ${id}`
 export const hasEnded = (row: RecordRow, now: string): boolean =>
   row.expiresAt !== null && row.expiresAt <= now && !recordFrom(row).pinned
 
-/** Set with every version: a pin, or a later end, moves it. */
+/** Set with every version: a pin or a later end moves it. */
 export const setEnd = (timers: Timers["Service"], row: RecordRow): Effect.Effect<void, never, Transaction> =>
   row.expiresAt === null || recordFrom(row).pinned
     ? row.version === 1

@@ -1,4 +1,4 @@
-/** Which records somebody sees: by filters, by a text they contain, or by a question in plain words. */
+/** Which records a caller sees: by filters, by a text they contain, or by a question in plain words. */
 import type {
   BadInput,
   MemoryNamespace,
@@ -22,7 +22,7 @@ import { type RecordRow, recordFrom } from "./rows.ts"
 /** Who acts, and in which call or message. */
 export type MemoryActor = Pick<Principal, "id"> &
   Partial<Omit<MemoryOrigin, "principal">> & {
-    /** Who does it, where it is done in another's place: by its rights, and named as the one who did. */
+    /** Who acts on behalf of this principal, with its rights; stored as the author. */
     readonly acting?: PrincipalId
   }
 
@@ -43,11 +43,11 @@ const newestFirst = (one: RecordRow, other: RecordRow): number =>
   one.updatedAt === other.updatedAt ? (one.id < other.id ? 1 : -1) : one.updatedAt < other.updatedAt ? 1 : -1
 
 const folded = (value: string): string => value.normalize("NFKC").toLowerCase()
-/** What a search by substring gives, and what it reads at most: of rows, and of letters. */
+/** The most results of a substring search, and the most rows and characters it reads. */
 const mostContaining = 50
 const mostLooked = 100_000
 const mostLetters = 32 * 1024 * 1024
-/** Read at once, before others get their turn: many short ones, or a few long ones. */
+/** How much is read before others get their turn: many short rows, or a few long ones. */
 const lettersAtOnce = 1024 * 1024
 const rowsAtOnce = { first: 10, least: 4, most: 500 }
 
@@ -92,7 +92,7 @@ export const makeFinding = (sql: SqlClient.SqlClient, index: SearchIndex["Servic
       query[name] === undefined ? [] : [`${name}:${query[name]}`],
     )
 
-  /** Those of what was found that are there for this one, with why. Rights are asked again of the rows themselves. */
+  /** Those of the found records that the caller may see, and why they match. Rights are checked again on the rows. */
   const among = Effect.fnUntraced(function* (
     by: MemoryActor,
     answered: SearchAnswer,
@@ -116,7 +116,7 @@ export const makeFinding = (sql: SqlClient.SqlClient, index: SearchIndex["Servic
 
   const search = Effect.fnUntraced(function* (by: MemoryActor, query: MemoryQuery & { readonly q: string }) {
     const { cursor, limit = 50, q } = query
-    // What was deleted is not in the index.
+    // Deleted records are not in the index.
     if (query.deleted === true) return { items: [], next: null }
     const scopes = query.owner === undefined || query.owner === by.id ? [scopeOf(by.id)] : [scopeOf(by.id), publicScope]
     const filters = filtersOf(query)
@@ -144,7 +144,8 @@ export const makeFinding = (sql: SqlClient.SqlClient, index: SearchIndex["Servic
       return yield* sql<RecordRow>`SELECT * FROM memory_records WHERE ${sql.and(where)}
         ORDER BY updated_at DESC, id DESC LIMIT ${limit + 1}`
     })
-    // One's own and what others lend are asked for apart: each is then read in the order of an index, however many there are.
+    // Own and shared records are queried separately: each is then read in the order of an index, however many there
+    // are.
     const rows =
       query.owner === undefined
         ? [...(yield* newest("own")), ...(yield* newest("lent"))].toSorted(newestFirst)
@@ -157,7 +158,7 @@ export const makeFinding = (sql: SqlClient.SqlClient, index: SearchIndex["Servic
     }
   }, dieOfSql)
 
-  // Compared here and not by LIKE: the databases fold other letters than a to z differently, and `%` is a letter like any other.
+  // Compared here and not by LIKE: the databases fold non-ASCII letters differently, and `%` must not be a wildcard.
   const containing = Effect.fn("Memories.containing")(function* (
     by: MemoryActor,
     { kind, namespace, text }: { readonly namespace: MemoryNamespace; readonly kind: string; readonly text: string },

@@ -1,4 +1,6 @@
-/** Where a record can be found by its words: by its owner, by those it is shared with, and by everybody if it is public. */
+/**
+ * The scopes in which a record can be found: its owner's, those of principals it is shared with, and the public one.
+ */
 import type { MemoryRecord, PrincipalId } from "@stoa/contract"
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -7,12 +9,12 @@ import type { SearchIndex } from "../store/search/SearchIndex.ts"
 import type { RecordRow } from "./rows.ts"
 import { seriesOf } from "./rules.ts"
 
-/** What one principal may read for itself: its own, and what others share with it. */
+/** What one principal may read: its own records, and those shared with it. */
 export const scopeOf = (reader: PrincipalId): string => `memory:${reader}`
-/** Apart from what is private, so that nothing private colours the scores a stranger sees. */
+/** Separate from private records, so that they do not influence the scores that strangers see. */
 export const publicScope = "memory:public"
 
-/** The words of the record itself, and whose it is: a search can be narrowed to each. */
+/** The filters of a record, to which a search can be limited. */
 const filtersOf = ({ key, kind, namespace, owner, tags }: MemoryRecord): ReadonlyArray<string> => [
   `namespace:${namespace}`,
   `kind:${kind}`,
@@ -23,7 +25,7 @@ const filtersOf = ({ key, kind, namespace, owner, tags }: MemoryRecord): Readonl
 
 export interface Reading {
   readonly readers: ReadonlyArray<PrincipalId>
-  /** The name of who wrote this version. */
+  /** The name of this version's author. */
   readonly author: string
 }
 
@@ -34,7 +36,7 @@ export const indexRecord = Effect.fnUntraced(function* (
   isNew = false,
 ): Effect.fn.Return<void, never, Transaction> {
   const { content, id, key, namespace, origin, owner, public: open, tags } = record
-  // A key the house made up says nothing.
+  // A generated key carries no meaning.
   const named = key === id ? "" : key
   const series = named === "" ? null : seriesOf(namespace, key)
   const entry = {
@@ -44,7 +46,7 @@ export const indexRecord = Effect.fnUntraced(function* (
     series: series === null ? null : `${owner}:${series}`,
     order: key.slice(key.lastIndexOf("/") + 1),
   }
-  // In one's own memory one's own name says nothing: every record has it.
+  // In one's own memory one's own name carries no information: every record has it.
   const labelFor = (reader: PrincipalId | undefined): string =>
     [named, ...tags, reader === origin.principal ? "" : author].join(" ")
   const scopes = new Map<string, PrincipalId | undefined>(
@@ -52,12 +54,12 @@ export const indexRecord = Effect.fnUntraced(function* (
   )
   if (open) scopes.set(publicScope, undefined)
   else if (!isNew) yield* index.remove(id, publicScope)
-  // By their names: two writers take their locks in one order.
+  // Sorted by name: two writers take their locks in the same order.
   for (const [scope, reader] of [...scopes].toSorted(([one], [other]) => (one < other ? -1 : 1)))
     yield* index.put({ ...entry, scope, label: labelFor(reader) }, isNew)
 })
 
-/** What is needed to put a record into the index, asked of the database. */
+/** Reads what is needed to index a record. */
 export const readingOf = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, row: RecordRow, isNew = false) {
   const readers = isNew
     ? []

@@ -1,4 +1,4 @@
-/** Versions as lines, and the house's seal on them. Pure but for the key. */
+/** Versions as lines, and the house's seal on them. Pure except for the key. */
 import type { MemoryId, MemoryLine, MemoryNamespace, MemoryRight, PrincipalId } from "@stoa/contract"
 import { createHmac, timingSafeEqual } from "node:crypto"
 import { DateTime } from "effect"
@@ -39,13 +39,13 @@ export const sealed = (key: string, owner: PrincipalId, line: MemoryLine): Memor
   seal: macOf(key, owner, line),
 })
 
-/** Whether this house wrote the line for this owner, and nobody has changed it since. */
+/** Whether this house wrote the line for this owner, unchanged since. */
 export const isSealed = (key: string, owner: PrincipalId, line: MemoryLine): boolean => {
   if (line.seal === undefined || !/^[0-9a-f]{40}$/.test(line.seal)) return false
   return timingSafeEqual(Buffer.from(line.seal), Buffer.from(macOf(key, owner, line)))
 }
 
-/** What goes without saying is not said: a file that people read and edit. */
+/** Leaves out defaults: people read and edit the file. */
 export const lineOf = (row: LineRow, shares: ReadonlyArray<ShareRow>): MemoryLine => {
   const { public: open, pinned, tags } = recordFrom({ ...row, id: row.record, slot: "", updatedAt: row.at })
   const current = row.version === row.newest
@@ -73,7 +73,7 @@ export const lineOf = (row: LineRow, shares: ReadonlyArray<ShareRow>): MemoryLin
   }
 }
 
-/** A sealed line as the row it was. */
+/** A sealed line as the original row. */
 export const rowOf = (line: MemoryLine, owner: PrincipalId, slot: string): RecordRow => ({
   id: line.id!,
   owner,

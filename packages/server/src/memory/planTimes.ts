@@ -1,6 +1,6 @@
 /**
- * When a plan is due: after a delay, at a time, or again and again by a cron line in a time zone. The zone's own clock
- * counts: an hour that does not exist moves on, one that comes twice counts once. Pure.
+ * When a plan is due: after a delay, at a time, or repeatedly by a cron line in a time zone. Local time counts: an hour
+ * that does not exist moves on, one that occurs twice counts once. Pure.
  */
 import { Cron, DateTime, Duration, Result } from "effect"
 
@@ -8,16 +8,16 @@ export interface Schedule {
   readonly runAfter?: string
   readonly scheduledAt?: string
   readonly cron?: string
-  /** An IANA name; UTC if none is given. */
+  /** An IANA name; default: UTC. */
   readonly timezone?: string
 }
 
-/** What becomes of the times at which the house was not there. */
+/** What happens to times at which the house was off. */
 export type Missed = "skip" | "once" | "all"
 
 const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 }
 const longest = Duration.days(5 * 366)
-/** More times than this are not made up for one by one: a house that was away for weeks has other things to do. */
+/** More missed times than this are not made up for one by one. */
 const mostMissed = 100
 /** Beyond this it counts as missed: a busy house may be a little late. */
 const grace = Duration.minutes(1)
@@ -36,7 +36,7 @@ const afterDelay = (text: string, now: DateTime.Utc): Result.Result<DateTime.Utc
   return Result.succeed(DateTime.addDuration(now, delay))
 }
 
-/** A day that the calendar has: the 30th of February would be taken for one in March. */
+/** Whether the calendar has this day: the 30th of February would otherwise become a day in March. */
 const isDay = (day: string): boolean => {
   const made = DateTime.make(`${day}T00:00:00Z`)
   return made._tag === "Some" && DateTime.formatIso(made.value).startsWith(day)
@@ -79,7 +79,7 @@ export const dueAfter = (schedule: Schedule, after: DateTime.Utc): Result.Result
   return scheduledAt === undefined ? byCron(cron!, timezone, after) : atTime(scheduledAt, timezone, after)
 }
 
-/** After it has been due once: when again, if ever. What came meanwhile is made up for, or not. */
+/** When it is due again after it was due once, if ever. `missed` decides whether times in between are made up for. */
 export const dueAgain = (
   schedule: Schedule,
   missed: Missed,

@@ -1,4 +1,6 @@
-/** How long history is kept: in steps, each a transaction of its own, so that cut off anywhere the rest goes the next time. */
+/**
+ * Retention of history, in steps, each in its own transaction: if it is interrupted, the rest follows the next time.
+ */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Journal } from "../store/journal/Journal.ts"
@@ -54,7 +56,7 @@ export const makeRetaining = Effect.gen(function* () {
     const oldest = yield* sql<{ at: string | null }>`SELECT min(v.at) AS at FROM memory_versions v
       JOIN memory_records r ON r.id = v.record WHERE v.version < r.version`
     const first = yield* sql<{ at: string | null }>`SELECT min(deleted_at) AS at FROM memory_records`
-    // At most a day's worth: a clock that goes wrong costs little before somebody sees it.
+    // At most a day's worth: a wrong clock does little damage before somebody notices.
     return {
       versions: yield* stepwise(dropVersions, withinADay(oldest[0]?.at, terms.versions)),
       records: yield* stepwise(dropRecords, withinADay(first[0]?.at, terms.deleted)),

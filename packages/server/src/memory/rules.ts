@@ -1,4 +1,4 @@
-/** Who may do what with a record, what it may say, and where it stands in its owner's memory. Pure. */
+/** Who may do what with a record, what it may contain, and its place in its owner's memory. Pure. */
 import {
   issuesOf,
   MemoryContent,
@@ -15,11 +15,11 @@ import { Result, Schema } from "effect"
 export interface RecordAccess {
   readonly owner: PrincipalId
   readonly public: boolean
-  /** What it was shared for with the one who asks, if it was. */
+  /** The caller's right by sharing, if there is one. */
   readonly shared: MemoryRight | null
 }
 
-/** Its owner alone may delete it, share it, pin it, or make it public. */
+/** Only its owner may delete, share or pin it, or make it public. */
 export type MemoryAct = "read" | "write" | "own"
 
 export const mayUse = (act: MemoryAct, who: PrincipalId, { owner, public: open, shared }: RecordAccess): boolean => {
@@ -43,7 +43,7 @@ const read = Schema.decodeUnknownResult(
   }),
 )
 
-/** Why no record says this: what is once in a memory must also come out of it. HTTP is read by the same schemas. */
+/** Why a record cannot be stored: everything stored must also be readable again. HTTP uses the same schemas. */
 export const memoryFault = (memory: Partial<NewMemory>): string | undefined => {
   const found = read(memory)
   if (Result.isSuccess(found)) return undefined
@@ -51,17 +51,17 @@ export const memoryFault = (memory: Partial<NewMemory>): string | undefined => {
   return `This cannot be kept. ${why.join("; ")}.`
 }
 
-/** Chat sessions, and what an agent was told to use from now on: engrams of the house's own making. */
+/** Kinds of engrams that the house itself writes: chat sessions, and an agent's settings. */
 export const ownKinds = { session: "conversation", setting: "setting" } as const
 
 /**
- * A record is found by its slot: within a namespace it is unique. An engram's key is unique whatever its type (S2-12);
- * elsewhere two kinds may have the same key.
+ * The slot identifies a record within its owner's namespace. An engram's key is unique across types (S2-12); elsewhere
+ * two kinds may have the same key.
  */
 export const slotOf = (namespace: MemoryNamespace, kind: string, key: string): string =>
   namespace === "engrams" && !Object.values<string>(ownKinds).includes(kind) ? key : `${kind}:${key}`
 
-/** Records that belong together in order: the key up to its last slash. One without a slash stands alone. */
+/** Records of a series share the key up to its last slash. A key without a slash is in no series. */
 export const seriesOf = (namespace: MemoryNamespace, key: string): string | null => {
   const at = key.lastIndexOf("/")
   return at <= 0 ? null : `${namespace}:${key.slice(0, at)}`

@@ -1,4 +1,4 @@
-/** How records are written and taken away: the row, its version, its tags, its place in the index, its end and its event. */
+/** Writes and removes records: the row, its version, its tags, its index entry, its timer and its event. */
 import { Caller, type MemoryId, type MemoryRight, type PrincipalId, type RunId } from "@stoa/contract"
 import { Effect, Option } from "effect"
 import { SqlClient } from "effect/sql"
@@ -43,7 +43,7 @@ export const makeStoring = Effect.gen(function* () {
 
   const tagsOf = (row: RecordRow) => JSON.parse(row.tags) as ReadonlyArray<string>
 
-  /** The row, its version, its tags, its place in the index and its event: all of them or none. */
+  /** Writes the row, its version, its tags, its index entry and its event: all or none. */
   const store = Effect.fnUntraced(function* (row: RecordRow, isNew: boolean) {
     yield* isNew
       ? sql`INSERT INTO memory_records ${sql.insert(row as never)}`
@@ -65,9 +65,9 @@ export const makeStoring = Effect.gen(function* () {
     })}`
     if (!isNew) yield* sql`DELETE FROM memory_tags WHERE record = ${id}`
     for (const tag of tagsOf(row)) yield* sql`INSERT INTO memory_tags (record, tag) VALUES (${id}, ${tag})`
-    // One that comes back deleted, as it was, is not found.
+    // An imported record that was deleted stays out of the index.
     if (row.deletedAt === null) yield* indexed(row, isNew)
-    // What it meant goes with what it said; the new text gets its vectors in the background.
+    // Old vectors are removed with the old text; the new text gets its own in the background.
     if (!isNew) yield* vectors.forget(id, digestOf(textsOf(recordFrom(row))))
     yield* setEnd(timers, row)
     const run = Option.getOrUndefined(yield* Effect.serviceOption(Caller))?.run
@@ -76,7 +76,7 @@ export const makeStoring = Effect.gen(function* () {
     return recordFrom(row)
   }, Effect.orDie)
 
-  /** Gone with its history and its shares. */
+  /** Deletes a record with its history and its shares. */
   const drop = Effect.fnUntraced(function* (row: RecordRow) {
     yield* index.remove(row.id)
     yield* timers.cancelKeys([endKey(row.id)])

@@ -1,4 +1,4 @@
-/** How a model is reached: all that is known of it, its key included. */
+/** How to reach a model, including its key. */
 import type { DeclaredModel } from "@stoa/contract"
 import type { Redacted } from "effect"
 

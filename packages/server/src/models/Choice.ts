@@ -9,19 +9,22 @@ export interface Choosable {
 
 export interface Choice<M> {
   readonly chosen: M
-  /** What else it may have been, the likeliest first. */
+  /** Other candidates, the most likely first. */
   readonly alternatives: ReadonlyArray<M>
 }
 
 const folded = (text: string): string => text.normalize("NFKC").trim().toLowerCase()
 
-/** Exactly, by its beginning, or by a part of it (S2-55). */
+/** Exact match, prefix, or substring (S2-55). */
 const fit = (word: string, query: string): number =>
   word === query ? 1 : word.startsWith(query) ? 0.9 : word.includes(query) ? 0.7 : 0
 
 const mostAlternatives = 3
 
-/** The best wins; of equals the one whose own name fits, then the first by name, so that the same words mean the same. */
+/**
+ * The best score wins; ties go to the model whose own name matches best, then to the first by name, so that the result
+ * is always the same.
+ */
 export const chooseModel = <M extends Choosable>(query: string, models: ReadonlyArray<M>): Choice<M> | undefined => {
   const wanted = folded(query)
   if (wanted === "") return undefined

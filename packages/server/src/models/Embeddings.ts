@@ -1,6 +1,6 @@
 /**
  * Texts as vectors, by the model that the configuration file declares with the purpose `embedding`, through the AI SDK.
- * `id` names what the vectors are comparable with: vectors of two ids are never compared.
+ * Only vectors with the same `id` are compared.
  */
 // edge: the AI SDK is made of promises.
 import { Redactor } from "@stoa/tools"
@@ -13,13 +13,13 @@ import { embeddingModel } from "./providers.ts"
 
 export interface Embedder {
   readonly id: string
-  /** As the configuration file calls it. */
+  /** Its name in the configuration file. */
   readonly name: string
-  /** One vector a text, in their order. Nothing is tried again here. */
+  /** One vector per text, in their order. No retries here. */
   readonly embed: (texts: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<ReadonlyArray<number>>, ModelFailure>
 }
 
-/** Texts that are sent at once. */
+/** The most texts per request. */
 const atOnce = 96
 
 const idOf = ({ declared }: Access): string =>
@@ -48,7 +48,7 @@ const embedSome = async (access: Access, texts: ReadonlyArray<string>, abortSign
 export class Embeddings extends Context.Service<
   Embeddings,
   {
-    /** The one there is, if there is one; or in a sentence why it cannot be asked. */
+    /** The model, if there is one; the failure is a sentence that says why it cannot be used. */
     readonly current: Effect.Effect<Option.Option<Embedder>, string>
   }
 >()("server/models/Embeddings") {

@@ -1,15 +1,18 @@
 /**
- * How many tokens a text is, before a model has counted it. A guess: every model counts in its own way, and says how many there
- * were only after it was asked. Pure.
+ * Estimates how many tokens a text has before a model has counted it. Every model counts differently, and reports the
+ * count only with its answer. Pure.
  */
 
-/** How many tokens a model can be told, where nobody has declared it. */
+/** The context window of a model if none is declared. */
 export const usualWindow = 100_000
 
-/** Where too many would fail: a guess that is right for text and careful for JSON. */
+/** For cases where too many tokens would fail: right for text, and conservative for JSON. */
 export const carefulLettersPerToken = 3
 
-/** English and code: some four letters a token. Letters beyond ASCII are some two; signs of Chinese, Japanese and Korean and emoji are one each. */
+/**
+ * English and code: about four letters per token. Non-ASCII letters: about two; Chinese, Japanese and Korean characters
+ * and emoji: one each.
+ */
 const weights: ReadonlyArray<readonly [below: number, tokens: number]> = [
   [0x80, 1 / 4],
   [0x2e80, 1 / 2],

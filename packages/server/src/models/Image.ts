@@ -1,7 +1,7 @@
-/** An image as it is asked for and as it comes, and who makes them. */
+/** A request for an image, the image, and the providers. */
 
 export interface ImageRequest {
-  /** `openai`, or `dall-e` as seed 001 has it. */
+  /** `openai`, or `dall-e` as in seed 001. */
   readonly provider: string
   readonly model?: string | undefined
   readonly size?: string | undefined
@@ -12,16 +12,16 @@ export interface ImageRequest {
 export interface Image {
   readonly bytes: Uint8Array
   readonly mediaType: string
-  /** The one that was used. */
+  /** The model that was used. */
   readonly model: string
 }
 
-/** With the model that is taken when a tool names none. */
+/** Each provider's default model. */
 const usual: Readonly<Record<string, string>> = { openai: "gpt-image-1", "dall-e": "dall-e-3" }
 
-/** What there is, for a configuration that names something else. */
+/** All providers, for error messages. */
 export const imageProviders: ReadonlyArray<string> = Object.keys(usual)
 
-/** Undefined when nobody has that provider. */
+/** Undefined if the provider is unknown. */
 export const imageModelOf = ({ model, provider }: Pick<ImageRequest, "provider" | "model">): string | undefined =>
   Object.hasOwn(usual, provider) ? (model ?? usual[provider]) : undefined

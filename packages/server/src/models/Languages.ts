@@ -1,6 +1,6 @@
 /**
- * The language models of the house, by the names the configuration file gives them: which there are, whether they can be
- * asked, and with which key and address. Who asks them is `runs`.
+ * The language models of the house, by their names in the configuration file: which there are, whether they can be
+ * used, and with which key and address. `runs` uses them.
  */
 import { resolve } from "node:path"
 import type { LanguageModelV4CallOptions } from "@ai-sdk/provider"
@@ -37,25 +37,25 @@ export class Languages extends Context.Service<
   Languages,
   {
     readonly list: Effect.Effect<ReadonlyArray<Model>>
-    /** With the paths of files, for those who rule the models. */
+    /** Includes the paths of files only for admins of models. */
     readonly listFor: (reader: { readonly all: boolean }) => Effect.Effect<ReadonlyArray<Model>>
-    /** How to reach one, or in a sentence why not and who can change that. */
+    /** How to reach a model; the failure is a sentence that says why not and who can change that. */
     readonly access: (name: string) => Effect.Effect<Access, string>
-    /** The one that embeds, if the file declares one; or in a sentence why it cannot be asked. */
+    /** The embedding model, if the file declares one; the failure is a sentence that says why it cannot be used. */
     readonly embedding: Effect.Effect<Option.Option<Access>, string>
-    /** One question to a model, shown as its answer comes. */
+    /** One request to a model; its output is shown as it arrives. */
     readonly ask: (
       access: Access,
       options: LanguageModelV4CallOptions,
       show: (delta: OutputDelta) => void,
     ) => Effect.Effect<ModelOutput, ModelFailure>
-    /** Whether a model that is not declared yet could be asked; otherwise a sentence. */
+    /** Whether a model that is not declared yet could be used; the failure is a sentence. */
     readonly reachable: (name: string, declared: DeclaredModel) => Effect.Effect<void, string>
-    /** A model of the house's own, beside those of the file; what was there under its name is replaced. */
+    /** Adds a model of the house's own, beside those of the file, or replaces it. */
     readonly put: (name: string, declared: DeclaredModel) => Effect.Effect<void, NameTaken, Transaction>
-    /** Takes such a model away again; one of the file's stays. */
+    /** Removes such a model; models of the file stay. */
     readonly drop: (name: string) => Effect.Effect<void, never, Transaction>
-    /** What the file says replaces what it said. Rules are beside the file. */
+    /** Replaces the models of the file. The paths of rules are relative to `folder`. */
     readonly declare: (
       models: Readonly<Record<string, DeclaredModel>>,
       folder: string,
@@ -85,7 +85,7 @@ export class Languages extends Context.Service<
       const keyOf = Effect.fnUntraced(function* (name: string, { apiKey, provider }: DeclaredModel) {
         if (apiKey !== undefined)
           return Redacted.make(yield* Effect.mapError(keys.reveal(apiKey), (fault) => `The model ${name}: ${fault}`))
-        // What speaks as OpenAI does and stands on one's own machine needs no key.
+        // A compatible server on one's own machine needs no key.
         if (provider === "scripted" || provider === "openai-compatible") return undefined
         const { key } = usual[provider]
         if (Option.isSome(key)) return key.value
@@ -94,7 +94,7 @@ export class Languages extends Context.Service<
         )
       })
 
-      /** `whole`: with the path of a file, which is for those who rule the house. */
+      /** `whole`: with the path of a file, for admins. */
       const reach = Effect.fnUntraced(function* (name: string, declared: DeclaredModel, whole = false) {
         if (declared.provider === "scripted")
           yield* Effect.mapError(Effect.fromResult(rulesOf(declared.rules!)), (fault) =>

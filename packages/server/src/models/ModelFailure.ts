@@ -1,14 +1,14 @@
 import { Data } from "effect"
 
-/** Why a model did not answer, in words without anything the house keeps secret. */
+/** Why a model did not answer, without the house's secrets. */
 export class ModelFailure extends Data.TaggedError("ModelFailure")<{
   readonly message: string
-  /** Asked again it may answer. */
+  /** Whether a retry may succeed. */
   readonly again: boolean
-  /** Not before that, where it has said so. */
+  /** The provider's wait before a retry, if it gave one. */
   readonly afterMs: number | undefined
-  /** What it answered over HTTP, where it did. */
+  /** The HTTP status, if there was one. */
   readonly status?: number | undefined
-  /** It came to its end and had said nothing, since its provider held that back. */
+  /** It finished without any output, because the provider filtered it or the limit was reached. */
   readonly unanswered?: boolean
 }> {}

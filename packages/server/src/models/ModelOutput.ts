@@ -1,4 +1,4 @@
-/** What a model said in one step, as it is stored and told again: parts in the order in which they came. */
+/** The output of a model in one step, as it is stored and sent back: parts in their order. */
 import type { JSONObject, JSONValue } from "@ai-sdk/provider"
 
 /** What a provider wants back with a part, such as the signature of its reasoning. */
@@ -12,13 +12,13 @@ interface TextPart {
 
 export interface CallPart {
   readonly type: "call"
-  /** The provider's name for it. */
+  /** The provider's id. */
   readonly id: string
   readonly tool: string
-  /** Our id for it, under which its input was shown as it came. */
+  /** Our id, under which its input was shown as it arrived. */
   readonly call?: string
   readonly input: JSONValue
-  /** It could not be read as an object: why. Then it is refused and never run. */
+  /** Why the input could not be read as an object. Such a call is refused and never run. */
   readonly fault?: string
   readonly provider?: ProviderData
 }
@@ -31,7 +31,7 @@ export interface ModelOutput {
   readonly usage: { readonly in: number; readonly out: number; readonly cached: number }
 }
 
-/** While it is said: shown and not kept. */
+/** A part of the output as it arrives: shown, not stored. */
 export type OutputDelta =
   | { readonly kind: "text" | "reasoning"; readonly text: string }
   | { readonly kind: "input"; readonly id: string; readonly tool: string; readonly text: string }

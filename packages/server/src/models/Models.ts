@@ -1,6 +1,6 @@
 /**
- * The models the house may use, by their vendors' names. Keys and addresses come from the settings; a tool names a
- * provider, and never where it is.
+ * The models for images, by their vendors' names. Keys and addresses come from the settings; a tool names only a
+ * provider, never an address.
  */
 import { Redactor } from "@stoa/tools"
 import { Context, Data, Duration, Effect, Layer, Option, Redacted } from "effect"
@@ -8,7 +8,7 @@ import { Settings } from "../Settings.ts"
 import { type Image, imageModelOf, imageProviders, type ImageRequest } from "./Image.ts"
 import { faultOf, openaiImage } from "./openai.ts"
 
-/** For whoever called: what the provider said, without anything the house keeps secret. */
+/** For the caller: what the provider answered, without the house's secrets. */
 export class ModelFault extends Data.TaggedError("ModelFault")<{ readonly message: string }> {}
 
 /** No tool may take longer; a caller's own limit interrupts it sooner. */
@@ -17,7 +17,7 @@ const longest = Duration.minutes(5)
 export class Models extends Context.Service<
   Models,
   {
-    /** One image, asked for once: nothing is tried again. Interrupting it ends the request. */
+    /** One image, with one request and no retries. Interrupting it ends the request. */
     readonly image: (request: ImageRequest) => Effect.Effect<Image, ModelFault>
   }
 >()("server/models/Models") {

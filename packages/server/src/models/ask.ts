@@ -1,6 +1,6 @@
 /**
- * One question to a language model: asked with `doStream`, one call a step. What comes is shown as it comes and given back
- * whole. The AI SDK's own loop is not used: it would be a second road to tools.
+ * One request to a language model with `doStream`, one per step. Output is shown as it arrives and returned as a whole.
+ * The AI SDK's own loop is not used: it would be a second road to tools.
  */
 // edge: the AI SDK is made of promises, streams and an AbortSignal.
 import type {
@@ -14,9 +14,9 @@ import { Duration, Effect } from "effect"
 import { ModelFailure } from "./ModelFailure.ts"
 import type { Part, ProviderData, ModelOutput, OutputDelta } from "./ModelOutput.ts"
 
-/** Without a sign of life for so long it is given up. */
+/** A request without any output for this long fails. */
 const longestSilence = Duration.seconds(60)
-/** More than that in one step is no answer any more. */
+/** More output than this in one step is an error. */
 const mostText = 4 * 1024 * 1024
 
 interface Growing {
@@ -28,7 +28,7 @@ interface Growing {
 const withProvider = (provider: unknown): { readonly provider?: ProviderData } =>
   provider === undefined || provider === null ? {} : { provider: provider as ProviderData }
 
-/** The input of a call, or why it is none. */
+/** The input of a call, or why it is invalid. */
 const inputOf = (text: unknown): { readonly input: JSONObject; readonly fault?: string } => {
   try {
     const input: unknown = typeof text === "string" ? JSON.parse(text.trim() === "" ? "{}" : text) : text
@@ -39,7 +39,7 @@ const inputOf = (text: unknown): { readonly input: JSONObject; readonly fault?: 
   }
 }
 
-/** Gathers the parts of one answer. Pure but for `show`. */
+/** Collects the parts of one answer. Pure except for `show`. */
 const gather = (show: (delta: OutputDelta) => void) => {
   const order: Array<Growing | Part> = []
   const open = new Map<string, Growing>()
@@ -84,7 +84,7 @@ const gather = (show: (delta: OutputDelta) => void) => {
       case "tool-input-delta":
         return show({ kind: "input", id: part.id, tool: inputs.get(part.id) ?? "", text: part.delta })
       case "tool-call": {
-        // What the provider runs itself is none of ours.
+        // The provider runs this tool itself.
         if (part.providerExecuted === true) return
         const { fault, input } = inputOf(part.input)
         order.push({
@@ -115,7 +115,9 @@ const gather = (show: (delta: OutputDelta) => void) => {
   return { take, said: () => said }
 }
 
-/** An endpoint that repeats its key, in as many pieces as it likes: nothing of it is kept or shown. */
+/**
+ * Removes the key from the output, even if an endpoint repeats it in several chunks: it is neither stored nor shown.
+ */
 const cleaner = (redactor: Redactor) => {
   const cleaned = redactor.stream()
   const part = (one: LanguageModelV4StreamPart): LanguageModelV4StreamPart => {
@@ -129,7 +131,7 @@ const cleaner = (redactor: Redactor) => {
   return { part, whole }
 }
 
-/** Ends that leave nothing to go on with, where nothing was said before them. */
+/** Reasons for finishing that are failures if there was no output. */
 const unanswered: Readonly<Record<string, string>> = {
   "content-filter": "its provider filtered the answer",
   length: "it reached its output limit (maxOutput) before it said anything",
@@ -139,7 +141,7 @@ class Unanswered extends Error {}
 const headerOf = (error: unknown, name: string): string | undefined =>
   (error as { readonly responseHeaders?: Record<string, string> } | null)?.responseHeaders?.[name]
 
-/** When to come again, as the provider said it: in milliseconds, in seconds, or a moment. */
+/** When to retry, as the provider said: in milliseconds, in seconds, or at a time. */
 const waitOf = (error: unknown): number | undefined => {
   const exact = Number(headerOf(error, "retry-after-ms"))
   if (Number.isFinite(exact) && exact > 0) return exact
@@ -163,7 +165,7 @@ export const failureOf = (name: string, error: unknown, redactor: Redactor): Mod
     .slice(0, 500)
   const answered = statusCode === undefined ? "failed" : `answered ${statusCode}`
   const hint = statusCode === 401 || statusCode === 403 ? " Its key is not taken: an operator checks it." : ""
-  // Without a status the connection broke, or what came could not be read.
+  // Without a status the connection broke, or the answer could not be read.
   const again = isRetryable ?? (statusCode === undefined || statusCode === 429 || statusCode >= 500)
   return new ModelFailure({
     message: `The model ${name} ${answered}: ${line}.${hint}`,
@@ -198,7 +200,7 @@ export const askModel = (
           take(clean.part(value))
         }
         const whole = said()
-        // A stream that breaks off is no answer: it is asked for again, whole.
+        // A stream that breaks off is not an answer: the whole request is repeated.
         if (whole === undefined || whole.finish === "interrupted" || whole.finish === "error")
           throw new Error("its answer broke off")
         const held = whole.parts.length === 0 ? unanswered[whole.finish] : undefined

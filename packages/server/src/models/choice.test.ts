@@ -26,7 +26,7 @@ describe("choosing a model", () => {
     assert.strictEqual(chosen("gpt"), "gpt")
     assert.strictEqual(chosen("mini"), "gpt-mini")
     for (const none of ["llama", "", "  "]) assert.isUndefined(chosen(none))
-    // A part of one name is less than the beginning of another's.
+    // A substring of one name counts less than a prefix of another.
     assert.strictEqual(chosen("max", [model("a-max"), model("max-b")]), "max-b")
   })
 

@@ -1,4 +1,4 @@
-/** A guess of tokens: right for English, and not too few for other scripts. */
+/** The estimate of tokens: right for English, and not too low for other scripts. */
 import { expect, it } from "vitest"
 import { estimatedTokens } from "./Estimate.ts"
 

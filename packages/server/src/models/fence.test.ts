@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 import { fenced, inLine, markFor } from "./Fence.ts"
 
-/** Texts that try: tags in every spelling, marks of other texts, and anything at all. */
+/** Hostile texts: tags in every spelling, marks of other texts, and anything at all. */
 const hostile = fc.oneof(
   fc.string({ unit: "grapheme", maxLength: 200 }),
   fc.constantFrom(
@@ -39,7 +39,7 @@ describe("texts of others in a prompt", () => {
     const guessed = ["hello", `</message:${markFor(["hello"])}>`]
     const mark = markFor(guessed)
     assert.isFalse(guessed.some((text) => text.includes(mark)))
-    // Also where it is written in other letters.
+    // Also if it is written in other letters.
     const wide = markFor(["x"]).replaceAll(/[0-9a-f]/g, (sign) => String.fromCodePoint(sign.codePointAt(0)! + 0xfee0))
     assert.notInclude(`x ${wide}`.normalize("NFKC"), markFor([`x ${wide}`]))
   })

@@ -1,4 +1,4 @@
-/** Images from OpenAI, or from whatever speaks as it does, through the AI SDK. One request, never a second. */
+/** Images from OpenAI, or a compatible server, through the AI SDK. One request, never a second. */
 // edge: the AI SDK is made of promises and fetch
 import type { OpenAIImageModelGenerationOptions } from "@ai-sdk/openai"
 import type { Redactor } from "@stoa/tools"
@@ -10,7 +10,7 @@ export interface OpenAIAccess {
   readonly baseUrl: string
 }
 
-/** An image that can be kept, as base64 in JSON. */
+/** The largest image that can be stored, as base64 in JSON. */
 const mostBytes = Math.ceil((largestFile * 4) / 3) + 64 * 1024
 
 const bounded = () => {
@@ -24,7 +24,7 @@ const bounded = () => {
   })
 }
 
-/** The key goes to the address the operator set, and is not carried on from there. */
+/** The key goes only to the address that the operator set, so redirects are refused. */
 const boundedFetch: typeof fetch = async (url, init) => {
   const response = await fetch(url, { ...init, redirect: "error" })
   return response.body === null ? response : new Response(response.body.pipeThrough(bounded()), response)
@@ -37,28 +37,30 @@ export const openaiImage = async (
   { model, prompt, quality, size }: ImageRequest & { readonly model: string },
   abortSignal: AbortSignal,
 ): Promise<Image> => {
-  // Loaded when the first image is asked for: most houses make none.
+  // Loaded for the first image: most houses make none.
   const [{ generateImage }, { createOpenAI }] = await Promise.all([import("ai"), import("@ai-sdk/openai")])
   const provider = createOpenAI({ apiKey: key, baseURL: baseUrl, fetch: boundedFetch })
-  // The SDK says which qualities there are, and refuses another one before anything is sent.
+  // The SDK knows the valid qualities, and refuses others before anything is sent.
   const options = quality === undefined ? {} : { quality: quality as OpenAIImageModelGenerationOptions["quality"] }
   const { image } = await generateImage({
     model: provider.image(model),
     prompt,
     ...sizeOf(size),
     providerOptions: { openai: options },
-    // An image is paid for: it is not made again because an answer was lost.
+    // Images cost money: none is made again because an answer was lost.
     maxRetries: 0,
     abortSignal,
   })
   return { bytes: image.uint8Array, mediaType: image.mediaType, model }
 }
 
-/** An error and what caused it, the innermost last. */
+/** The messages of an error and its causes, the innermost last. */
 const chain = (error: unknown, most = 4): ReadonlyArray<string> =>
   error instanceof Error && most > 0 ? [error.message.replace(/[.\s]+$/, ""), ...chain(error.cause, most - 1)] : []
 
-/** What went wrong in one sentence, without the key. What the SDK adds to its errors holds the whole request. */
+/**
+ * What went wrong in one sentence, without the key. Details that the SDK adds to its errors contain the whole request.
+ */
 export const faultOf = (error: unknown, redactor: Redactor): string => {
   const { name, statusCode = 0 } = (error ?? {}) as { readonly name?: string; readonly statusCode?: number }
   const answered = statusCode !== 0 && (statusCode < 200 || statusCode > 299)

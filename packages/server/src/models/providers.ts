@@ -1,11 +1,11 @@
-/** A declared model as the AI SDK has it. Each provider is loaded when the first of its models is asked. */
+/** A declared model as a model of the AI SDK. Each provider is loaded when one of its models is first used. */
 // edge: modules of the AI SDK, loaded by promises.
 import type { EmbeddingModelV4, LanguageModelV4 } from "@ai-sdk/provider"
 import { Redacted } from "effect"
 import type { Access } from "./Access.ts"
 import { scriptedModel } from "./scripted/scripted.ts"
 
-/** The key goes to the address the operator set, and is not carried on from there. */
+/** The key goes only to the address that the operator set, so redirects are refused. */
 const straight: typeof fetch = (url, init) => fetch(url, { ...init, redirect: "error" })
 
 const optionsOf = ({ baseUrl, key }: Access) => ({
@@ -14,7 +14,7 @@ const optionsOf = ({ baseUrl, key }: Access) => ({
   ...(baseUrl === undefined ? {} : { baseURL: baseUrl }),
 })
 
-/** One that embeds; `DeclaredModel` refuses providers that have none. */
+/** An embedding model; `DeclaredModel` refuses providers that have none. */
 export const embeddingModel = async (access: Access): Promise<EmbeddingModelV4> => {
   const { baseUrl, declared, name } = access
   const model = declared.model ?? ""
@@ -51,7 +51,7 @@ export const providerModel = async (access: Access): Promise<LanguageModelV4> =>
     }
     case "openai": {
       const { createOpenAI } = await import("@ai-sdk/openai")
-      // What precedes `/chat/completions` is the address the file gives: another server may speak nothing else.
+      // The file's address is followed by `/chat/completions`: a compatible server may support nothing else.
       return createOpenAI(options).chat(model)
     }
     case "google": {

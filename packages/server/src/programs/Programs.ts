@@ -1,6 +1,6 @@
 /**
- * One turn of an agent that is a program: started with a small environment and an MCP configuration of its own, read while it
- * speaks, and ended with everything it started. What fails, fails this turn and nothing else.
+ * One turn of an agent that is a program: started with a small environment and its own MCP configuration, read while it
+ * prints, and ended with all its child processes. A failure affects only this turn.
  */
 // edge: the files of a turn
 import { chownSync, existsSync, mkdirSync, realpathSync, rmSync } from "node:fs"
@@ -33,13 +33,13 @@ const providers: Record<ProgramName, Provider> = {
   command,
 }
 
-/** How long a turn may take where its agent says nothing else. */
+/** How long a turn may take if its agent sets no limit. */
 const usualSeconds = 1800
 const graceMs = 2000
-/** What is kept of what a program said last. */
+/** How much of a program's last output is kept. */
 const mostText = 256 * 1024
 
-/** The turn came to nothing, and why, in a sentence. What it said by then is kept. */
+/** The turn failed; the message is a sentence that says why. What it printed before is kept. */
 export class TurnFailure extends Data.TaggedError("TurnFailure")<{
   readonly message: string
   readonly heard: TurnResult
@@ -53,13 +53,13 @@ export interface TurnRequest {
   readonly text: string
   readonly system: string
   readonly session: string | null
-  /** Where our MCP server is, and who comes with which token. */
+  /** The address of our MCP server, and the token for this turn. */
   readonly url: string
   readonly token: Redacted.Redacted
 }
 
 export interface TurnSaid extends TurnResult {
-  /** How it was kept apart from the machine: shown with every turn. */
+  /** How it was isolated from the machine: shown with every turn. */
   readonly isolation: "bubblewrap" | "none"
 }
 
@@ -67,7 +67,7 @@ export class Programs extends Context.Service<
   Programs,
   {
     readonly turn: (request: TurnRequest, show: (text: string) => void) => Effect.Effect<TurnSaid, TurnFailure>
-    /** How programs are kept apart from this machine; undefined, where they may not run. */
+    /** How programs are isolated from this machine; undefined if they may not run. */
     readonly isolation: () => "bubblewrap" | "none" | undefined
     readonly secondsOf: (thinker: ProgramThinker) => number
   }
@@ -81,14 +81,14 @@ export class Programs extends Context.Service<
       const confidential = yield* Confidential
       const workspaces = yield* Workspaces
       const turns = join(realpathSync(folder.path), "turns")
-      // What a house that was killed left there; its programs are gone with it.
+      // Leftovers of a killed house, whose programs have ended too.
       rmSync(turns, { recursive: true, force: true })
       let found: { readonly bwrap: string | undefined } | undefined
       const bubblewrap = () => (found ??= { bwrap: findBubblewrap(process.getuid?.() === 0) }).bwrap
       const isolation = () =>
         settings.programs === "unisolated" ? "none" : bubblewrap() === undefined ? undefined : "bubblewrap"
 
-      /** What no program sees, whatever else of the machine it does. */
+      /** What no program may see. */
       const hidden = () => {
         const file = resolve(settings.config)
         return { folder: realpathSync(folder.path), file: existsSync(file) ? realpathSync(file) : undefined }
@@ -151,7 +151,7 @@ export class Programs extends Context.Service<
         const env = yield* programEnvironment({
           ...added,
           ...line.env,
-          // The home of whoever runs the house is not there.
+          // The home folder of the house's user is not visible in the box.
           ...(kept === "bubblewrap" ? { HOME: workspace.home, TMPDIR: "/tmp" } : {}),
           ...(bridge === undefined ? {} : { STOA_SOCKET: inBox.socket }),
           STOA_URL: new URL(request.url).origin,

@@ -1,6 +1,7 @@
 /**
- * The folder an agent's program works in: its own, in the data folder, or one that its configuration names, or its parent's.
- * A part of it is kept as a part, never as a path of its own: whoever writes to the whole could put a link there later.
+ * The folder in which an agent's program works: its own in the data folder, one that its configuration names, or its
+ * parent's. A subfolder is stored as root and relative path, never as a path of its own: a program that can write to
+ * the root could later replace it by a link.
  */
 // edge: folders
 import { existsSync, lchownSync, lstatSync, mkdirSync, readdirSync, realpathSync, statSync } from "node:fs"
@@ -16,7 +17,7 @@ import { makeWorktrees, type Work, type Worktree } from "./worktrees.ts"
 
 export type { Work } from "./worktrees.ts"
 
-/** A folder that no program can replace, and where in it the work is done. */
+/** A folder that no program can replace, and the subfolder in which the work is done. */
 interface Place {
   readonly path: string
   readonly subdir: string
@@ -25,30 +26,36 @@ interface Place {
 export interface Workspace extends Place {
   /** What it keeps between turns; no other agent sees it. */
   readonly home: string
-  /** What else its program sees. */
+  /** What else its program can see. */
   readonly binds: ReadonlyArray<Bind>
-  /** Whom its program runs as, where the house is root and keeps it apart. */
+  /** The user of its program, if the house is root and isolates it. */
   readonly user: User | undefined
 }
 
 const words = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))
 
-/** What a program that ran as root has left is its own. No link is followed. */
+/** Gives the user everything that a program has left there as root. Follows no links. */
 const give = (path: string, { gid, uid }: User): void => {
   lchownSync(path, uid, gid)
   if (!lstatSync(path).isDirectory()) return
   for (const name of readdirSync(path)) give(join(path, name), { gid, uid })
 }
 
-/** The branch that work is merged to, where nobody names one. */
+/** The branch that work is merged to by default. */
 const usualBranch = "stoa"
 
 export class Workspaces extends Context.Service<
   Workspaces,
   {
-    /** Made where it is not there; a sentence, where it cannot be. `apart`: its program is kept apart from the machine. */
+    /**
+     * Creates the workspace if it is missing; the failure is a sentence. `apart`: its program is isolated from the
+     * machine.
+     */
     readonly open: (agent: Agent, thinker: ProgramThinker, apart: boolean) => Effect.Effect<Workspace, string>
-    /** What a child of an agent works in: its workspace or a part of it, or a worktree of the same repository (S3-43, S3-69). */
+    /**
+     * The workspace of an agent's child: the same one or a part of it, or a worktree of the same repository (S3-43,
+     * S3-69).
+     */
     readonly under: (
       agent: Agent,
       thinker: ProgramThinker,
@@ -56,7 +63,7 @@ export class Workspaces extends Context.Service<
     ) => Effect.Effect<Required<Pick<ProgramThinker, "workspace" | "subdir">>, string>
     /** What an agent has changed in its worktree, as it would be merged now. */
     readonly review: (agent: Agent) => Effect.Effect<Work, string>
-    /** Merges what was shown, and nothing else; gives the commit. */
+    /** Merges exactly what was shown, and returns the commit. */
     readonly merge: (agent: Agent, commit: string, shown: string) => Effect.Effect<string, string>
   }
 >()("server/programs/Workspaces") {
@@ -73,20 +80,23 @@ export class Workspaces extends Context.Service<
         const named = typeof workspace === "string" ? workspace : undefined
         const path = resolve(named ?? join(ours, bare(agent.id)))
         if (named !== undefined && !isAbsolute(named)) throw new Error("give an absolute path")
-        // A part of a workspace of ours is one of that workspace, however it is named.
+        // A part of one of our workspaces belongs to that workspace, however it is named.
         const [top, ...rest] = isInside(ours, path) ? relative(ours, path).split(sep) : [""]
         const root = rest.length > 0 ? join(ours, top!) : path
         if (named !== undefined && !existsSync(root)) throw new Error("there is no such folder")
         mkdirSync(root, { recursive: true, mode: 0o700 })
         if (!statSync(root).isDirectory()) throw new Error("it is not a folder")
         const real = realpathSync(root)
-        // The house's keys and rows are no workspace; a folder in the one for workspaces is.
+        // The house's own data is not a workspace; only a folder directly inside `workspaces` is.
         if (isInside(real, data) || (isInside(data, real) && join(real, "..") !== ours))
           throw new Error("it is where the house keeps its own data")
         return { path: real, subdir: join(...rest, ...partsOf(subdir), ".") }
       }
 
-      /** Who writes to where the configuration file is, or is looked for, names programs that run as they please. */
+      /**
+       * A program that can write where the configuration file is, or is looked for, could declare programs that run
+       * unrestricted.
+       */
       const notRuling = (path: string): void => {
         const file = resolve(settings.config)
         const named = existsSync(dirname(file)) ? join(realpathSync(dirname(file)), basename(file)) : file
@@ -96,7 +106,7 @@ export class Workspaces extends Context.Service<
           )
       }
 
-      /** Root's own folders are given to nobody; others say by their owner who works in them. */
+      /** Folders of root outside the data folder are refused; for others, their owner is the user. */
       const userOf = (path: string): User => {
         const { gid, uid } = statSync(path)
         if (uid !== 0) return { uid, gid: gid === 0 ? nobody.gid : gid }
@@ -120,7 +130,7 @@ export class Workspaces extends Context.Service<
           : Effect.succeed(tree)
       }
 
-      /** Its worktree is made before its first turn. */
+      /** The worktree is made before the first turn. */
       const ready = (agent: Agent, thinker: ProgramThinker): Effect.Effect<unknown, string> => {
         const tree = treeOf(agent, thinker)
         return tree === undefined ? Effect.void : Effect.mapError(worktrees.open(tree), ({ message }) => message)
@@ -144,7 +154,7 @@ export class Workspaces extends Context.Service<
           return { path: real, write }
         })
 
-      /** A command is run as it is given: the files that it names are there. One that a link leads to elsewhere is not. */
+      /** The files that a command names are visible to it, unless a link leads elsewhere. */
       const namedBy = ({ command = [] }: ProgramThinker): ReadonlyArray<Bind> =>
         command.flatMap((word) => {
           if (!isAbsolute(word) || isOfSystem(word) || statSync(word, { throwIfNoEntry: false })?.isFile() !== true)
@@ -174,7 +184,7 @@ export class Workspaces extends Context.Service<
         under: (agent, thinker, inner) =>
           Effect.try({
             try: () => {
-              // The worktree of a child is made when it begins, and so is its part of it.
+              // A child's worktree is made when the child starts, and its subfolder too.
               if (typeof thinker.workspace === "object")
                 return { workspace: thinker.workspace, subdir: join(...partsOf(inner ?? ""), ".") }
               const { path, subdir } = placeOf(agent, thinker)

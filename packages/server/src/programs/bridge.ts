@@ -1,6 +1,6 @@
 /**
- * The stdio bridge of `stoa mcp`, as a program in a box sees it: the folder of the bridge and a Node to run it, and nothing
- * else of the house.
+ * The stdio bridge of `stoa mcp` for a program in a box, which sees the folder of the bridge and a Node to run it, and
+ * nothing else of the house.
  */
 // edge: looks once for files of this machine.
 import { existsSync, realpathSync } from "node:fs"
@@ -14,7 +14,7 @@ export interface Bridge {
   readonly node: string
 }
 
-/** Where things are inside of the box. */
+/** Paths inside the box. */
 export const inBox = {
   turn: "/run/stoa/turn",
   bridge: "/run/stoa/bridge",
@@ -22,7 +22,7 @@ export const inBox = {
   socket: `/run/stoa/turn/${socketName}`,
 }
 
-/** The command line is another package, which is installed beside this one or not at all. */
+/** The command line is another package, which may or may not be installed. */
 export const findBridge = (): Bridge | undefined => {
   try {
     const cli = dirname(createRequire(import.meta.url).resolve("@stoa/cli/package.json"))
@@ -37,7 +37,7 @@ export const findBridge = (): Bridge | undefined => {
   }
 }
 
-/** What of it is bound into the box. */
+/** The arguments that bind it into the box. */
 export const bridgeBinds = ({ folder, node }: Bridge, turn: string): ReadonlyArray<string> => [
   "--dir",
   dirname(inBox.turn),
@@ -51,7 +51,7 @@ export const bridgeBinds = ({ folder, node }: Bridge, turn: string): ReadonlyArr
 /** How an MCP client in the box starts it. */
 export const bridgeEntry = ({ main }: Bridge, url: string, token: string) => ({
   command: inBox.node,
-  // What Node says of the kind of file it reads is no matter of the program's.
+  // Node's warnings about the kind of file are of no use to the program.
   args: ["--no-warnings", join(inBox.bridge, main)],
   env: { STOA_SOCKET: inBox.socket, STOA_URL: url, STOA_TOKEN: token },
 })

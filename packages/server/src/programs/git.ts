@@ -1,7 +1,7 @@
 /**
- * The house's own git: without hooks, filters, drivers, the user's settings or a terminal. A repository's own settings name
- * programs too, and under names of their own (`filter.x.clean`, `hook.x.command`): what changes a repository is therefore
- * done in a view of it that has settings of ours (`viewOf`), and what reads one starts nothing.
+ * The house's own git: without hooks, filters, drivers, the user's settings or a terminal. A repository's own settings
+ * can name programs too, under arbitrary names (`filter.x.clean`, `hook.x.command`): so changes to a repository are
+ * made in a view of it that has our settings (`viewOf`), and commands that read one start nothing.
  */
 // edge: a file of settings for git, and links
 import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
@@ -9,7 +9,7 @@ import { join } from "node:path"
 import { Effect } from "effect"
 import { runProcess } from "./process.ts"
 
-/** A file: git forgets what it was told otherwise where it starts itself for another folder. */
+/** A file, because git drops other forms of settings when it starts itself for another folder. */
 const settings = `[core]
 	hooksPath = /dev/null
 	fsmonitor = false
@@ -35,7 +35,10 @@ const settings = `[core]
 [init]
 	defaultBranch = main
 `
-/** Said with every command, since a repository's own settings outweigh a file: what names a program names none. */
+/**
+ * Passed with every command, because a repository's own settings override a file. They disable every setting that names
+ * a program.
+ */
 const outweighing: ReadonlyArray<readonly [string, string]> = [
   ["core.hooksPath", "/dev/null"],
   ["core.fsmonitor", "false"],
@@ -59,7 +62,7 @@ const guarded = {
   GIT_ATTR_NOSYSTEM: "1",
   GIT_TERMINAL_PROMPT: "0",
   GIT_OPTIONAL_LOCKS: "0",
-  // Whatever a repository allows: nothing but files, and nothing that is not there is asked for.
+  // Whatever a repository allows: only the file protocol, and missing objects are not fetched.
   GIT_ALLOW_PROTOCOL: "file",
   GIT_NO_LAZY_FETCH: "1",
   GIT_NO_REPLACE_OBJECTS: "1",
@@ -90,7 +93,7 @@ export type Git = (
   more?: { readonly cwd?: string; readonly env?: Readonly<Record<string, string>>; readonly stdin?: string },
 ) => Effect.Effect<string, GitFailure>
 
-/** `folder` is the house's own, where no program writes. */
+/** `folder` is the house's own; no program can write there. */
 export const makeGit = (folder: string): Git => {
   const file = join(folder, "gitconfig")
   let written = false
@@ -131,11 +134,14 @@ export const makeGit = (folder: string): Git => {
 
 const first = (text: string): string => text.trim().split("\n")[0] ?? ""
 
-/** What of a repository is shown in a view of it: what it holds, and nothing that says how git is to behave. */
+/** The parts of a repository in a view of it: its content, without anything that configures git. */
 const shown = ["objects", "refs", "packed-refs", "reftable", "shallow"]
 const sharing = /^(group|all|world|everybody|true|false|umask|0?[0-7]{3})$/
 
-/** A repository without its settings and hooks: its objects and references, seen from a folder of ours, until the scope ends. */
+/**
+ * A repository without its settings and hooks: its objects and references, linked into a folder of ours, until the
+ * scope ends.
+ */
 export const viewOf = Effect.fnUntraced(function* (git: Git, folder: string, repository: string) {
   const ask = (...args: ReadonlyArray<string>) =>
     Effect.map(

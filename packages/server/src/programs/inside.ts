@@ -1,6 +1,6 @@
 /**
- * Folders and files inside of a workspace, which a program changes while we look. Each step on the way is opened by its own
- * and held, and no link is followed: what was looked at is what is used.
+ * Folders and files inside a workspace, which a program may change while we work. Each part of a path is opened and
+ * held separately, and no link is followed: what was checked is what is used.
  */
 // edge: folders and files
 import { closeSync, constants, fchownSync, fchmodSync, mkdirSync, openSync, rmSync, writeSync } from "node:fs"
@@ -11,7 +11,7 @@ const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constan
 
 const codeOf = (cause: unknown): string | undefined => (cause as { readonly code?: string }).code
 
-/** The parts of a path inside of a workspace; nothing that leads out of it is one. */
+/** The parts of a path inside a workspace; refuses paths that lead out of it. */
 export const partsOf = (inner: string): ReadonlyArray<string> => {
   if (isAbsolute(inner)) throw new Error(`"${inner}" is absolute; give a path inside of the workspace`)
   const parts = inner.split(/[/\\]/).filter((part) => part !== "" && part !== ".")
@@ -24,7 +24,7 @@ interface Held {
   readonly path: string
 }
 
-/** A name in a folder that is held. Only Linux has a way to say so; elsewhere no program is kept apart anyway. */
+/** A name inside a held folder. Only Linux supports this; elsewhere programs are not isolated anyway. */
 const named = ({ fd, path }: Held, part: string): string =>
   process.platform === "linux" ? `/proc/self/fd/${fd}/${part}` : join(path, part)
 
@@ -69,11 +69,11 @@ const within = <A>(
   }
 }
 
-/** A folder below another, made where it is not there. */
+/** A folder below another, created if it is missing. */
 export const confine = (outer: string, inner: string, user?: User): string =>
   within(outer, inner, partsOf(inner), user, ({ path }) => path)
 
-/** A file below a folder, new: what had its name, link or not, is gone. */
+/** Creates a file below a folder, and replaces what had its name, link or not. */
 export const putInside = (outer: string, inner: string, text: string, user?: User): void => {
   const parts = partsOf(inner)
   within(outer, inner, parts.slice(0, -1), user, (folder) => {

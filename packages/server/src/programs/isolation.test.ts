@@ -53,7 +53,10 @@ it("the network is there where it is allowed; links are read-only unless they ar
 const isRoot = process.getuid?.() === 0
 const bwrap = findBubblewrap(isRoot)
 
-/** A machine in small: a system folder in which the house keeps its data, and what a program outside of the box must not reach. */
+/**
+ * A small model of a machine: a system folder with the house's data, and files that a program in the box must not
+ * reach.
+ */
 const onMachine = (body: (at: { readonly root: string; readonly box: Box; readonly run: Run }) => void): void => {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "stoa-box-")))
   try {
@@ -105,7 +108,7 @@ it.skipIf(bwrap === undefined)(
       assert.isTrue(existsSync(join(workspace, "made")))
       assert.deepStrictEqual(run(`cat ${folder}/mcp.json`), { ok: true, said: "the turn" })
       assert.isFalse(run(`echo no > ${folder}/mcp.json`).ok)
-      // The data folder lies in a folder of the system, and is seen in it all the same: empty but for its own.
+      // The data folder is in a system folder, and is visible in it, but contains only its own.
       assert.deepStrictEqual(run(`ls ${root}/opt/stoa`), { ok: true, said: "homes\nturns\nworkspaces" })
       assert.isFalse(run(`cat ${root}/opt/stoa/secret-key`).ok)
       assert.notInclude(run(`cat ${root}/opt/stoa.config.json`).said, "the config")

@@ -1,6 +1,6 @@
 /**
- * What a program of an agent sees of the machine, by bubblewrap: the system read-only, its own folders, no network unless it
- * is allowed, and an end with ours. The arguments are pure.
+ * What an agent's program sees of the machine, by bubblewrap: the system read-only, its own folders, and no network
+ * unless it is allowed. It ends with the house. The arguments are pure.
  */
 // edge: looks once for a program on this machine.
 import { spawnSync } from "node:child_process"
@@ -12,7 +12,7 @@ export interface Bind {
   readonly write: boolean
 }
 
-/** Whom a program runs as, where the house is root: root's files are root's, whatever else is taken from it. */
+/** The user of a program if the house is root: otherwise it could use root's files, even without capabilities. */
 export interface User {
   readonly uid: number
   readonly gid: number
@@ -21,24 +21,26 @@ export interface User {
 export const nobody: User = { uid: 65534, gid: 65534 }
 
 export interface Box {
-  /** What it may write to. It is bound whole: no program can put a link in its place, as it could with a part of it. */
+  /**
+   * What it may write to. The whole folder is bound: a program could replace a subfolder by a link, but not this one.
+   */
   readonly workspace: string
-  /** Where in it the program begins, found inside of the box, where a link leads nowhere else. */
+  /** The subfolder in which the program starts, resolved inside the box, where a link cannot lead out. */
   readonly subdir: string
   readonly folder: string
-  /** Where it keeps what is its own between turns, such as its sessions. */
+  /** Where it keeps its own data between turns, such as its sessions. */
   readonly home: string
-  /** More arguments of ours: the way to the house, where there is no network. */
+  /** More arguments of ours: the connection to the house if there is no network. */
   readonly more?: ReadonlyArray<string>
   readonly binds: ReadonlyArray<Bind>
-  /** The house's own: never seen, wherever it lies. */
+  /** The house's own files: never visible, wherever they are. */
   readonly hidden: { readonly folder: string; readonly file: string | undefined }
   readonly network: boolean
   readonly user: User | undefined
   readonly system?: ReadonlyArray<string>
 }
 
-/** What a system's programs need of it; what is not there is left out. */
+/** What programs need of a system; missing folders are skipped. */
 const usualSystem = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix"]
 
 const setpriv = "/usr/bin/setpriv"
@@ -48,10 +50,10 @@ export const isInside = (outer: string, inner: string): boolean => {
   return way === "" || (!/^\.\.(\/|\\|$)/.test(way) && !isAbsolute(way))
 }
 
-/** Seen in every box. */
+/** Visible in every box. */
 export const isOfSystem = (path: string): boolean => usualSystem.some((folder) => isInside(folder, path))
 
-/** Under which names a path is seen in the box: /lib is often a part of /usr. */
+/** The paths under which a path is visible in the box: /lib is often a part of /usr. */
 const seenAs = (path: string, folders: ReadonlyArray<string>): ReadonlyArray<string> =>
   folders.flatMap((folder) => {
     if (!existsSync(folder)) return []
@@ -59,7 +61,7 @@ const seenAs = (path: string, folders: ReadonlyArray<string>): ReadonlyArray<str
     return isInside(real, path) ? [join(folder, relative(real, path))] : []
   })
 
-/** Root gives up what it could do with its capabilities, and then that it is root. */
+/** Root drops its capabilities, and then becomes another user. */
 const apart = (user: User | undefined): ReadonlyArray<string> => [
   ...(user === undefined ? ["--unshare-user"] : []),
   "--cap-drop",
@@ -71,7 +73,10 @@ const apart = (user: User | undefined): ReadonlyArray<string> => [
   "--unshare-cgroup-try",
 ]
 
-/** Root without its capabilities may not enter what is another's: the other goes there itself. */
+/**
+ * Root without its capabilities may not enter another user's folder, so the directory is changed after becoming that
+ * user.
+ */
 const goesThere = 'cd -- "$1" && shift && exec "$@"'
 
 const become = (user: User | undefined, at: string): ReadonlyArray<string> =>
@@ -96,7 +101,7 @@ const become = (user: User | undefined, at: string): ReadonlyArray<string> =>
         at,
       ]
 
-/** The arguments before the program's own. Later ones lie over earlier ones, so that a workspace inside of /tmp is there. */
+/** The arguments before the program's own. Later mounts cover earlier ones, so a workspace inside /tmp is visible. */
 export const boxArguments = (box: Box): ReadonlyArray<string> => {
   const { binds, folder, hidden, home, more = [], network, subdir, system = usualSystem, user, workspace } = box
   const seen = [...system, ...binds.map(({ path }) => path)]
@@ -110,17 +115,17 @@ export const boxArguments = (box: Box): ReadonlyArray<string> => {
     "/proc",
     "--dev",
     "/dev",
-    // Whoever it becomes writes there, and not only root.
+    // Writable for the user that it becomes, not only for root.
     "--perms",
     "1777",
     "--tmpfs",
     "/tmp",
-    // Before what hides the house's own: a link shows nothing of it.
+    // Before the mounts that hide the house's own files, so that no link shows them.
     ...binds.flatMap(({ path }) => ["--dir", dirname(path)]),
     ...binds.flatMap(({ path, write }) => [write ? "--bind" : "--ro-bind", path, path]),
     ...[hidden.folder, ...seenAs(hidden.folder, system)].flatMap((path) => ["--tmpfs", path]),
     ...(hidden.file === undefined ? [] : seenAs(hidden.file, seen)).flatMap((path) => ["--ro-bind", "/dev/null", path]),
-    // Else the folders above one that is closed to others were closed too, to whoever it is for.
+    // Otherwise the parents of a private folder would be created as private too, and its user could not reach it.
     ...[workspace, folder, home].flatMap((path) => ["--dir", dirname(path)]),
     ...[workspace, home].flatMap((path) => ["--bind", path, path]),
     "--ro-bind",
@@ -133,7 +138,7 @@ export const boxArguments = (box: Box): ReadonlyArray<string> => {
 
 const places = ["/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap"]
 
-/** The bubblewrap of this machine, if it has one that works: some machines forget, and some forbid it. */
+/** The bubblewrap of this machine, if there is one that works: some machines do not have it, and some forbid it. */
 export const findBubblewrap = (isRoot: boolean): string | undefined => {
   const found = places.find((path) => existsSync(path))
   if (found === undefined) return undefined

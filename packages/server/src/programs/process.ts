@@ -1,9 +1,9 @@
-/** One process from its start to its end: its input at once, its output as it comes, within its time and its size. */
+/** Runs one process: writes its input at once, reads its output as it arrives, within limits of time and size. */
 // edge: streams of a process
 import { openProgram, type Program, type ProgramOptions } from "@stoa/tools"
 import { Effect } from "effect"
 
-/** Beyond this much output a program has gone astray. */
+/** A program with more output than this is broken. */
 const mostOutput = 8 * 1024 * 1024
 
 export type ProcessEnd =
@@ -33,7 +33,7 @@ const followed = (program: Program, stdin: string, take: (chunk: string) => void
     program.stdin.end(stdin)
   })
 
-/** Returns when it and everything it started are gone. */
+/** Returns when it and all its child processes have ended. */
 export const runProcess = (
   options: ProgramOptions,
   stdin: string,

@@ -1,6 +1,6 @@
 /**
- * The house's MCP server for a program that has no network: a Unix socket in the folder of its turn, which is seen in its
- * box. Only who comes with the token of this turn is let through, so that the way in is no wider than the turn.
+ * The house's MCP server for a program without network: a Unix socket in the folder of its turn, which is visible in
+ * its box. Only requests with the token of this turn pass, so that the socket gives no more access than the turn.
  */
 // edge: a socket and the requests that come by it
 import { createHash, timingSafeEqual } from "node:crypto"
@@ -11,12 +11,12 @@ import { Effect } from "effect"
 import type { User } from "./isolation.ts"
 
 export const socketName = "house.sock"
-/** More than a program has use for at once. */
+/** More than a program needs at once. */
 const mostConnections = 64
 
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest()
 
-/** Headers of one hop, which are not passed on. */
+/** Hop-by-hop headers, which are not forwarded. */
 const ofTheHop = ["connection", "keep-alive", "transfer-encoding", "upgrade", "te", "trailer", "proxy-authorization"]
 
 const passed = (headers: NodeJS.Dict<Array<string>>): Record<string, Array<string>> =>
@@ -54,18 +54,19 @@ const refuse = (answer: ServerResponse): void => {
     .end(JSON.stringify(problem))
 }
 
-/** Open until the scope closes, and everything that came by it with it. */
+/** Open until the scope closes, which also closes all its connections. */
 export const openSocket = (folder: string, house: string, token: string, user: User | undefined) =>
   Effect.acquireRelease(
     Effect.callback<{ readonly close: () => void }, string>((resume) => {
       const url = new URL(house)
       const wanted = digest(`Bearer ${token}`)
-      // Whether the house is there is told to anybody, as at its own door.
+      // Anybody may ask whether the house is ready, as at its own door.
       const mayCome = ({ headers, method, url: path }: IncomingMessage): boolean =>
         (method === "GET" && path === "/readyz") || timingSafeEqual(digest(headers.authorization ?? ""), wanted)
       const server = createServer((asked, answer) => (mayCome(asked) ? forward(url, asked, answer) : refuse(answer)))
       server.maxConnections = mostConnections
-      // The path of a socket is short: a data folder far down is named by its descriptor, held as long as the socket is.
+      // Paths of sockets must be short: on Linux a deep data folder is named by its descriptor, held as long as the
+      // socket.
       const fd = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY)
       const path = join(process.platform === "linux" ? `/proc/self/fd/${fd}` : folder, socketName)
       const close = () => {

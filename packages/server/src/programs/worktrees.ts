@@ -1,7 +1,7 @@
 /**
- * A worktree of a repository for each agent: a clone in its workspace, with which its program does as it likes. What came of
- * the work is told from the files alone, by a bare repository of the house's beside it; it goes to one branch of the
- * repository, which nobody has checked out, and nothing else of the repository is changed.
+ * A worktree of a repository for each agent: a clone in its workspace, which its program may change freely. The result
+ * of the work is read from the files alone, by a bare repository of the house beside it. It goes to one branch of the
+ * repository that nobody has checked out; nothing else in the repository changes.
  */
 // edge: folders
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs"
@@ -13,7 +13,7 @@ export interface Worktree {
   readonly repository: string
   /** The branch that work is merged to. */
   readonly branch: string
-  /** Of the agent, as a part of a file name. */
+  /** The agent's id, as a part of a file name. */
   readonly id: string
   /** Its workspace. */
   readonly path: string
@@ -23,18 +23,18 @@ export interface Worktree {
 export interface Work {
   readonly commit: string
   readonly files: ReadonlyArray<string>
-  /** What the branch would change by; nothing, where it does not fit. */
+  /** The changes to the branch; empty if there are conflicts. */
   readonly diff: string
-  /** Where it does not fit what others have merged. */
+  /** The paths that conflict with what others have merged. */
   readonly conflicts: ReadonlyArray<string>
 }
 
-/** A person is to read it. */
+/** Limited, because a person must read it. */
 const mostDiff = 200_000
 
 const lines = (text: string): ReadonlyArray<string> => text.split("\n").filter((line) => line !== "")
 
-/** Of a tree that is listed entry by entry, the paths that are commits of other repositories. */
+/** The submodules in a listed tree: paths that are commits of other repositories. */
 const submodulesIn = (listed: string): ReadonlyArray<string> =>
   listed.split("\0").flatMap((entry) => (entry.startsWith("160000 ") ? [entry.slice(entry.indexOf("\t") + 1)] : []))
 
@@ -48,7 +48,7 @@ export const makeWorktrees = (data: string) => {
   const inRepository = ({ repository }: Worktree, ...args: ReadonlyArray<string>) => git(["-C", repository, ...args])
   const first = (text: string): string => text.trim().split("\n")[0] ?? ""
 
-  /** With the repository as it is seen without its own settings. */
+  /** Runs with a view of the repository without its own settings. */
   const viewing = <A>(
     tree: Worktree,
     use: (
@@ -61,7 +61,7 @@ export const makeWorktrees = (data: string) => {
       ),
     )
 
-  /** Where the branch is; where the repository is, while there is no such branch. */
+  /** The tip of the branch, or the repository's HEAD if there is no such branch. */
   const tipOf = (tree: Worktree) =>
     viewing(tree, (inView) =>
       Effect.map(
@@ -82,7 +82,7 @@ export const makeWorktrees = (data: string) => {
         })
       : Effect.succeed(false)
 
-  /** Made once. What a house that was killed left half done is made anew: no program has been there. */
+  /** Made once. What a killed house left unfinished is made again: no program has used it. */
   const open = Effect.fnUntraced(function* (tree: Worktree) {
     if (yield* isReady(tree)) return false
     const bare = bareOf(tree)
@@ -100,15 +100,15 @@ export const makeWorktrees = (data: string) => {
     return true
   })
 
-  /** The files of the workspace as a commit; its own `.git` is no part of them. */
+  /** The files of the workspace as a commit, without its own `.git`. */
   const snapshot = Effect.fnUntraced(function* (tree: Worktree, by: string) {
     const base = first(yield* inBare(tree, "rev-parse", "refs/stoa/base"))
     const inTree = (...args: ReadonlyArray<string>) =>
       git(["--git-dir", bareOf(tree), "--work-tree", tree.path, "-c", "core.bare=false", ...args], { cwd: tree.path })
     yield* inTree("read-tree", base)
-    // A submodule is no work: git would look into it by the settings it has there, which a program may have written.
+    // Submodules are not part of the work: git would use their own settings, which a program may have written.
     const inner = submodulesIn(yield* inBare(tree, "ls-tree", "-r", "-d", "-z", base))
-    // What the repository ignores is no work either.
+    // Neither are ignored files.
     yield* inTree("add", "--all", "--", ".", ...inner.map((path) => `:(exclude,literal)${path}`))
     const made = first(yield* inTree("write-tree"))
     const before = first(yield* inBare(tree, "rev-parse", `${base}^{tree}`))
@@ -163,7 +163,7 @@ export const makeWorktrees = (data: string) => {
       lines(said).includes(`branch refs/heads/${tree.branch}`),
     )
 
-  /** What was shown is merged, and nothing else: a branch that has moved on since is looked at again. */
+  /** Merges exactly what was shown: if the branch has moved since, it must be reviewed again. */
   const merge = Effect.fnUntraced(function* (tree: Worktree, commit: string, shown: string, by: string) {
     if (!/^[0-9a-f]{40,64}$/.test(commit)) return yield* Effect.fail("there is no such commit")
     if (yield* words(isCheckedOut(tree)))
@@ -187,7 +187,7 @@ export const makeWorktrees = (data: string) => {
               onFailure: () => false,
               onSuccess: () => true,
             })
-            // Only where it still is what it was: whoever moved it meanwhile has not lost anything.
+            // Only if the branch has not moved, so that nobody loses work.
             yield* inView("update-ref", branch, made, isThere ? tip : "0".repeat(tip.length))
           }),
         )

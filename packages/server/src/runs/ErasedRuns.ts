@@ -1,6 +1,7 @@
 /**
- * An agent's memory was erased: what its ended runs were told and said repeats it, and goes too. That they ran, when, what
- * they cost and how they ended stays. A run that still works keeps its conversation until it is erased again.
+ * When an agent's memory is erased, the conversations of its ended runs, which repeat it, are erased too. That they
+ * ran, when, what they cost and how they ended is kept. A run that still works keeps its conversation until the next
+ * erasure.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"

@@ -1,4 +1,4 @@
-/** Gathers the rows a prompt is made of. The texts themselves are made by the pure functions in `prompt/`. */
+/** Loads the rows for a prompt. The pure functions in `prompt/` make the texts. */
 import {
   type Agent,
   type Caller,
@@ -35,22 +35,22 @@ export interface PromptTexts {
   readonly user: string
 }
 
-/** What is known of what is to be thought about. */
+/** The run that a prompt is for. */
 export interface PromptSubject {
   readonly agent: Agent
   readonly caller: Caller["Service"]
   readonly profile: string
   readonly run: RunId | null
   readonly persona: string | null
-  /** What whoever called it was told, where it is to know that. */
+  /** The prompt of the run that called it, if it should know that. */
   readonly context: string | null
-  /** What it says last is its answer. */
+  /** Its last message is its answer. */
   readonly speaks: boolean
   readonly space: SpaceId | null
   readonly triggers: ReadonlyArray<TriggerRow>
 }
 
-/** So many of its other runs an agent is told of. */
+/** How many of its other runs an agent is told about. */
 const mostOthers = 20
 interface OpenRun {
   readonly id: string
@@ -68,7 +68,7 @@ export class Prompts extends Context.Service<
   Prompts,
   {
     readonly make: (about: PromptSubject) => Effect.Effect<PromptTexts>
-    /** What an agent is told of itself, section by section, as things stand now. */
+    /** What an agent is told about itself now, section by section. */
     readonly preview: (agent: Agent) => Effect.Effect<Prompt>
   }
 >()("server/runs/Prompts") {
@@ -108,7 +108,7 @@ export class Prompts extends Context.Service<
 
       const openRuns = sql`SELECT id, agent, state, trigger_summary AS summary FROM runs WHERE ${inState(sql, open)}`
       const first = sql`ORDER BY id LIMIT ${mostOthers + 1}`
-      /** With the run itself, which is not among the others. On Postgres of several agents in one statement. */
+      /** Includes the run itself, which is filtered out later. On Postgres one statement reads several agents. */
       const openOf = yield* sql.onDialectOrElse({
         pg: () =>
           makeBatch((agents: ReadonlyArray<string>) =>
@@ -124,7 +124,7 @@ export class Prompts extends Context.Service<
       const othersOf = (agent: string, run: RunId | null) =>
         Effect.map(openOf(agent), (rows) => rows.filter(({ id }) => id !== run).slice(0, mostOthers))
 
-      /** The messages that woke a run, as far as its agent still sees them. */
+      /** The messages that woke a run, if its agent still sees them. */
       const wokenBy = Effect.fnUntraced(function* (
         triggers: ReadonlyArray<TriggerRow>,
         newest: ReadonlyArray<Message>,
@@ -158,9 +158,9 @@ export class Prompts extends Context.Service<
         const newest = yield* shown({})
         const woke = yield* wokenBy(about.triggers.slice(-most), newest, viewer)
         const answers = woke.at(-1)?.replyTo ?? null
-        // A thread is told in place of the space (S0-68).
+        // A thread is shown instead of the space (S0-68).
         const page = answers === null ? newest : yield* shown({ thread: answers })
-        // What woke it is told in any case, however much was said since.
+        // What woke it is always included, however much was said since.
         const before = woke.filter(({ id }) => page.every((message) => message.id !== id))
         const told = [...before, ...page].toSorted((one, other) => one.seq - other.seq)
         const reads = [
@@ -198,7 +198,7 @@ export class Prompts extends Context.Service<
         }
       })
 
-      /** What its model is told of tools, which is no part of the text. */
+      /** The tools its model is told about, which are not part of the text. */
       const toolsOf = Effect.fnUntraced(function* (agent: Agent) {
         const found = yield* Effect.option(tokens.again(agent.id, "agent"))
         if (Option.isNone(found)) return { names: [], ...sizeOf("") }

@@ -10,13 +10,13 @@ import { limitsFor } from "./profile.ts"
 import { Spend } from "./Spend.ts"
 import type { Reader } from "../access/rights/Viewer.ts"
 
-/** No more are looked at, the newest first. */
+/** At most this many runs are read, the newest first. */
 const mostRead = 50_000
 const mostAgents = 50
 const hour = 3_600_000
-/** Of a budget: from here on somebody should know. */
+/** The share of a budget from which on a person should know. */
 const near = 0.8
-/** Of the runs of one agent that ended within a day, if there are so many and half of them failed, it fails. */
+/** An agent counts as failing if at least this many of its runs ended within a day and half of them failed. */
 const enough = 3
 
 interface Ended {
@@ -81,7 +81,7 @@ export const makeRunFigures = Effect.gen(function* () {
     const { items, month } = yield* spend.report(reader, 1)
     const spent = new Map(items.map((one) => [one.principal as string, one]))
     const byAgent: ReadonlyArray<AgentCost> = seen
-      // Everybody has a budget; those are shown who spend, or whose budget somebody has thought about.
+      // Everybody has a budget; shown are those who spend, and those whose budget was set explicitly.
       .filter(({ id, limits }) => (spent.get(id)?.cost ?? 0) > 0 || limits.perDay?.cost !== undefined)
       .map((one) => {
         const { id, name } = one

@@ -1,4 +1,4 @@
-/** Runs as others see them: to look at, and to stop. What doors and toolsets call. */
+/** Runs as doors and toolsets use them: to read, and to stop. */
 import {
   type DecisionId,
   Missing,
@@ -43,13 +43,13 @@ interface Asked {
 
 type Shown = RunRow & { readonly activeSpace: string | null }
 
-/** What became of a call: when it began and ended, and whom it waited for. */
+/** The outcome of a call: when it began and ended, and whom it waited for. */
 const madeOf = (call: CallRow, asked: ReadonlyArray<Asked>) => {
   const end = call.settledAt === null ? undefined : DateTime.makeUnsafe(call.settledAt)
   const decisions = asked
     .filter((one) => one.call === call.id)
     .map(({ answeredAt, createdAt, id, state }) => {
-      // One that expired or was withdrawn has no answer: it ended with its call.
+      // A question that expired or was withdrawn has no answer: it ended with its call.
       const ended = answeredAt === null ? (state === "open" ? undefined : end) : DateTime.makeUnsafe(answeredAt)
       return { id, askedAt: DateTime.makeUnsafe(createdAt), ...(ended === undefined ? {} : { endedAt: ended }) }
     })
@@ -68,21 +68,25 @@ export class Runs extends Context.Service<
   Runs,
   {
     readonly get: (id: string, reader: Reader) => Effect.Effect<Run, Missing>
-    /** What a message of a run carries, where it is said elsewhere than where the run was woken: what woke it (S1-41). */
+    /**
+     * The origin of a run's message that is posted in another space than the one it was woken in: what woke it (S1-41).
+     */
     readonly originOf: (run: RunId, space: SpaceId) => Effect.Effect<Pick<PostOptions, "origin">>
     /** Newest first. */
     readonly list: (reader: Reader, query: RunQuery) => Effect.Effect<Page<Run>>
     readonly messages: (id: string, reader: Reader) => Effect.Effect<Page<RunMessage>, Missing>
     readonly steps: (id: string, reader: Reader) => Effect.Effect<Page<RunStep>, Missing>
-    /** A call of a run, by either of them known to be of the other. */
+    /** A call of a run; fails unless the two belong together. */
     readonly callOf: (run: string, call: string) => Effect.Effect<string, Missing>
-    /** What agents are doing: one run works, else one waits; those of which neither is true are not in it. */
+    /**
+     * What agents are doing: running if one of its runs works, else waiting if one waits; idle agents are not in it.
+     */
     readonly statesOf: (
       agents: ReadonlyArray<PrincipalId>,
     ) => Effect.Effect<ReadonlyMap<PrincipalId, "busy" | "waiting">>
-    /** The sessions that programs of agents resume with their next turn. */
+    /** The sessions that agents' programs resume in their next turn. */
     readonly sessionsOf: (agents: ReadonlyArray<PrincipalId>) => Effect.Effect<ReadonlyMap<PrincipalId, string>>
-    /** Stops it, and withdraws what it asked; what it had done stays done. */
+    /** Stops it, and withdraws its questions; what it has done stays done. */
     readonly cancel: (id: string, reader: Reader, by: string) => Effect.Effect<Run, Missing | WrongState>
   }
 >()("server/runs/Runs") {
@@ -96,7 +100,7 @@ export class Runs extends Context.Service<
       const history = makeHistory(sql)
 
       const columns = sql.literal("r.*, (SELECT a.space FROM active_spaces a WHERE a.holder = r.id) AS active_space")
-      /** One's own, and those of agents one owns; an admin sees everybody's. */
+      /** The principal's own runs, and those of agents it owns; an admin sees all. */
       const seenBy = ({ all, principal }: Reader) =>
         all
           ? sql`1 = 1`
@@ -106,7 +110,7 @@ export class Runs extends Context.Service<
         ids.length === 0
           ? Effect.succeed([])
           : Effect.orDie(
-              // What a sub-agent asks shows on the outermost run, wherever the tree stands.
+              // A sub-agent's question shows on the outermost run, however deep the sub-agent is.
               sql<{ run: string; onKind: string; onId: string }>`SELECT r.root AS run, c.on_kind, c.on_id FROM calls c
                 JOIN runs r ON r.id = c.run WHERE ${sql.in("r.root", ids)} AND c.state = 'waiting' AND c.on_id IS NOT NULL
                 UNION SELECT c.run, c.on_kind, c.on_id FROM calls c
@@ -176,7 +180,10 @@ export class Runs extends Context.Service<
         )
         const waits = yield* history.ofRun(run.id)
         const stepOf = new Map(made.map((call) => [call.id as string, call.step]))
-        /** A call's are of its step; those that hang on the run are of the step that worked when they began. */
+        /**
+         * The waits of a call belong to its step; waits of the run itself belong to the step that was under way when
+         * they began.
+         */
         const waitsOf = (row: StepRow) =>
           waits.filter((wait) =>
             wait.call !== undefined && stepOf.has(wait.call)
@@ -200,7 +207,7 @@ export class Runs extends Context.Service<
                 ...(call === undefined ? {} : madeOf(call, asked)),
               }
             }),
-            // A program makes its calls itself: its turn asks for none.
+            // A program makes its calls itself: its step lists none.
             ...own.flatMap((call) =>
               call.place === null || call.place <= wanted.length
                 ? []

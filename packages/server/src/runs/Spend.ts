@@ -1,6 +1,6 @@
 /**
- * What agents have spent, and what is left: of an agent's day, of the day of whoever it works for, and of the house's month.
- * Models are counted when a step is written; tools with a price are paid for here, before they run.
+ * What agents have spent, and what is left: of an agent's day, of the day of the principal it works for, and of the
+ * house's month. Models are counted when a step is written; priced tools are paid for here, before they run.
  */
 import { type AgentLimits, type PrincipalId, Spend as Spent, SpendReport } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer, Option } from "effect"
@@ -30,7 +30,7 @@ interface Row {
 export class Spend extends Context.Service<
   Spend,
   {
-    /** The budgets beyond the run's own that it is worked on within, as they stand. */
+    /** The present state of the budgets beyond the run's own that apply to it. */
     readonly budgetsOf: (
       run: Pick<RunRow, "agent" | "payer" | "limits" | "triggerSpace">,
     ) => Effect.Effect<ReadonlyArray<BudgetUse>>
@@ -58,11 +58,11 @@ export class Spend extends Context.Service<
         return [{ name, period: "today", costMicros, tokens, limits }] satisfies ReadonlyArray<BudgetUse>
       })
 
-      /** Of one today, and of the house this month: one look, since it is asked before every thought. */
+      /** What a principal spent today and the house this month: one query, since it runs before every model request. */
       const spentBy = Effect.fnUntraced(function* (whose: string) {
         const day = yield* today
         const month = day.slice(0, 7)
-        // Those who work for it spend of its day too, or a budget would be as many as an agent makes children.
+        // What agents below it spend counts too; otherwise every child would add another budget.
         const rows = yield* sql<{ tokens: number | null; costMicros: number | null; month: number | null }>`SELECT
           CAST(sum(tokens_in + tokens_out) AS BIGINT) AS tokens,
           CAST(sum(cost_micros + CASE WHEN agent = ${whose} THEN caused_micros ELSE 0 END) AS BIGINT) AS cost_micros,
@@ -73,7 +73,7 @@ export class Spend extends Context.Service<
         return { tokens: found?.tokens ?? 0, costMicros: found?.costMicros ?? 0, month: found?.month ?? 0 }
       }, Effect.orDie)
 
-      /** All runs of one chat session have one budget. */
+      /** All runs of one chat session share one budget. */
       const sessionOf = Effect.fnUntraced(function* (space: string | null) {
         if (space === null || !(yield* sessions.isSession(space))) return []
         const rows = yield* sql<{ costMicros: number | null }>`SELECT CAST(sum(cost_micros) AS BIGINT) AS cost_micros
@@ -85,7 +85,7 @@ export class Spend extends Context.Service<
         ] satisfies ReadonlyArray<BudgetUse>
       }, Effect.orDie)
 
-      /** Nobody but an agent has a budget of its own. */
+      /** Only agents have a budget of their own. */
       const limitsOfOne = (id: string) =>
         Effect.map(
           Effect.option(agents.getCached(id)),
@@ -135,7 +135,7 @@ export class Spend extends Context.Service<
       const pay: Budget["Service"]["pay"] = Effect.fn("Spend.pay")(function* ({ micros, principal, run }) {
         yield* journal.transact(
           Effect.gen(function* () {
-            // Counting and taking are one: two at once would both find enough.
+            // Reading and paying are one step: two at once would both find enough.
             yield* Effect.orDie(lockName(sql, "spend", "pay"))
             const row = run === null ? undefined : yield* record.byId(run.id)
             const whose = yield* limitsOfOne(principal)

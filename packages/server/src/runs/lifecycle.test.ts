@@ -11,7 +11,7 @@ const states: ReadonlyArray<RunState> = [
   "failed",
   "canceled",
 ]
-/** From where each change leads on, and whither; from everywhere else it is refused. */
+/** From where each change is allowed, and where it leads; from every other state it is refused. */
 const table: Record<RunChange, readonly [from: ReadonlyArray<RunState>, to: RunState]> = {
   claim: [["queued"], "running"],
   recover: [["running"], "running"],
@@ -34,7 +34,7 @@ it("S1-97 every change leads on from these states of the seven, and from no othe
     assert.strictEqual(to(change), end, change)
   }
   assert.sameMembers([...open], ["queued", "running", "waiting_tool", "waiting_reply"])
-  // What has ended stays as it is.
+  // An ended run never changes.
   for (const state of states.filter((one) => !open.includes(one)))
     for (const change of Object.keys(table) as ReadonlyArray<RunChange>) assert.notInclude(from(change), state)
   assert.deepStrictEqual([...new Set(Object.values(endOf))].toSorted(), ["cancel", "complete", "fail"])

@@ -1,6 +1,6 @@
 /**
- * The life of a run as a total table: a new state or step does not compile until every cell is filled. Whatever changes the
- * state of a run asks it where the step may come from. Pure.
+ * The states of a run as a total table: a new state or step does not compile until every cell is filled. Every change
+ * of a run's state is checked against it. Pure.
  */
 import type { RunState, StopReason } from "@stoa/contract"
 
@@ -37,7 +37,7 @@ const none: Row = {
   cancel: null,
 }
 
-/** null: refused. What has ended stays as it is. */
+/** null: refused. An ended run never changes. */
 const next: Record<RunState, Row> = {
   queued: { ...none, claim: "running", fail: "failed", cancel: "canceled" },
   running: {
@@ -60,20 +60,20 @@ const next: Record<RunState, Row> = {
 
 const states = Object.keys(next) as ReadonlyArray<RunState>
 
-/** The states from which a change leads on: what an UPDATE asks for. */
+/** The states that a change may start from: the condition of an UPDATE. */
 export const from = (change: RunChange): ReadonlyArray<RunState> =>
   states.filter((state) => next[state][change] !== null)
 
-/** Where it leads: every change has one end. */
+/** Where it leads: every change has exactly one target. */
 export const to = (change: RunChange): RunState => next[from(change)[0]!][change]!
 
 const isOver = (state: RunState): boolean => next[state] === none
 export const open: ReadonlyArray<RunState> = states.filter((state) => !isOver(state))
 
-/** Those that wait, and are woken by a ring. */
+/** The waiting states, which a ring ends. */
 export const waiting: ReadonlyArray<RunState> = from("ring")
 
-/** How a run with this reason has ended. */
+/** How a run ends for this reason. */
 export const endOf: Record<StopReason, "complete" | "fail" | "cancel"> = {
   end_turn: "complete",
   no_tool_call: "complete",

@@ -1,21 +1,23 @@
-/** What a run may do by the toolset its agent has: the values of the seeds, and of the house's own. Pure. */
+/**
+ * What a run may do, depending on its agent's toolset: the values of the seeds, and of the house's own toolset. Pure.
+ */
 import type { Agent, AgentLimits, ToolsetName } from "@stoa/contract"
 
 export interface Profile {
   readonly limits: AgentLimits
-  /** How many messages of its space it is shown. */
+  /** How many messages of its space it sees. */
   readonly history: number
   /** How many of its runs may wait at once. */
   readonly mostWaiting: number
-  /** How long it waits for replies; null: for as long as somebody may answer. */
+  /** How long it waits for replies; null: as long as somebody may answer. */
   readonly waitMs: number | null
-  /** Messages that come before it has begun join the run that waits for its turn (G-07). */
+  /** Messages that arrive before a run has begun join it (G-07). */
   readonly joins: boolean
-  /** Mail to one that works or waits lies in its inbox until it looks, or is done (S3-18, S3-67). */
+  /** Mail to an agent that works or waits stays in its inbox until it looks, or is done (S3-18, S3-67). */
   readonly inbox: boolean
-  /** How soon after one plan another one of the same agent is due at the earliest, in milliseconds. */
+  /** The shortest time between two plans of one agent, in milliseconds. */
   readonly planEveryMs: number
-  /** What its prompt says of its tools. */
+  /** What its prompt says about its tools. */
   readonly guidance: ReadonlyArray<string>
 }
 
@@ -30,13 +32,13 @@ const usual: Profile = {
   guidance: [],
 }
 
-/** A run of its `depth` is the last that agents wake, one through another (S0-64). */
+/** Agents that wake each other stop at a run of this `depth` (S0-64). */
 const profiles: Record<ToolsetName, Profile> = {
   office: {
     ...usual,
     limits: { steps: 5, cost: 0.1, depth: 3, width: 1 },
     history: 20,
-    // One run a message (S0-57).
+    // One run per message (S0-57).
     joins: false,
     planEveryMs: 300_000,
     guidance: ["To say nothing, call do_nothing or simply end: that is a good answer, too."],
@@ -66,7 +68,7 @@ const profiles: Record<ToolsetName, Profile> = {
   },
 }
 
-/** Of several toolsets the one whose agents talk most decides. */
+/** If an agent has several toolsets, the first in this order decides, the most talkative first. */
 const order: ReadonlyArray<ToolsetName> = ["team", "office", "gateway", "engrams", "stoa", "skills"]
 
 export const profileNameOf = ({ toolsets }: Pick<Agent, "toolsets">): ToolsetName =>
@@ -74,13 +76,13 @@ export const profileNameOf = ({ toolsets }: Pick<Agent, "toolsets">): ToolsetNam
 
 export const profileNamed = (name: string): Profile => profiles[name as ToolsetName] ?? profiles.stoa
 
-/** What may be spent where nobody says otherwise, in US dollars (S4-112); unlike a profile's limits, an agent may have more. */
+/** The default budgets in US dollars (S4-112); unlike a profile's limits, an agent's own may be higher. */
 const usualBudgets = { cost: 1, perDay: 25 }
 
 const least = (one: number | undefined, other: number | undefined): number | undefined =>
   one === undefined ? other : other === undefined ? one : Math.min(one, other)
 
-/** Each may only tighten what stands before it. */
+/** Each limit can only tighten the ones before it. */
 const tightened = (base: AgentLimits, more: AgentLimits): AgentLimits => {
   const keys = ["steps", "cost", "tokens", "minutes", "waits", "depth", "width"] as const
   const limits = keys.flatMap((key) => {
@@ -101,7 +103,7 @@ const namedOf = (limits: AgentLimits): ReadonlyArray<readonly [name: string, val
     "perDay.tokens": limits.perDay?.tokens,
   }).flatMap(([name, value]) => (typeof value === "number" ? [[name, value] as const] : []))
 
-/** Limits of an agent that are looser than what its toolset allows, each in a sentence: they change nothing. */
+/** A sentence for each of an agent's limits that is looser than its toolset allows, and so has no effect. */
 export const looserOf = ({ limits, toolsets }: Pick<Agent, "limits" | "toolsets">): ReadonlyArray<string> => {
   const profile = profileNameOf({ toolsets })
   const most = new Map(namedOf(profileNamed(profile).limits))
@@ -113,7 +115,7 @@ export const looserOf = ({ limits, toolsets }: Pick<Agent, "limits" | "toolsets"
   })
 }
 
-/** What a run of this agent may do. */
+/** The limits of a run of this agent. */
 export const limitsFor = (agent: Agent): AgentLimits => {
   const limits = tightened(profileNamed(profileNameOf(agent)).limits, agent.limits)
   const { cost = usualBudgets.cost, perDay = {} } = limits

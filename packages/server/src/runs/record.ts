@@ -1,6 +1,6 @@
 /**
- * What is written of a run: its row and its events in one transaction. Every change of a run that is worked on names the fence
- * it was claimed under: whoever has lost it changes nothing.
+ * What is recorded of a run: its row and its events in one transaction. Every change of a claimed run names the fence
+ * of its claim: a process that has lost the claim changes nothing.
  */
 import type { AgentLimits, CallId, CorrelationId, MessageId, PrincipalId, RunId, SpaceId } from "@stoa/contract"
 import type { TriggerKind } from "@stoa/contract"
@@ -17,7 +17,7 @@ import { inState } from "../store/database/States.ts"
 
 const lanes = 64
 
-/** Which lane an agent's runs are in: never another. */
+/** The lane of an agent's runs: always the same one. */
 const laneOf = (agent: string): number => {
   let hash = 0
   for (let at = 0; at < agent.length; at++) hash = (Math.imul(hash, 31) + agent.charCodeAt(at)) | 0
@@ -36,7 +36,7 @@ export interface NewRun {
   readonly depth: number
   readonly readyAt?: number
   readonly afterRun?: RunId | null
-  /** Of a sub-agent: the call that waits for it, the outermost run, and how deep it is. */
+  /** For a sub-agent: the call that waits for it, the outermost run, and its depth. */
   readonly parentCall?: CallId
   readonly root?: RunId
   readonly nesting?: number
@@ -44,7 +44,7 @@ export interface NewRun {
   readonly step?: number
   readonly config?: RunConfig
   readonly thinker?: "model" | "program"
-  /** At whose request it works: it counts against their budget, too. */
+  /** The principal that asked for it: the run counts against its budget, too. */
   readonly payer?: PrincipalId | null
 }
 
@@ -52,7 +52,7 @@ export interface NewRun {
 export type TakeSlot = (row: RunRow) => Effect.Effect<Slot | undefined, never, Transaction>
 export interface Slot {
   readonly owner: string
-  /** Begins it once that is committed; undefined: it does not go on after all. */
+  /** Starts it after the commit; undefined: it does not continue after all. */
   readonly use: (row: RunRow | undefined) => Effect.Effect<void, never, Transaction>
 }
 
@@ -64,7 +64,7 @@ export const makeRecord = Effect.gen(function* () {
   const byId = (id: string) =>
     Effect.map(Effect.orDie(sql<RunRow>`SELECT * FROM runs WHERE id = ${id}`), (rows) => rows[0])
 
-  /** What woke a run. Those that begin at once are asked for in one statement. */
+  /** What woke a run. Requests for several runs at the same moment share one statement. */
   const triggersOf = yield* makeBatch((ids: ReadonlyArray<RunId>) =>
     Effect.map(
       Effect.orDie(sql<TriggerRow>`SELECT * FROM triggers WHERE ${sql.in("run", ids)} ORDER BY at, source`),
@@ -77,11 +77,11 @@ export const makeRecord = Effect.gen(function* () {
 
   const inSpace = (row: Pick<RunRow, "triggerSpace">) => (row.triggerSpace === null ? {} : { space: row.triggerSpace })
   const about = (row: Pick<RunRow, "id" | "agent">) => ({ run: row.id, principal: row.agent })
-  /** What a run does is its agent's doing, under the correlation of what woke it. */
+  /** What a run does is attributed to its agent, under the correlation id of what woke it. */
   const because = <A, E, R>(row: Pick<RunRow, "correlationId" | "agent">, effect: Effect.Effect<A, E, R>) =>
     causedBy({ correlationId: row.correlationId as CorrelationId, actor: row.agent, provenance: "agent" }, effect)
 
-  /** A run that waits for its turn. */
+  /** A queued run. */
   const newRow = Effect.fnUntraced(function* (wanted: NewRun) {
     const { id } = wanted
     // wall clock: a moment that is stored.
@@ -89,7 +89,7 @@ export const makeRecord = Effect.gen(function* () {
     const row: RunRow = {
       id,
       agent: wanted.agent,
-      // A sub-agent does not wait for its parent's agent to have time.
+      // A sub-agent has its own mailbox, so it does not wait until its parent's agent is free.
       mailbox: wanted.parentCall === undefined ? wanted.agent : id,
       lane: laneOf(wanted.agent),
       width: wanted.limits.width ?? 1,
@@ -140,8 +140,8 @@ export const makeRecord = Effect.gen(function* () {
   })
 
   /**
-   * The same for what comes once, and is answered when it is on disk: written together with others. Where its house has room
-   * for it, the house's claim is written with it.
+   * The same for a trigger that comes once and is answered when it is on disk: written in a batch. If this house has
+   * room for the run, its claim is written with it.
    */
   const start = Effect.fnUntraced(function* (wanted: NewRun, trigger: TriggerRow, owner: string | null) {
     const fresh = yield* newRow(wanted)
@@ -152,7 +152,7 @@ export const makeRecord = Effect.gen(function* () {
     return row
   })
 
-  /** A row as the house that claims it leaves it. */
+  /** A row as the claiming house writes it. */
   const claimed = (row: RunRow, owner: string, at: string): RunRow => ({
     ...row,
     state: to("claim"),
@@ -195,7 +195,7 @@ export const makeRecord = Effect.gen(function* () {
           sql`INSERT INTO run_messages ${sql.insert(rows.map((row) => ({ ...row })) as never)} ON CONFLICT DO NOTHING`,
         )
 
-  /** Ends a run that this house works on; false, where it does not any more. */
+  /** Ends a run that this house works on; false if it no longer does. */
   const writeEnd = Effect.fnUntraced(function* (row: RunRow, { failure, stop }: RunEnd, busyMs: number) {
     const change = endOf[stop]
     const said = failure === null ? null : failure.slice(0, 2000)
@@ -211,7 +211,7 @@ export const makeRecord = Effect.gen(function* () {
     return true
   })
 
-  /** A step that was said, with the end of the run where it asked for nothing. False: the run is no longer ours. */
+  /** Writes a step, and the end of the run if the step asked for no calls. False: the run is no longer ours. */
   const step = (
     row: RunRow,
     taken: StepRow,
@@ -219,7 +219,7 @@ export const makeRecord = Effect.gen(function* () {
     calls: number,
     spent: Usage,
     end: RunEnd | undefined,
-    /** What happens with it, or not at all. */
+    /** Runs in the same transaction. */
     also?: Effect.Effect<void, never, Transaction>,
   ) =>
     also === undefined
@@ -255,7 +255,7 @@ export const makeRecord = Effect.gen(function* () {
       ),
     )
 
-  /** Waits, unless it was rung since it looked; false then, or where it is no longer ours. */
+  /** Parks the run, unless it was rung since it was read; false then, or if it is no longer ours. */
   const park = (row: RunRow, on: "parkTool" | "parkReply", seen: number, busyMs: number) =>
     because(
       row,
@@ -277,7 +277,7 @@ export const makeRecord = Effect.gen(function* () {
    */
   const ring = Effect.fnUntraced(function* (ids: ReadonlyArray<string>, takeSlot?: TakeSlot) {
     if (ids.length === 0) return
-    // First the bell: whoever parks at this moment finds another number, or has parked before this goes on.
+    // The bell first: a run that parks at this moment finds another number, or has parked before this continues.
     const rung = yield* Effect.orDie(
       sql<RunRow>`UPDATE runs SET rung = rung + 1 WHERE ${sql.in("id", ids)} AND ${inState(sql, open)} RETURNING *`,
     )
@@ -302,7 +302,9 @@ export const makeRecord = Effect.gen(function* () {
     if (slot !== undefined) yield* slot.use(resumed[0])
   })
 
-  /** Ends a run from outside, whatever it does: its fence rises, so that whoever works on it writes nothing more. */
+  /**
+   * Ends a run from outside, in any state: its fence rises, so that the process that works on it writes nothing more.
+   */
   const stop = Effect.fnUntraced(function* (id: string, { failure, stop: why }: RunEnd) {
     const change = endOf[why]
     const rows = yield* Effect.orDie(sql<RunRow>`UPDATE runs SET state = ${to(change)}, stop = ${why},

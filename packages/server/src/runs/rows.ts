@@ -41,7 +41,7 @@ export interface RunRow {
   readonly fence: number
   readonly owner: string | null
   readonly resumed: number
-  /** Milliseconds since 1970: not before. */
+  /** Not before this time, in milliseconds since 1970. */
   readonly readyAt: number
   readonly attempts: number
   readonly limits: string
@@ -54,17 +54,17 @@ export interface RunRow {
   readonly createdAt: string
   readonly startedAt: string | null
   readonly endedAt: string | null
-  /** Of a sub-agent: what it is told to be. */
+  /** For a sub-agent: its configuration. */
   readonly config: string | null
-  /** Of an agent that works at somebody's request: who asked, where that is somebody else. */
+  /** The principal at whose request the agent works, if it is another one. */
   readonly payer: PrincipalId | null
 }
 
-/** What a sub-agent is instead of what its agent is. */
+/** What a sub-agent uses instead of its agent's settings. */
 export interface RunConfig {
   readonly persona?: string
   readonly models?: ReadonlyArray<string>
-  /** It has these and no other. */
+  /** It has only these tools. */
   readonly tools?: ReadonlyArray<string>
   /** What its parent was told. */
   readonly context?: string
@@ -84,17 +84,17 @@ export interface TriggerRow {
   readonly text: string
   readonly depth: number
   readonly at: string
-  /** Of a team: the envelope it came in (`Envelope`). */
+  /** In a team: the envelope it came in (`Envelope`). */
   readonly mail?: string | null
   readonly deliveredAt?: string | null
 }
 
-/** What a message of a team came in: one for each recipient, whatever message it carries (S3-32). */
+/** The envelope of a team message: one for each recipient, whatever message it carries (S3-32). */
 export interface Envelope {
   readonly id: string
   readonly kind: MailKind
   readonly replyTo: string | null
-  /** The run it was put back by, which failed (S3-66). */
+  /** The failed run that put it back (S3-66). */
   readonly last?: string
 }
 
@@ -143,7 +143,7 @@ export const partsOf = ({ content }: Pick<StepRow, "content">): ReadonlyArray<Pa
 
 const moment = (text: string) => DateTime.makeUnsafe(text)
 
-/** `space`: where it stands now, if that is not where it was woken. `waitsFor`: what its calls wait for. */
+/** `space`: where it is now, if that is not where it was woken. `waitsFor`: what its calls wait for. */
 export const runFrom = (
   row: RunRow,
   space: string | null,

@@ -1,6 +1,6 @@
 /**
- * What is spent, on whose account of the day; and the sums of it, which every thought asks for. They are kept for a moment:
- * counted anew as soon as this house has spent something, and after a second, since other houses spend too.
+ * What is spent, and on whose account of the day; and the sums, which every model request needs. The sums are cached:
+ * read again as soon as this house has spent something, and after a second, since other houses spend too.
  */
 import { Clock, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -18,7 +18,7 @@ interface Account {
 }
 const accountNumbers = ["tokensIn", "tokensOut", "costMicros", "causedMicros"] as const
 const accountColumns = ["agent", "day", ...accountNumbers] as const
-/** Added to what stands there. */
+/** Added to the existing row. */
 const addUp = `ON CONFLICT (agent, day) DO UPDATE SET tokens_in = spend.tokens_in + excluded.tokens_in,
   tokens_out = spend.tokens_out + excluded.tokens_out, cost_micros = spend.cost_micros + excluded.cost_micros,
   caused_micros = spend.caused_micros + excluded.caused_micros`
@@ -26,7 +26,7 @@ const addUp = `ON CONFLICT (agent, day) DO UPDATE SET tokens_in = spend.tokens_i
 export const makeAccounts = (sql: SqlClient.SqlClient) =>
   makeInsert<Account>(sql, "spend", accountColumns, addUp, accountNumbers)
 
-/** One row for everybody, in one order for all who write several: the agent's own, and that of whoever it works for. */
+/** One row per account, in the same order for all writers: the agent's own, and that of the principal it works for. */
 export const accountsOf = (
   day: string,
   items: ReadonlyArray<{

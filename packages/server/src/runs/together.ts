@@ -1,6 +1,6 @@
 /**
- * Steps that need nothing but their own rows are written together with those of other runs, and so are the rows of runs that
- * somebody asks for: a commit costs the same for one as for fifty. Each still moves only under its own fence.
+ * Steps that change only their own rows are written in batches with those of other runs, and so are new runs: a commit
+ * costs the same for one as for fifty. Each still moves only under its own fence.
  */
 import { DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -31,7 +31,7 @@ const states = from("advance")
   .map((state) => `'${state}'`)
   .join(", ")
 
-/** Columns of a value: the row's, whether this step ends it or not. */
+/** The columns of a value: those of the row, whether or not this step ends it. */
 const update = (values: string, int: (at: number) => string): string => `UPDATE runs SET step = ${int(2)}, attempts = 0,
   tokens_in = tokens_in + ${int(3)}, tokens_out = tokens_out + ${int(4)}, cost_micros = cost_micros + ${int(5)},
   busy_ms = busy_ms + ${int(6)}, state = COALESCE(value->>7, state), stop = value->>8, failure = value->>9,
@@ -41,8 +41,9 @@ const onSqlite = `${update("json_each(?)", (at) => `value->>${at}`)} RETURNING i
 const bigint = (at: number) => `(value->>${at})::bigint`
 const alone = update("(SELECT $1::jsonb->0) AS taken(value)", bigint)
 /**
- * Of several none is waited for while others are held: whoever rings several has them in another order. The ids are one array,
- * which is looked up in the index; joined with a list of unknown length, the whole table would be read for each of them.
+ * Skips locked rows: waiting for one while holding others could deadlock with a ring of several runs in another order.
+ * The ids are one array, which uses the index; joined with a list of unknown length, the whole table would be read for
+ * each of them.
  */
 const several = `${update("jsonb_array_elements($1::jsonb) AS taken(value)", bigint)} AND runs.id = ANY(ARRAY(
   SELECT id FROM runs WHERE id = ANY(ARRAY(SELECT value->>0 FROM jsonb_array_elements($1::jsonb) AS asked(value)))
@@ -84,8 +85,8 @@ const runNumbers = [
 ] as const
 
 /**
- * Nobody can wait for it: a service woke it, it was claimed with its row, so that no mail has joined it in the queue, and it has
- * called nothing that others could wait for.
+ * Nobody can wait for it: a service woke it, its row was written already claimed, so that no mail has joined it in the
+ * queue, and it has made no call that others could wait for.
  */
 const isUnwatched = (row: RunRow, { number }: StepRow, calls: number): boolean =>
   row.triggerKind === "service" &&
@@ -96,7 +97,9 @@ const isUnwatched = (row: RunRow, { number }: StepRow, calls: number): boolean =
   calls === 0 &&
   !profileNamed(row.profile).inbox
 
-/** What is told of a step, and of the end it brings: the agent's doing, under the correlation of what woke it. */
+/**
+ * The events of a step, and of the end it brings: attributed to the agent, under the correlation id of what woke it.
+ */
 const eventsOf = ({ calls, end, row, step }: StepWrite, at: string): ReadonlyArray<CausedEvent> => {
   const caused = { at, actor: row.agent, provenance: "agent", correlationId: row.correlationId } as const
   const about = { run: row.id, principal: row.agent }
@@ -132,7 +135,7 @@ export const makeTogether = Effect.gen(function* () {
   const accounts = makeAccounts(sql)
   const triggers = makeInsert<TriggerRow>(sql, "triggers", triggerColumns, "", ["depth"])
 
-  /** The tables that follow from steps of ours. */
+  /** The rows of other tables that our steps add. */
   const rowsOf = (items: ReadonlyArray<StepWrite>, at: string): ReadonlyArray<Rows> => [
     told.with(items.flatMap((item) => item.told)),
     steps.with(items.map(({ step }) => step)),
@@ -140,13 +143,13 @@ export const makeTogether = Effect.gen(function* () {
   ]
   const isSpent = (rows: ReadonlyArray<Rows>): boolean => rows.at(-1)!.count > 0
 
-  /** Which of them were ours, and nobody's else at this moment. */
+  /** Returns which of them were ours and not locked by another process. */
   const writeSome = Effect.fnUntraced(function* (items: ReadonlyArray<StepWrite>) {
     const at = DateTime.formatIso(yield* DateTime.now)
     const values = JSON.stringify(items.map((item) => valueOf(item, at)))
     const all = rowsOf(items, at)
     const events = items.flatMap((item) => eventsOf(item, at))
-    // All are ours nearly always: one statement then.
+    // Nearly always all are ours: then one statement is enough.
     const update = { sql: move(items.length), rows: values, expects: items.length }
     if (yield* journal.moveTogether(update, all, events)) {
       if (isSpent(all)) yield* hasSpent(sql)
@@ -168,7 +171,7 @@ export const makeTogether = Effect.gen(function* () {
   })
   const writeSteps = Effect.fnUntraced(function* (items: ReadonlyArray<StepWrite>) {
     const moved = new Set(yield* writeSome(items))
-    // One that somebody held may still be ours.
+    // A row that was locked may still be ours.
     if (items.length > 1)
       for (const item of items) if (!moved.has(item.row.id)) for (const id of yield* writeSome([item])) moved.add(id)
     return ({ row }: StepWrite) => moved.has(row.id)
@@ -190,7 +193,7 @@ export const makeTogether = Effect.gen(function* () {
   return {
     /** False: the run is no longer ours. */
     step: yield* makeBatch(writeSteps),
-    /** A run that is woken by something that comes once. */
+    /** A run that a one-time trigger wakes. */
     start: yield* makeBatch(writeStarts),
   }
 })

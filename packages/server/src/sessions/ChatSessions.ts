@@ -1,8 +1,8 @@
 /**
- * Conversations that last (X-62): a memory record of their owner's names a private space that holds what is said. This room
- * joins the two and has no table of its own, so that nothing is lost at a restart and nothing is kept twice. Who may see or
- * say something is asked of the space, whose session it is of the space's owner: a record that somebody wrote by hand opens
- * no door.
+ * Lasting conversations (X-62): a memory record of the owner names a private space with the messages. This room joins
+ * the two and has no table of its own, so that nothing is lost at a restart and nothing is stored twice. The space
+ * decides who may read and write, and its owner is the owner of the session: a record that somebody wrote by hand gives
+ * no access.
  */
 import {
   BadInput,
@@ -53,14 +53,14 @@ import { makeSettings } from "./settings.ts"
 
 export { sessionIdOf } from "./record.ts"
 
-/** What cleaning up leaves, beside whatever is pinned (S2-49). */
+/** What a clean-up keeps, besides pinned sessions (S2-49). */
 const kept = 5
-/** Longer ones are begun anew. */
+/** The most messages of one session; then a new one must be started. */
 const mostMessages = 5000
-/** So many sessions are cleaned up at once: others write in between. */
+/** The most sessions per clean-up, so that others can write in between. */
 const cleanedAtOnce = 200
 
-/** By whose rights something is done, and who does it where that is somebody else. */
+/** Whose rights are used, and who acts if that is somebody else. */
 export interface SessionActor {
   readonly viewer: Viewer
   readonly acting?: PrincipalId
@@ -72,7 +72,7 @@ type Refused = Missing | Forbidden | WrongState
 export class ChatSessions extends Context.Service<
   ChatSessions,
   {
-    /** Becomes the one that its owner and the agent go on with. */
+    /** Makes the new session the current one of its owner and the agent. */
     readonly add: (
       by: SessionActor,
       wanted: NewChatSession,
@@ -82,19 +82,22 @@ export class ChatSessions extends Context.Service<
       owner: PrincipalId,
       query: PageQuery & { readonly agent?: string },
     ) => Effect.Effect<Page<ChatSession>>
-    /** Whether a space is that of a session. */
+    /** Whether a space belongs to a session. */
     readonly isSession: (space: string) => Effect.Effect<boolean>
     readonly get: (id: ChatSessionId, viewer: Viewer) => Effect.Effect<ChatSession, Missing | Forbidden>
-    /** The one its owner and this agent go on with, if there is one. */
+    /** The current session of an owner and an agent, if there is one. */
     readonly current: (owner: PrincipalId, agent: string) => Effect.Effect<ChatSession | undefined>
     readonly change: (
       by: SessionActor,
       id: ChatSessionId,
       changes: ChatSessionChange,
     ) => Effect.Effect<ChatSession, Refused, Transaction>
-    /** With everything that was said in it, for good; of a long one the rest goes soon after. A pinned one is kept. */
+    /**
+     * Deletes it with all its messages, permanently; of a long session, the rest follows soon. A pinned one cannot be
+     * deleted.
+     */
     readonly remove: (by: SessionActor, id: ChatSessionId) => Effect.Effect<void, Refused, Transaction>
-    /** Leaves the five last used and every pinned one; the five are counted among the others. */
+    /** Keeps the five last used and every pinned one; pinned ones are not among the five. */
     readonly cleanUp: (
       by: SessionActor,
       agent: string,
@@ -171,7 +174,7 @@ export class ChatSessions extends Context.Service<
         return false
       }, Effect.orDie)
 
-      /** As they stand: what an agent says in the space by itself counts, too. */
+      /** Counts also what an agent said in the space on its own. */
       const shown = Effect.fnUntraced(function* (owner: PrincipalId, records: ReadonlyArray<MemoryRecord>) {
         const current = new Map<string, ChatSessionId | undefined>()
         const held = records.flatMap((record) => {
@@ -190,7 +193,7 @@ export class ChatSessions extends Context.Service<
       })
       const shownOne = (record: MemoryRecord) => Effect.map(shown(record.owner, [record]), (items) => items[0]!)
 
-      /** For what its owner alone may do. */
+      /** For what only the owner may do. */
       const owned = Effect.fnUntraced(function* (by: SessionActor, id: ChatSessionId) {
         yield* Effect.orDie(lockName(sql, "chat session", id))
         const found = yield* find(id, by.viewer)

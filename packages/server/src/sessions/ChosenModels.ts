@@ -1,6 +1,6 @@
 /**
- * Which model an agent uses for one owner, where that one has said so (S2-56): nobody else's choice, and no other agent's, is
- * touched by it. A model that has left the configuration file is none.
+ * Which model an agent uses for one owner, if the owner has chosen one (S2-56). A choice affects no other owner and no
+ * other agent. A model that was removed from the configuration file counts as no choice.
  */
 import { type Model, type PrincipalId, WrongState } from "@stoa/contract"
 import { Context, Effect, Layer } from "effect"
@@ -15,7 +15,7 @@ export class ChosenModels extends Context.Service<
   ChosenModels,
   {
     readonly of: (owner: PrincipalId, agent: Companion) => Effect.Effect<Model | undefined>
-    /** By a name or a keyword; with no match the one before stays. */
+    /** By a name or a keyword; without a match the previous choice stays. */
     readonly choose: (
       by: MemoryActor,
       agent: Companion,

@@ -1,4 +1,4 @@
-/** Takes away what was said in a session that is deleted: so much at once, and the rest piece by piece, by a timer. */
+/** Removes the messages of a deleted session: some at once, and the rest in steps, by a timer. */
 import type { PrincipalId, Space, SpaceId } from "@stoa/contract"
 import { DateTime, Effect, type Schema } from "effect"
 import { Principals } from "../access/identity/Principals.ts"
@@ -9,13 +9,13 @@ import { Journal } from "../store/journal/Journal.ts"
 import { readerLayer } from "../store/journal/Readers.ts"
 import { Timers } from "../store/journal/Timers.ts"
 
-/** Messages in one transaction: others write in between. */
+/** Messages per transaction, so that others can write in between. */
 export const goneAtOnce = 50
 
 /** The purpose of the timer. */
 const emptyPurpose = "chat-session"
 
-/** Where the next piece begins. */
+/** Where the next step begins. */
 interface Left {
   readonly space: SpaceId
   readonly owner: PrincipalId
@@ -28,7 +28,7 @@ export const makeEmptying = Effect.gen(function* () {
   const messages = yield* Messages
   const timers = yield* Timers
 
-  /** What was said goes first: it is its owner's space, and a space that is archived takes no changes. */
+  /** Messages are removed first: an archived space cannot be changed. */
   const emptied = Effect.fnUntraced(function* (space: Space, viewer: Viewer, left: Left, most: number) {
     if (space.archivedAt !== null) return
     const { items, next } =
@@ -48,7 +48,7 @@ export const makeEmptying = Effect.gen(function* () {
     })
   })
 
-  /** The next piece: nobody's rights are asked, for the session is gone already. */
+  /** The next step. Checks nobody's rights, because the session is already deleted. */
   const empty = Effect.fn("ChatSessions.empty")(function* (given: Schema.Json) {
     const left = given as unknown as Left
     const viewer = houseViewer(yield* principals.get(left.owner))
@@ -58,7 +58,7 @@ export const makeEmptying = Effect.gen(function* () {
   return { emptied, empty }
 })
 
-/** What is left of a session that is gone, each piece in a transaction of its own. */
+/** Removes the rest of a deleted session, each step in its own transaction. */
 export const layerEmptying = readerLayer({
   name: "chat-sessions",
   atomic: false,

@@ -1,4 +1,4 @@
-/** A chat session as its owner's memory holds it (S2-40), and what it is called. Pure. */
+/** A chat session as a record in its owner's memory (S2-40), and its title. Pure. */
 import { ChatSession, ChatSessionId, type MemoryRecord, MessageId, SpaceId } from "@stoa/contract"
 import { Option, Schema } from "effect"
 
@@ -18,13 +18,13 @@ const decode = Schema.decodeUnknownOption(Schema.fromJsonString(Content))
 export const contentText = Schema.encodeSync(Schema.fromJsonString(Content))
 
 const bare = (id: string): string => id.slice(id.indexOf("_") + 1)
-/** A session and its space have one uuid: either leads to the other, whatever a record says. */
+/** A session and its space have the same uuid: each leads to the other, whatever a record says. */
 export const spaceOf = (id: ChatSessionId): SpaceId => `spc_${bare(id)}` as SpaceId
 export const keyOf = (id: ChatSessionId): string => `chat.session.${bare(id)}`
-/** As a tool is given it: with or without its prefix. */
+/** As a tool gets it: with or without its prefix. */
 export const sessionIdOf = (given: string): ChatSessionId => `ses_${given.replace(/^ses_/, "")}` as ChatSessionId
 
-/** What is no session's content, such as one that somebody wrote by hand, is none. */
+/** Undefined for a record that is not a session's, such as one written by hand. */
 export const contentOf = (record: MemoryRecord): Content | undefined => {
   const content = Option.getOrUndefined(decode(record.content))
   return content !== undefined && record.key === keyOf(content.session_id) ? content : undefined
@@ -51,7 +51,7 @@ export const sessionFrom = (
 
 const characters = new Intl.Segmenter("en", { granularity: "grapheme" })
 
-/** The beginning of what was said first, in whole characters: an emoji of many parts is one (S2-41). */
+/** The beginning of the first message, in whole characters: an emoji of several parts is one (S2-41). */
 export const titleFrom = (text: string): string => {
   const line = text.replaceAll(/[\p{Cc}\s]+/gu, " ").trim()
   const whole = [...characters.segment(line)].map(({ segment }) => segment)

@@ -1,4 +1,4 @@
-/** What an agent was told to use from now on, by one owner: which session, which model. Small records of the owner's memory. */
+/** What one owner told an agent to use from now on: which session, which model. Small records in the owner's memory. */
 import type { PrincipalId } from "@stoa/contract"
 import { Effect } from "effect"
 import { ownKinds } from "../memory/Engrams.ts"
@@ -21,7 +21,7 @@ export const makeSettings = (memories: Memories["Service"]) => {
 
   const remove = Effect.fnUntraced(function* (by: MemoryActor, key: string) {
     const record = yield* recordOf(by.id, key)
-    // One that its owner has pinned stays: what it names is gone, and so it says nothing.
+    // A pinned setting stays: what it refers to is gone, so it has no effect.
     if (record !== undefined && !record.pinned) yield* memories.remove(by, record.id, true)
   })
 

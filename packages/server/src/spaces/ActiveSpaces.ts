@@ -18,7 +18,7 @@ interface Entered extends SpaceIdentity {
   readonly role: MemberRole
 }
 
-/** A run has a place of its own (S1-36); whoever comes without run or token is told apart by who it is. */
+/** Each run has its own active space (S1-36); a caller without run or token is identified by its principal. */
 const holderOf = ({ principal, run, token }: Who): string => run ?? token ?? principal.id
 
 export class ActiveSpaces extends Context.Service<
@@ -36,8 +36,8 @@ export class ActiveSpaces extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const grants = yield* Grants
-      // Most callers have entered nothing, and are known by that: whoever enters for the first time changes the epoch of
-      // rights, in whichever process, so that what was known under an earlier one is asked again.
+      // Most callers have entered nothing, so the set of holders is cached. A caller that enters for the first time
+      // raises the epoch of rights, for all processes, so that a set cached under an earlier epoch is read again.
       let known: { readonly epoch: number; readonly holders: Set<string> } | undefined
       const changed = Effect.provideService(rightsChanged, SqlClient.SqlClient, sql)
       const ask = Effect.map(
@@ -60,7 +60,7 @@ export class ActiveSpaces extends Context.Service<
           WHERE a.holder = ${holder} AND s.archived_at IS NULL`
         const [space] = found
         if (space === undefined) return undefined
-        // Whoever may no longer enter it is no longer there.
+        // A caller that may no longer enter it has no active space.
         const viewer = yield* grants.viewerOf(who, "spaces")
         return answer("enter", accessOf(viewer, space, space.role)).is === "yes" ? space.id : undefined
       }, Effect.orDie)
@@ -78,7 +78,7 @@ export class ActiveSpaces extends Context.Service<
         yield* sql`INSERT INTO active_spaces ${sql.insert(row)}
           ON CONFLICT (holder) DO UPDATE SET space = excluded.space, entered_at = excluded.entered_at`
         if (before.length === 0) yield* changed
-        // It may be asked again before it has a new epoch.
+        // It may be asked again before the caller has the new epoch.
         known?.holders.add(row.holder)
       }, Effect.orDie)
 

@@ -1,4 +1,7 @@
-/** The spaces that the configuration file declares: it says who is in them, and nobody else does. Removed from it, they are archived. */
+/**
+ * The spaces that the configuration file declares: only the file says who is in them. A space removed from the file is
+ * archived.
+ */
 import { type NewSpace, type Principal, type Space, type SpaceId } from "@stoa/contract"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -8,7 +11,7 @@ import type { Transaction } from "../store/journal/Journal.ts"
 import { memberOf } from "./rules.ts"
 import { Spaces } from "./Spaces.ts"
 
-/** What is wrong with a declared space, by the field that says it. */
+/** What is wrong with a declared space, and in which field. */
 export interface Fault {
   readonly name: string
   readonly message: string
@@ -46,7 +49,7 @@ export class DeclaredSpaces extends Context.Service<
 
       const fault = (name: string) => (error: { readonly message: string }) => ({ name, message: error.message })
 
-      /** Says whether anything had to be changed. */
+      /** Returns whether anything changed. */
       const follow = Effect.fnUntraced(function* (space: Space, wanted: NewSpace, house: Viewer) {
         if (space.kind !== wanted.kind)
           return yield* Effect.fail({
@@ -76,7 +79,7 @@ export class DeclaredSpaces extends Context.Service<
         const kept = new Set<SpaceId>()
         for (const one of wanted) {
           const known = yield* namesakes(one.name)
-          // Its own is told apart from one that somebody who cannot see it has named alike since.
+          // Finds its own space, not one with the same name that somebody who cannot see it has made since.
           const own = known.find(({ id }) => before.has(id))
           if (own === undefined && known.length > 0)
             return yield* Effect.fail({

@@ -1,4 +1,4 @@
-/** Messages from before they could be asked for by a question, the newest first: what was said lately is found at once. */
+/** Indexes messages from before there was a search index, newest first, so that recent ones are found soon. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { fillLayer } from "../store/search/Fills.ts"

@@ -45,9 +45,9 @@ export class Messages extends Context.Service<
       message: NewMessage,
       options?: PostOptions,
     ) => Effect.Effect<Message, Refused | TooLarge | TooManyRequests, Transaction>
-    /** A call's message gets what became of it: the same message, not a second one (S1-78). */
+    /** Writes the outcome of a call into its message: the same message, not a second one (S1-78). */
     readonly settleCall: (id: MessageId, call: MessageCall) => Effect.Effect<void, never, Transaction>
-    /** It waits, or goes on: the same message says so. */
+    /** The call waits or continues: the same message shows it. */
     readonly changeCall: (id: MessageId, call: MessageCall) => Effect.Effect<void, never, Transaction>
     /** Ascending by seq: the newest, or those just before or after a number. */
     readonly list: (
@@ -55,7 +55,7 @@ export class Messages extends Context.Service<
       viewer: Viewer,
       query: MessageQuery,
     ) => Effect.Effect<Page<Message>, Missing | Forbidden>
-    /** A message of a space the viewer cannot see is not there. */
+    /** A message in a space the viewer cannot see counts as missing. */
     readonly get: (id: MessageId, viewer: Viewer) => Effect.Effect<Message, Missing | Forbidden>
     readonly history: (
       id: MessageId,
@@ -67,14 +67,14 @@ export class Messages extends Context.Service<
     readonly unreact: (id: MessageId, by: Viewer, emoji: string) => Effect.Effect<void, Refused, Transaction>
     readonly pin: (id: MessageId, by: Viewer, pinned: boolean) => Effect.Effect<void, Refused, Transaction>
     readonly search: (query: MessageSearch) => Effect.Effect<Page<FoundMessage>, Forbidden | BadInput>
-    /** What a search of everything the viewer may see covers, and what of its answer is there. */
+    /** The scopes of a search of everything the viewer may see, and which of its results still exist. */
     readonly scopes: (viewer: Viewer) => Effect.Effect<ReadonlyArray<string>>
     readonly among: (
       viewer: Viewer,
       answered: SearchAnswer,
       ids: ReadonlyArray<string>,
     ) => Effect.Effect<ReadonlyMap<string, FoundMessage>>
-    /** Whether the viewer sees one of these: in a space it may see, and not deleted. */
+    /** Whether the viewer sees one of these: in a visible space, and not deleted. */
     readonly seesAny: (ids: ReadonlyArray<string>, viewer: Viewer) => Effect.Effect<boolean>
   }
 >()("server/spaces/Messages") {
@@ -100,7 +100,7 @@ export class Messages extends Context.Service<
         return (yield* messagesFrom(sql, rows as never))[0]
       }, Effect.orDie)
 
-      /** A message the viewer may do this to. */
+      /** A message, if the viewer may do this to it. */
       const reach = Effect.fnUntraced(function* (act: Act, id: MessageId, viewer: Viewer) {
         const message = yield* byId(id)
         const hidden = unseen("message", id, viewer, "spaces/*")
@@ -110,7 +110,7 @@ export class Messages extends Context.Service<
         return message
       })
 
-      /** The message that is answered must be in this space, and one that can be answered (S1-65). */
+      /** The answered message must be in this space, and one that can be answered (S1-65). */
       const threadOf = Effect.fnUntraced(function* (space: Space, replyTo: MessageId | undefined) {
         if (replyTo === undefined) return []
         const root = yield* byId(replyTo)
@@ -125,7 +125,7 @@ export class Messages extends Context.Service<
       const post: Messages["Service"]["post"] = Effect.fn("Messages.post")(function* (space, by, message, given = {}) {
         const options: PostOptions = { ...(yield* runOf(by.principal.id)), ...given }
         yield* spaces.require("post", space, by)
-        // A call was counted as one; what the house itself says is not counted.
+        // A call was counted as a call already; messages of the house itself are not counted.
         if (options.call === undefined && by.epoch !== undefined)
           yield* limits.take({ principal: by.principal, epoch: by.epoch }, `spaces/${space.name}`)
         yield* short(message.text)
@@ -160,7 +160,7 @@ export class Messages extends Context.Service<
         }
         yield* Effect.orDie(sql`INSERT INTO messages ${sql.insert(row)}`)
         yield* finding.put({ ...row, authorName: author.name }, true)
-        // What one has said one has read.
+        // Authors have read their own messages.
         yield* Effect.orDie(
           sql`UPDATE members SET read_seq = ${row.seq} WHERE space = ${space.id} AND principal = ${author.id}`,
         )
@@ -232,7 +232,7 @@ export class Messages extends Context.Service<
       })
 
       const get: Messages["Service"]["get"] = Effect.fn("Messages.get")(function* (id, viewer) {
-        // Whoever sees a space may see what is in it, whatever its state.
+        // A viewer that sees a space may see its messages, whatever the state of the space.
         return yield* withoutWrongState(reach("see", id, viewer))
       })
 
@@ -251,7 +251,7 @@ export class Messages extends Context.Service<
           return yield* new WrongState({ detail: "A deleted message and a tool call cannot be edited." })
         if (text === message.text) return message
         const now = DateTime.formatIso(yield* DateTime.now)
-        // First the row, which holds back others who edit it: history has what really stood there.
+        // Updates the row first, which locks out other edits: the history then has the real previous text.
         const before = yield* Effect.orDie(
           sql<{ text: string }>`UPDATE messages SET edited_at = ${now}
             WHERE id = ${message.id} AND deleted_at IS NULL RETURNING text`,
@@ -272,7 +272,7 @@ export class Messages extends Context.Service<
 
       const erase = Effect.fnUntraced(function* (message: Message) {
         const now = DateTime.formatIso(yield* DateTime.now)
-        // Its place stays, so that numbers have no gap and replies keep their thread; what it said does not.
+        // The row stays, so that numbers have no gap and replies keep their thread; its content is removed.
         const rows = yield* sql`UPDATE messages SET text = '', call = NULL, mentions = '[]', pinned = ${false},
           deleted_at = ${now} WHERE id = ${message.id} AND deleted_at IS NULL RETURNING id`
         if (rows.length === 0) return
@@ -290,7 +290,7 @@ export class Messages extends Context.Service<
         if (!isEmoji(emoji))
           return yield* new BadInput({ issues: [{ path: "emoji", message: "an emoji, or its name such as thumbsup" }] })
         const message = yield* reach("react", id, by)
-        // Holds the row, so that a deletion comes wholly before this or wholly after.
+        // Locks the row, so that a deletion happens entirely before or entirely after this.
         const there = yield* Effect.orDie(
           sql`UPDATE messages SET pinned = pinned WHERE id = ${message.id} AND deleted_at IS NULL RETURNING id`,
         )
@@ -333,7 +333,7 @@ export class Messages extends Context.Service<
         yield* journal.append({ kind: "message.pinned", space: message.space, body: { message: message.id, pinned } })
       })
 
-      /** The spaces a search covers, of all that the viewer may see. */
+      /** The spaces a search covers, among those the viewer may see. */
       const searched = Effect.fnUntraced(function* (viewer: Viewer, space?: Space) {
         const seen = yield* spaces.visibleTo(viewer)
         if (seen.size > 0) return space === undefined ? seen : new Set(seen.has(space.id) ? [space.id] : [])

@@ -10,18 +10,18 @@ import {
 import { Effect, Option, type Schema } from "effect"
 import type { Viewer } from "../access/rights/Viewer.ts"
 
-/** What a post may carry besides its words: rooms above fill it in. */
+/** What a post may carry besides its text: rooms above fill it in. */
 export interface PostOptions {
   readonly call?: MessageCall
   readonly provenance?: Provenance
   readonly origin?: Schema.Json
-  /** The run that says it. */
+  /** The run that posts it. */
   readonly run?: RunId
-  /** It goes along an edge of a team: to these, whoever else is in the space. */
+  /** Mail in a team: addressed to these, whoever else is in the space. */
   readonly mail?: { readonly kind: MailKind; readonly to: ReadonlyArray<PrincipalId> }
 }
 
-/** The run in which somebody speaks, at whichever door: what it wakes is as deep as that run says. */
+/** The run in which a principal speaks, at any door: it determines the depth of what the message wakes. */
 export const runOf = (author: PrincipalId): Effect.Effect<Pick<PostOptions, "run">> =>
   Effect.map(Effect.serviceOption(Caller), (found) => {
     const caller = Option.getOrUndefined(found)
@@ -33,11 +33,11 @@ export interface MessageQuery {
   readonly limit?: number
   readonly before?: number
   readonly after?: number
-  /** Only those of the thread that an answer to this message is part of. */
+  /** Only the thread that an answer to this message would be part of. */
   readonly thread?: string
 }
 
-/** A question to all messages somebody may see, or to those of one space. */
+/** A search in all messages that a principal may see, or in one space. */
 export interface MessageSearch {
   readonly words: string
   readonly viewer: Viewer

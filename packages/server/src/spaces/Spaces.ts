@@ -1,6 +1,6 @@
 /**
- * Spaces, their members and read cursors. Every action names who does it, and `rules.ts` is asked here, so that no
- * caller can forget it. A space that somebody may not see looks as if it did not exist (X-30).
+ * Spaces, their members and read cursors. Every action names its principal, and `rules.ts` is applied here, so that no
+ * caller can forget it. To somebody who may not see a space, it does not exist (X-30).
  */
 import {
   Ambiguous,
@@ -37,10 +37,10 @@ import { type Act, answer, judgeSpace, memberOf, accessOf } from "./rules.ts"
 
 const usualTrigger = (kind: SpaceKind): Trigger => (kind === "dm" ? "dm" : kind === "team" ? "team-edge" : "mention")
 
-/** No name looks like an id, so that nobody can take the place of another's space. */
+/** No name looks like an id, so that nobody can impersonate another's space. */
 const isId = (ref: string): boolean => ref.startsWith("spc_")
 
-/** Lists go by name, and among those of one name by id. */
+/** Lists are sorted by name, then by id. */
 const orderOf = (name: string, id: string): string => `${nameKey(name)} ${id}`
 
 interface Row extends SpaceRow {
@@ -51,18 +51,18 @@ interface Row extends SpaceRow {
 export class Spaces extends Context.Service<
   Spaces,
   {
-    /** `absent`: opened for others, without being in it. `id`: one that was made for it. */
+    /** `absent`: opened for others, without joining it. `id`: chosen beforehand. */
     readonly add: (
       wanted: NewSpace,
       by: Viewer,
       options?: { readonly absent?: true; readonly id?: SpaceId },
     ) => Effect.Effect<Space, NameTaken | Missing | BadInput | Forbidden, Transaction>
     readonly get: (ref: string, viewer: Viewer) => Effect.Effect<Space, Unseen | Ambiguous>
-    /** The DM of two, whatever it is called; undefined, if they have none. */
+    /** The DM of two principals, whatever its name; undefined if they have none. */
     readonly between: (one: PrincipalId, other: PrincipalId) => Effect.Effect<SpaceId | undefined>
-    /** All that are not archived; somebody whose rights let it see none is told so. */
+    /** All that are not archived; fails if the viewer's rights let it see none. */
     readonly list: (viewer: Viewer, query: PageQuery) => Effect.Effect<Page<Space>, Forbidden>
-    /** Goes on only if the viewer may do this there; with a message, to that message. */
+    /** Fails unless the viewer may do this there; if a message is given, to that message. */
     readonly require: (act: Act, space: Space, viewer: Viewer, message?: Message) => Effect.Effect<void, Refused>
     readonly change: (
       space: Space,
@@ -80,19 +80,19 @@ export class Spaces extends Context.Service<
       by: Viewer,
     ) => Effect.Effect<void, Refused | OwnedByFile, Transaction>
     readonly markRead: (space: Space, by: Viewer, seq: number) => Effect.Effect<void, Unseen, Transaction>
-    /** The people in it, those who have been there longest first: since when, and who let them in. */
+    /** The people in it, the longest members first: since when, and who let them in. */
     readonly peopleOf: (space: SpaceId) => Effect.Effect<SpacePeople>
     /** Those the viewer may see now. */
     readonly visibleTo: (viewer: Viewer) => Effect.Effect<Set<string>>
-    /** Of these, the ones that somebody owns: the number of the newest message in each. */
+    /** Of these, the ones that a principal owns: the number of the newest message in each. */
     readonly lastSeqs: (owner: PrincipalId, ids: ReadonlyArray<SpaceId>) => Effect.Effect<ReadonlyMap<string, number>>
-    /** Those it is in, and may see now. */
+    /** Those it is a member of, and may see now. */
     readonly ownOf: (viewer: Viewer) => Effect.Effect<ReadonlyArray<SpaceId>>
-    /** Those that a rule of the viewer's keeps from it: who may read all events may not read theirs. */
+    /** Those that a rule denies to the viewer: even with the right to read all events, it may not read theirs. */
     readonly refusedTo: (viewer: Viewer) => Effect.Effect<Set<string>>
   }
 >()("server/spaces/Spaces") {
-  /** The file is the one whose spaces nobody else changes. */
+  /** `file`: the configuration file, whose spaces nobody else may change. */
   static readonly layer = (file: string) =>
     Layer.effect(
       Spaces,
@@ -103,7 +103,7 @@ export class Spaces extends Context.Service<
 
         const mine = ({ principal }: Viewer) =>
           sql`LEFT JOIN members r ON r.space = s.id AND r.principal = ${principal.id}`
-        // Kind and membership by the database, so that it reads few; rules by `sees`.
+        // The database filters by kind and membership, so that few rows are read; `sees` applies the rules.
         const candidates = ({ all }: Viewer) => (all ? sql`1 = 1` : sql`(s.kind = 'public' OR r.principal IS NOT NULL)`)
         const sees = (viewer: Viewer, row: Pick<Row, "id" | "name" | "kind" | "myRole">): boolean =>
           answer("see", accessOf(viewer, row, row.myRole ?? undefined)).is === "yes"
@@ -158,7 +158,7 @@ export class Spaces extends Context.Service<
             return said.is === "yes" ? Effect.void : refusal(act, said, space, viewer, message)
           })
 
-        /** What the configuration file declares is changed there. */
+        /** A space of the configuration file can be changed only there. */
         const free = Effect.fnUntraced(function* (space: Space, { house }: Viewer) {
           if (house === true) return
           const rows = yield* Effect.orDie(sql`SELECT space FROM declared_spaces WHERE space = ${space.id}`)
@@ -174,19 +174,19 @@ export class Spaces extends Context.Service<
           const left = given.findIndex((one) => one.retiredAt !== null)
           if (left >= 0) return yield* bad(`members.${left}`, `must not be retired; ${given[left]!.name} is`)
           const named = given.map((one) => one.id)
-          // Whoever opens a space is in it; a dm is between the two it names.
+          // The opener is a member; a dm is between the two principals it names.
           const members = [
             ...new Set(absent || (wanted.kind === "dm" && named.length >= 2) ? named : [by.id, ...named]),
           ]
           if (wanted.kind === "dm" && members.length !== 2)
             return yield* bad("members", `a dm has exactly two members, and this one would have ${members.length}`)
-          // Else a refusal would tell strangers whether two others talk, and under which name.
+          // Otherwise a refusal would reveal whether two others have a dm, and its name.
           if (wanted.kind === "dm" && !all && !members.includes(by.id))
             return yield* bad("members", "a dm that you are in yourself")
           return members
         })
 
-        /** A name is free for whoever cannot see a space that has it: else asking for it would tell that there is one. */
+        /** A name is free for a viewer that cannot see a space with that name: otherwise a refusal would reveal it. */
         const nameFor = Effect.fnUntraced(function* (name: string, viewer: Viewer) {
           yield* Effect.orDie(lockName(sql, "spaces", nameKey(name)))
           const taken = yield* named(name, viewer)
@@ -271,7 +271,7 @@ export class Spaces extends Context.Service<
           if (member.retiredAt !== null) return yield* new WrongState({ detail: `${member.name} is retired.` })
           const joinedAt = DateTime.formatIso(yield* DateTime.now)
           const role = "member"
-          // A newcomer has nothing unread: what was said before was not said to it.
+          // A new member has nothing unread: earlier messages were not addressed to it.
           const letInBy = by.house === true ? "house" : by.principal.id
           const row = { space: space.id, principal: member.id, role, readSeq: space.lastSeq, joinedAt, letInBy }
           const rows = yield* Effect.orDie(

@@ -1,4 +1,4 @@
-/** The parser of mentions: a table of texts, and what must hold of any text. */
+/** The parser of mentions: a table of texts, and properties that hold for any text. */
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 import { mentionsIn } from "./mentions.ts"
@@ -57,12 +57,12 @@ const table: ReadonlyArray<readonly [text: string, expected: ReadonlyArray<strin
   ["@Jose", []],
   ["@ΝΊΚΟΣ", ["Νίκος"]],
   ["@Jim\u0307", []],
-  // Where words are written without spaces, they need none around a name.
+  // Scripts written without spaces need none around a name.
   ["你好@小明你好", ["小明"]],
   ["@Jim씨", ["Jim"]],
   ["𠀀@Jim𠀀", ["Jim"]],
   ["𝕏@Jim", []],
-  // Twice is once, in the order they are called.
+  // Twice counts once, in order of appearance.
   ["@Jim @Pam @jim", ["Jim", "Pam"]],
   // E-mail addresses, and an @ within a word.
   ["pam@Jim.com", []],
@@ -182,7 +182,7 @@ describe("mentions", () => {
       fill("@\u0130"),
     ]
     for (const said of hostile) {
-      // Processor time, in microseconds: other work of the machine is not counted.
+      // Processor time in microseconds, so that other work of the machine does not count.
       const started = process.cpuUsage()
       mentionsIn(said, many)
       assert.isBelow(process.cpuUsage(started).user, 2_000_000, JSON.stringify(said.slice(0, 20)))

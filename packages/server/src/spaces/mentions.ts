@@ -1,8 +1,8 @@
 /**
- * Who is mentioned: `@` and a member's name. Stated rules, because models and people write all sorts of things:
- * names are compared as the house compares them (case and width do not matter), the longest name that fits wins, a name
- * ends where its word ends, and nothing counts inside code (fences and back-ticks, as in Markdown) or inside an e-mail
- * address. The time it takes grows with the text alone, whatever the text is.
+ * Who is mentioned: `@` and a member's name. The rules are explicit, because models and people write all sorts of
+ * things: names are compared as the house compares them (ignoring case and width), the longest matching name wins, a
+ * name ends where its word ends, and nothing counts inside code (fences and back-ticks, as in Markdown) or inside an
+ * e-mail address. Runs in linear time, whatever the text is.
  */
 
 export interface Named<Id> {
@@ -10,16 +10,18 @@ export interface Named<Id> {
   readonly name: string
 }
 
-/** Greek writes one letter in two ways, by its place in the word. */
+/** Greek has two forms of one letter, depending on its place in the word. */
 const fold = (text: string): string => text.normalize("NFKC").toLowerCase().replaceAll("ς", "σ")
 
-/** Scripts without spaces between words, or whose particles are written onto a name: there a letter ends no word. */
+/**
+ * Scripts without spaces between words, or with particles attached to names: there a letter does not continue a word.
+ */
 const unspaced =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
 const continues = (char: string | undefined, more: string): boolean =>
   char !== undefined && !unspaced.test(char) && (/[\p{L}\p{N}\p{M}_]/u.test(char) || more.includes(char))
 
-/** Of the usual letters, which need no table of Unicode: a text may be full of mentions. */
+/** A table for ASCII, which avoids Unicode lookups: a text may be full of mentions. */
 const usual = Array.from({ length: 128 }, (_, code) => continues(String.fromCharCode(code), ""))
 const continuesBefore = (text: string, at: number): boolean => {
   const code = text.charCodeAt(at - 1)
@@ -33,7 +35,7 @@ const continuesAfter = (text: string, at: number): boolean => {
 
 const fence = /^[ \t>]*(`{3,}|~{3,})(.*)$/
 
-/** The text without fenced blocks; a fence that is not closed goes on to the end. */
+/** The text without fenced blocks; an unclosed fence extends to the end. */
 const withoutFences = (text: string): string => {
   let open: string | undefined
   const kept: Array<string> = []
@@ -43,14 +45,16 @@ const withoutFences = (text: string): string => {
       if (marks?.startsWith(open) === true && rest!.trim() === "") open = undefined
     } else if (marks !== undefined && !(marks.startsWith("`") && rest!.includes("`"))) {
       open = marks
-      // Nothing before a block goes on after it.
+      // Text before a block does not continue after it.
       kept.push("")
     } else kept.push(line)
   }
   return kept.join("\n")
 }
 
-/** A paragraph without inline code: a run of back-ticks is closed by the next run of the same length, or means nothing. */
+/**
+ * A paragraph without inline code: a run of back-ticks is closed by the next run of the same length, or means nothing.
+ */
 const withoutSpans = (text: string): string => {
   const runs = [...text.matchAll(/`+/g)].map((run) => ({ from: run.index, length: run[0].length }))
   const next = new Map<number, number>()
@@ -88,7 +92,7 @@ export const mentionsIn = <Id>(text: string, members: ReadonlyArray<Named<Id>>):
   while (at >= 0) {
     const next = said.indexOf("@", at + 1)
     if (!continuesBefore(said, at)) {
-      // No name has an @ in it, so what is looked at ends there: nothing is looked at twice.
+      // Names contain no @, so the search stops at the next one: nothing is read twice.
       const rest = said.slice(at + 1, Math.min(next < 0 ? said.length : next, at + 1 + (lengths[0] ?? 0)))
       const hit = lengths.find((length) => {
         if (length > rest.length || !byName.has(rest.slice(0, length))) return false

@@ -28,7 +28,7 @@ const decodeSpace = Schema.decodeUnknownSync(Space)
 const decodeMessage = Schema.decodeUnknownSync(Message)
 const decodeFlag = Schema.decodeUnknownSync(Flag)
 
-/** Whoever has left the house is in none of its spaces: its name may be another's by now, and nobody wakes it. */
+/** A retired principal is a member of no space: its name may belong to another by now, and nothing wakes it. */
 const membersOf = (sql: SqlClient.SqlClient, spaces: ReadonlyArray<SpaceId>) =>
   spaces.length === 0
     ? Effect.succeed<ReadonlyArray<MemberRow>>([])
@@ -69,7 +69,7 @@ interface MessageRow {
   readonly pinned: boolean | 0 | 1
 }
 
-/** A row as a message. The rest of the columns have the names of its fields. */
+/** A row as a message. The other columns have the names of its fields. */
 export const messageFrom = (
   { author, authorKind, authorName, ...row }: MessageRow,
   reactions: Message["reactions"],
@@ -84,11 +84,11 @@ export const messageFrom = (
     reactions,
   })
 
-/** The columns every reading of messages asks for. */
+/** The columns of every query for messages. */
 export const messageColumns = (sql: SqlClient.SqlClient) =>
   sql.literal("m.*, p.name AS author_name, p.kind AS author_kind")
 
-/** A page ends early where its texts are so long together: whoever reads a space does not pay for what others wrote in it. */
+/** A page ends early when its texts exceed this total: a reader must not pay for others' long messages. */
 export const mostSaid = 256 * 1024
 export const withinPage = (rows: ReadonlyArray<MessageRow>): ReadonlyArray<MessageRow> => {
   let said = 0
@@ -112,7 +112,7 @@ export const messagesFrom = Effect.fnUntraced(function* (sql: SqlClient.SqlClien
   return rows.map((row) => messageFrom(row, of(row.id)))
 })
 
-/** Who opened a space, and the people in it. `house`: the configuration file; null: from before this was written down. */
+/** Who opened a space, and the people in it. `house`: the configuration file; null: from before this was recorded. */
 export interface SpacePeople {
   readonly openedBy: string | null
   readonly people: ReadonlyArray<{ readonly id: PrincipalId; readonly since: string; readonly letInBy: string | null }>
@@ -121,7 +121,7 @@ export interface SpacePeople {
 type PersonRow = { readonly openedBy: string | null } & (SpacePeople["people"][number] | { readonly id: null })
 
 export const peopleIn = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, space: SpaceId) {
-  // One row a person, and one for a space without any.
+  // One row per person, and one for a space without people.
   const rows = yield* sql<PersonRow>`SELECT s.opened_by, i.* FROM spaces s
     LEFT JOIN (SELECT p.id, m.space, m.joined_at AS since, m.let_in_by, p.name_key
       FROM members m JOIN principals p ON p.id = m.principal
@@ -133,7 +133,7 @@ export const peopleIn = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, s
   } satisfies SpacePeople
 })
 
-/** Of these spaces, those that somebody owns: the number of the newest message in each. */
+/** Of these spaces, those that a principal owns: the number of the newest message in each. */
 export const lastSeqsIn = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   owner: PrincipalId,
@@ -145,7 +145,7 @@ export const lastSeqsIn = Effect.fnUntraced(function* (
   return new Map(rows.map(({ id, lastSeq }) => [id, lastSeq]))
 })
 
-/** A DM is the pair, not its spelling (S0-54). */
+/** A DM is identified by its pair of members, not by a name (S0-54). */
 export const pairOf = (members: ReadonlyArray<PrincipalId>): string => members.toSorted().join(" ")
 
 export const dmBetween = (

@@ -11,7 +11,7 @@ import type { RuleVerdict, Viewer } from "../access/rights/Viewer.ts"
 export interface SpaceAccess {
   readonly kind: SpaceKind
   readonly archived: boolean
-  /** What they are in it; nothing, from outside. */
+  /** Their role in it; undefined for non-members. */
   readonly role: MemberRole | undefined
   /** An admin of spaces. */
   readonly admin: boolean
@@ -31,16 +31,16 @@ export type SpaceVerdict =
   | { readonly is: "dm" }
 
 interface Demand {
-  /** As the refusal says it: "you may not <verb> spaces/…". */
+  /** Used in the refusal: "you may not <verb> spaces/…". */
   readonly verb: string
   readonly who: (standing: SpaceAccess) => boolean
-  /** What is said to those who are not, and what they can do. */
+  /** The rule named to those who are refused. */
   readonly rule: string
   readonly instead: string
   /** It changes nothing that others see, so the right to read is enough. */
   readonly quiet?: true
   readonly whenArchived?: true
-  /** Who is in a dm never changes. */
+  /** The members of a dm never change. */
   readonly notInDm?: true
 }
 
@@ -53,7 +53,7 @@ const belongs = (standing: SpaceAccess): boolean => standing.admin || isMember(s
 const members = { rule: "members only", instead: "A member, or an admin, can add you to the space." }
 const owner = { rule: "owner only", instead: "Ask its owner, or an admin." }
 
-// An admin looks after spaces from outside, and still speaks only where it is.
+// An admin manages spaces from outside, but speaks only where it may.
 const demands = {
   see: { verb: "read", who: (it) => speaks(it) || it.admin, ...members, quiet: true, whenArchived: true },
   mark: { verb: "mark as read", who: isMember, ...members, quiet: true, whenArchived: true },
@@ -77,7 +77,7 @@ const demands = {
   },
   pin: { verb: "pin in", who: (it) => it.admin || speaks(it), ...members },
   topic: { verb: "change", who: belongs, ...members },
-  // What all others would feel is its owner's: anybody may walk into a public space, and must not close it.
+  // What affects everybody is for the owner: anybody may join a public space, but must not close it.
   change: { verb: "change", who: owns, ...owner },
   restore: { verb: "change", who: owns, ...owner, whenArchived: true },
   join: { verb: "join", who: (it) => it.kind === "public" || belongs(it), ...members, notInDm: true },
@@ -104,7 +104,7 @@ export const answer = (act: Act, standing: SpaceAccess): SpaceVerdict => {
 
 const order: ReadonlyArray<Verdict> = ["deny", "ask", "allow"]
 
-/** A rule names a space by its name or by its id; among all that fit, deny wins over ask and ask over allow. */
+/** A rule may name a space by its name or by its id; among all that match, deny wins over ask and ask over allow. */
 export const judgeSpace = (
   { judge }: Pick<Viewer, "judge">,
   action: "read" | "write",
@@ -119,7 +119,7 @@ export const judgeSpace = (
   return said[0]!
 }
 
-/** What the rules say of a space, kind and membership aside. */
+/** The parts of a space that rules are matched against. */
 export type SpaceIdentity = Pick<Space, "id" | "name" | "kind">
 
 export const accessOf = (

@@ -1,4 +1,4 @@
-/** Finding messages by a question in plain words, among those in spaces that somebody may see. */
+/** Searches messages in plain words, in the spaces that a principal may see. */
 import { FoundMessage, type MessageId, type Page, type SpaceId } from "@stoa/contract"
 import { Array as Arr, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -8,11 +8,11 @@ import { matchesOf } from "../store/search/Match.ts"
 import type { SearchAnswer, SearchIndex } from "../store/search/SearchIndex.ts"
 import { messageColumns, messagesFrom, mostSaid } from "./rows.ts"
 
-/** So many ids in one question. */
+/** How many ids one query may have. */
 const idsAtOnce = 1000
-/** Others have their turn between so many. */
+/** Other requests run after this many. */
 const foundAtOnce = 5
-/** So far up a thread is looked for its first message. */
+/** How far up a thread its first message is searched. */
 const deepest = 100
 
 export const scopeOf = (space: string): string => `space:${space}`
@@ -29,7 +29,7 @@ export interface IndexedMessage {
 export const makeSearch = (sql: SqlClient.SqlClient, index: SearchIndex["Service"]) => {
   const columns = messageColumns(sql)
 
-  /** A thread is a series of its own: what is answered belongs together, whatever was said in between. */
+  /** A thread is a series of its own: answers belong together, whatever was said in between. */
   const seriesOf = Effect.fnUntraced(function* ({ replyTo, space }: IndexedMessage) {
     if (replyTo === null) return space
     const rows = yield* sql<{ id: string }>`WITH RECURSIVE up (id, reply_to, depth) AS (
@@ -48,7 +48,7 @@ export const makeSearch = (sql: SqlClient.SqlClient, index: SearchIndex["Service
     yield* index.put({ scope: scopeOf(space), ref: id, series, order: String(seq), label: authorName, text }, isNew)
   })
 
-  /** Those of these messages that are there and in these spaces, with why they were found. */
+  /** Those of these messages that exist and are in these spaces, with why they were found. */
   const among = Effect.fnUntraced(function* (
     answered: SearchAnswer,
     ids: ReadonlyArray<string>,
@@ -67,7 +67,7 @@ export const makeSearch = (sql: SqlClient.SqlClient, index: SearchIndex["Service
     return found
   }, Effect.orDie)
 
-  /** The best first. */
+  /** Best matches first. */
   const search = Effect.fnUntraced(function* (query: {
     readonly words: string
     readonly by: string

@@ -1,7 +1,7 @@
-/** A thread: what is answered, one message after another up to the first, and all that answers them (S0-60). */
+/** A thread: a message, the messages it answers up to the first, and everything that answers them (S0-60). */
 import type { SqlClient } from "effect/sql"
 
-/** So far up it is looked for. */
+/** How far up the first message is searched. */
 const deepest = 100
 
 const upFrom = (sql: SqlClient.SqlClient, message: string) => sql`WITH RECURSIVE up (id, reply_to, author, depth) AS (

@@ -1,4 +1,4 @@
-/** Which agents a message is for: every policy over the same message, and what holds for all of them. */
+/** Which agents a message is for: every policy with the same message, and properties that hold for all of them. */
 import { assert, describe, it } from "@effect/vitest"
 import type { PrincipalId, Trigger } from "@stoa/contract"
 import fc from "fast-check"

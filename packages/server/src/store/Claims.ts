@@ -1,9 +1,9 @@
-/** Claiming work rows by lease: several processes may ask at once, and each row goes to one of them. */
+/** Claims work rows by lease. Several processes may claim at once; each row goes to one of them. */
 import { DateTime, Duration, Effect } from "effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
 
 /**
- * A lease that ends later than any that is given now was given by a clock that has been set back since: it holds nobody up.
+ * A lease that ends later than any lease given now comes from a clock that has since been set back, so it is ignored.
  * Clocks of several machines may differ by this much.
  */
 export const leaseSkew = Duration.minutes(2)
@@ -17,7 +17,7 @@ export const claimDue = <Row extends object>(
     readonly now: DateTime.Utc
     readonly lease: Duration.Duration
     readonly limit: number
-    /** Where the process that has the lease is known to be gone: it is not waited for. */
+    /** Matches rows whose lease owner is known to be dead: their leases are not waited for. */
     readonly orIf?: Statement.Fragment
   },
 ): Effect.Effect<ReadonlyArray<Row>, SqlError.SqlError> => {
@@ -25,7 +25,7 @@ export const claimDue = <Row extends object>(
   const until = DateTime.formatIso(DateTime.addDuration(options.now, options.lease))
   const far = DateTime.formatIso(DateTime.addDuration(options.now, leaseSkew))
   const table = sql(options.table)
-  // Without SKIP LOCKED the second asker would wait for the first and then find the rows taken.
+  // Without SKIP LOCKED the second process would wait for the first and then find the rows taken.
   const skip = sql.onDialectOrElse({ pg: () => sql`FOR UPDATE SKIP LOCKED`, orElse: () => sql`` })
   return sql<Row>`UPDATE ${table} SET lease_owner = ${options.owner}, lease_until = ${until}
     WHERE id IN (SELECT id FROM ${table} WHERE due_at <= ${now} AND (lease_until IS NULL OR lease_until < ${now} OR lease_until > ${far}
@@ -33,7 +33,10 @@ export const claimDue = <Row extends object>(
       ORDER BY due_at LIMIT ${options.limit} ${skip}) RETURNING *`
 }
 
-/** SQLite has one process at a time, by the folder's lock: what a dead one had claimed is free at once, not after its lease. */
+/**
+ * The folder's lock allows one process at a time on SQLite, so the rows that a dead process had claimed are freed at
+ * once instead of when the lease ends.
+ */
 export const freeLeases = (sql: SqlClient.SqlClient, table: string): Effect.Effect<void, SqlError.SqlError> =>
   sql.onDialectOrElse({
     pg: () => Effect.void,

@@ -13,9 +13,12 @@ const decode = Schema.decodeUnknownSync(File)
 export class Files extends Context.Service<
   Files,
   {
-    /** The same bytes give the same id and are kept once, under the media type they first came with. */
+    /** The same bytes give the same id and are stored once, with the media type of the first put. */
     readonly put: (bytes: Uint8Array, mediaType: string) => Effect.Effect<File, TooLarge>
-    /** Removes those that nobody has put since a moment, and says how many. Whoever asks knows that nobody refers to them. */
+    /**
+     * Removes those of the files that were last put before `before`, and returns how many. The caller makes sure that
+     * nothing refers to them.
+     */
     readonly remove: (ids: ReadonlyArray<string>, before: string) => Effect.Effect<number>
     readonly get: (id: FileId) => Effect.Effect<{ readonly file: File; readonly bytes: Uint8Array }, Missing>
   }
@@ -32,7 +35,8 @@ export class Files extends Context.Service<
         const now = yield* DateTime.now
         const createdAt = DateTime.formatIso(now)
         const hourAgo = DateTime.formatIso(DateTime.subtract(now, { hours: 1 }))
-        // An old one counts as new from here: it may be about to be removed, and whoever puts it has yet to refer to it.
+        // Putting an old file makes it new again: it may be about to be removed, and the caller has not referred to it
+        // yet.
         yield* sql`INSERT INTO files ${sql.insert({ id, size: bytes.length, mediaType, bytes, createdAt })}
           ON CONFLICT (id) DO UPDATE SET created_at = excluded.created_at WHERE files.created_at < ${hourAgo}`.pipe(
           Effect.orDie,

@@ -22,7 +22,7 @@ const open = (path: string): void => {
       throw refuse(
         `${path} has files in it but is not a Stoa data folder. Set STOA_DATA to an empty or new folder; nothing was touched.`,
       )
-    // A folder that was made beforehand may be open to others; the database in it will not be.
+    // A folder that existed before may be open to other users; the database in it must not be.
     fs.chmodSync(path, 0o700)
     fs.writeFileSync(join(path, marker), "This folder belongs to Stoa. Its format is Stoa's own.\n", { mode: 0o600 })
   }
@@ -30,7 +30,7 @@ const open = (path: string): void => {
 }
 
 const busy = 5
-/** A lock that nothing reaches any more would be collected as garbage, and free the folder while its owner lives. */
+/** A lock that nothing references would be garbage-collected, which would free the folder while its owner is alive. */
 const held = new Set<DatabaseSync>()
 /** An open transaction on a small database is an exclusive lock that every platform releases when the process dies. */
 const lock = (path: string): DatabaseSync => {
@@ -62,16 +62,18 @@ export class Folder extends Context.Service<
   {
     readonly path: string
     readonly database: string
-    /** A secret that is made once and kept beside the data with mode 600. `made` says that this start made it. */
+    /** A secret that is created once and stored beside the data with mode 600. `made`: this start created it. */
     readonly keep: (
       name: string,
     ) => Effect.Effect<{ readonly value: Redacted.Redacted; readonly made: boolean }, StartError>
-    /** The secret of that name, if there is one: nothing is made. */
+    /** The secret of that name, if there is one. Creates nothing. */
     readonly find: (name: string) => Effect.Effect<Redacted.Redacted | undefined, StartError>
     /** Remembers that something has happened once, such as that the sign-in link was shown. */
     readonly note: (name: string) => Effect.Effect<void, StartError>
     readonly isNoted: (name: string) => Effect.Effect<boolean, StartError>
-    /** Puts a secret in its place, as a restore does. Another that was there is kept beside it, under the name returned. */
+    /**
+     * Stores a secret, as a restore does. A different one that was there is kept beside it, under the returned name.
+     */
     readonly put: (name: string, value: Redacted.Redacted) => Effect.Effect<string | undefined, StartError>
   }
 >()("server/store/Folder") {
@@ -102,13 +104,13 @@ export class Folder extends Context.Service<
     )
 }
 
-/** Whole or not at all: a crash between making a file and filling it would leave an empty secret. */
+/** Atomic: a crash between creating and filling the file would leave an empty secret. */
 const write = (file: string, secret: string): void => {
   fs.writeFileSync(`${file}.new`, secret, { mode: 0o600, flush: true })
   fs.renameSync(`${file}.new`, file)
 }
 
-/** Never with a dash first: `--token` would take that for another flag. */
+/** Never starts with a dash: `--token` would take it for another flag. */
 const newSecret = (): string => {
   const made = randomBytes(32).toString("base64url")
   return made.startsWith("-") ? newSecret() : made

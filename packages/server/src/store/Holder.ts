@@ -1,34 +1,40 @@
 /**
- * This process as the owner of its running work: rows name it, and `holders` says that it is alive. Where several processes
- * share a Postgres database, each holds an advisory lock in a session of its own, which Postgres lets go of the moment the
- * process dies; whoever finds it free strikes the dead one off. For one that is frozen or cut off, and so keeps its session, a
- * lease that is no longer renewed says the same.
+ * This process as the owner of its running work: rows name it, and `holders` says that it is alive. If several
+ * processes share a Postgres database, each holds an advisory lock in its own session. Postgres releases the lock when
+ * the process dies; the next process that finds it free deletes the dead one's row. A frozen or disconnected process
+ * may keep its session, so its lease expires instead.
  */
 import { Context, Duration, Effect, Layer, Scope } from "effect"
 import { SqlClient, type SqlConnection, type Statement } from "effect/sql"
 import { newId } from "./journal/Correlation.ts"
 
-/** Whether several processes may use one Postgres database. Otherwise the house's lock leaves one, as the folder's does. */
+/**
+ * Whether several processes may use one Postgres database. If not, the house's lock admits only one, like the folder's
+ * lock.
+ */
 export const SharedDatabase = Context.Reference<boolean>("server/store/SharedDatabase", { defaultValue: () => false })
 
-/** Long enough for a busy process, short enough for whoever waits for what a frozen one ran. */
+/** Long enough for a busy process, short enough for those who wait for the work of a frozen one. */
 export const LeaseSeconds = Context.Reference<number>("server/store/LeaseSeconds", { defaultValue: () => 9 })
 
 const forEver = 1e15
-/** How often a process looks who is there: a dead one is missed this much later. */
+/** How often a process checks which others are alive: a death is noticed this much later. */
 const glance = Duration.millis(500)
-/** Work of a beat is done this often even if nobody has come or gone. */
+/** The work of a beat also runs after this many checks in which nobody came or went. */
 const glancesABeat = 10
-/** Any number that is ours: the first key of the advisory locks of processes. */
+/** An arbitrary number of ours: the first key of the processes' advisory locks. */
 const presenceLock = 7_461_003
 
 export class Holder extends Context.Service<
   Holder,
   {
     readonly id: string
-    /** How many processes are alive, this one among them, as it last looked. */
+    /** How many processes were alive at the last check, including this one. */
     readonly houses: () => number
-    /** Done when somebody has come or gone, and now and then, where others share the database, for as long as the scope lives. */
+    /**
+     * If others share the database: runs `work` when a process has come or gone, and from time to time, until the scope
+     * ends.
+     */
     readonly eachBeat: (work: Effect.Effect<void>) => Effect.Effect<void, never, Scope.Scope>
   }
 >()("server/store/Holder") {
@@ -54,13 +60,16 @@ export class Holder extends Context.Service<
       })
       yield* Effect.addFinalizer(() => Effect.ignore(sql`DELETE FROM holders WHERE id = ${id}`))
       if (!isShared) {
-        // Whoever held anything before is gone: the lock says so.
+        // The lock guarantees that all earlier holders are gone.
         yield* Effect.orDie(sql`DELETE FROM holders`)
         yield* Effect.orDie(sql`INSERT INTO holders ${sql.insert({ id, leaseUntil: forEver })}`)
         return holder
       }
 
-      /** By the session that has the lock, so that one which is lost is noticed; by the database's clock, which all share. */
+      /**
+       * Uses the session that has the lock, so that its loss is noticed, and the database's clock, which all processes
+       * share.
+       */
       const look = Effect.fnUntraced(function* (session: SqlConnection.Connection) {
         const rows = yield* session.executeValues(presence, [id, seconds])
         return new Set([id, ...rows.map(([other]) => String(other))])
@@ -74,7 +83,7 @@ export class Holder extends Context.Service<
       const session = Effect.gen(function* () {
         const made = yield* sql.reserve
         const lock = [presenceLock, id]
-        // Let go of with the session: the connection itself goes back to the pool, and would keep it.
+        // Unlocked explicitly: the connection goes back to the pool and would keep the lock.
         yield* Effect.acquireRelease(made.executeValues("SELECT pg_advisory_lock($1, hashtext($2))", lock), () =>
           Effect.ignore(made.executeValues("SELECT pg_advisory_unlock($1, hashtext($2))", lock)),
         )
@@ -93,10 +102,11 @@ export class Holder extends Context.Service<
           }
         })
 
-      // Of its own scope: after a failure it must be over before the next one asks for the same lock.
+      // In its own scope: after a failure this session must have ended before the next one asks for the same lock.
       const scope = yield* Scope.make()
       const first = yield* Effect.orDie(Scope.provide(session, scope))
-      // A lost session is made again: until then others take this process for dead, and what they take over is fenced.
+      // A lost session is replaced. Until then other processes think that this one is dead; work that they take over is
+      // fenced.
       yield* keep(first).pipe(
         Effect.onExit((exit) => Scope.close(scope, exit)),
         Effect.catchCause((cause) =>
@@ -114,7 +124,10 @@ export class Holder extends Context.Service<
   )
 }
 
-/** In one statement: I am here; who has let go of its lock, or not renewed its lease, is struck off; and who is there. */
+/**
+ * One statement: renews this process's lease, deletes processes without lock or lease, and returns the others that are
+ * alive.
+ */
 const presence = `WITH mine AS (INSERT INTO holders (id, lease_until)
     VALUES ($1, extract(epoch FROM clock_timestamp()) + $2::double precision)
     ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until RETURNING id),

@@ -15,7 +15,10 @@ export const isoMoment = (milliseconds: number): string => {
   return text
 }
 
-/** Of rows that are over before `term`, those of the oldest day: the moment before which they are removed. */
+/**
+ * Limits removal to the oldest day: returns one day after `oldest`, but not later than `term`. Rows before it are
+ * removed.
+ */
 export const withinADay = (oldest: string | null | undefined, term: string): string => {
   if (oldest === null || oldest === undefined) return term
   const aDayOn = DateTime.formatIso(DateTime.add(DateTime.makeUnsafe(oldest), { days: 1 }))

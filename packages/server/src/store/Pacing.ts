@@ -1,18 +1,18 @@
 /**
- * Work that may be long, one at a time for each principal, with a rest between two that were asked for at once: however much
- * one asks for, others get most of the time. Whoever asks one after the other is answered at once.
+ * Runs work that may be long one at a time per principal, and pauses between requests that were made at once. So others
+ * get most of the time, however much one principal requests. Requests made one after the other are not delayed.
  */
 // edge: the rest is real time, and work is measured by a monotonic clock.
 import { Effect, Semaphore } from "effect"
 
-/** Times as long as the work took. */
+/** The pause is this many times as long as the work. */
 const rests = 3
 
 export interface PacingOptions {
-  /** Milliseconds: shorter work needs no rest after it. */
+  /** Milliseconds. Shorter work needs no pause. */
   readonly least: number
   readonly longest: number
-  /** It rests even if nothing more of the same principal waits. */
+  /** Pauses even if the same principal has nothing else waiting. */
   readonly always?: boolean
 }
 
@@ -36,7 +36,7 @@ export class Pacing {
     this.#options = options
   }
 
-  /** How many principals are working or have somebody waiting. */
+  /** How many principals have work running or waiting. */
   get principals(): number {
     return this.#lines.size
   }
@@ -66,7 +66,7 @@ export class Pacing {
         Effect.sync(() => {
           if (--line.waiting > 0) return
           const left = line.freeAt - performance.now()
-          // Kept while its rest lasts: it is what says so.
+          // Kept until its pause ends, because it stores the end of the pause.
           const forget = () =>
             line.waiting === 0 && this.#lines.get(principal) === line && this.#lines.delete(principal)
           if (left > 0) setTimeout(forget, left).unref()

@@ -14,7 +14,7 @@ export const pageFrom = (query: PageQuery): { readonly after: string; readonly l
   limit: query.limit ?? usual,
 })
 
-/** Ask the database for one row more than the limit: it says whether there is a next page. */
+/** Query one row more than the limit: it shows whether there is a next page. */
 export const pageOf = <Row, A>(
   rows: ReadonlyArray<Row>,
   limit: number,

@@ -1,11 +1,13 @@
-/** Answers without a fiber: an effect that already has its value is a plain object whose value can be read. */
+/** Avoids a fiber: an effect that already has its value is a plain object whose value can be read. */
 import { Effect, Exit } from "effect"
 
-/** What an effect gives, if it is at hand. */
+/** The value of an effect that has already succeeded. */
 export const resolvedValue = <A, E, R>(effect: Effect.Effect<A, E, R>): { readonly value: A } | undefined =>
   Exit.isExit(effect) && Exit.isSuccess(effect) ? { value: effect.value as A } : undefined
 
-/** Goes on at once where the value is at hand, and as `Effect.flatMap` does otherwise. For what is asked of every call. */
+/**
+ * Continues at once if the value is already there, otherwise like `Effect.flatMap`. For code that runs at every call.
+ */
 export const chain = <A, E, R, B, E2, R2>(
   effect: Effect.Effect<A, E, R>,
   next: (value: A) => Effect.Effect<B, E2, R2>,

@@ -7,7 +7,7 @@ import { LongTransaction } from "./database/groupCommit.ts"
 
 export type Migrations = Record<string, Effect.Effect<void, unknown, SqlClient.SqlClient>>
 
-/** Where the database keeps which migrations it has. */
+/** The table that lists the applied migrations. */
 export const versionTable = "migrations"
 const numberOf = (name: string): number => Number.parseInt(name)
 export const newestSchema = (migrations: Migrations): number => Math.max(...Object.keys(migrations).map(numberOf))
@@ -20,7 +20,7 @@ export const versionOf = Effect.gen(function* () {
   return rows[0]?.id ?? 0
 }).pipe(Effect.orDie)
 
-/** Somebody else's tables are not built upon: theirs could have the names that ours will need. */
+/** Refuses to build on foreign tables: they could have names that ours need later. */
 export const refuseForeign = Effect.gen(function* () {
   const tables = yield* tableNames
   const ours = (yield* columnsOf(versionTable)).some((column) => column.name === "migration_id")
@@ -34,9 +34,9 @@ export const refuseForeign = Effect.gen(function* () {
 
 export const migrate = Effect.fn("Schemas.migrate")(function* (options: {
   readonly migrations: Migrations
-  /** Called before an existing database is changed; says where the copy went. */
+  /** Called before an existing database is changed; returns where the copy is. */
   readonly backup: (from: number) => Effect.Effect<string, StartError>
-  /** Stops at this version: a restore loads old rows into the schema they were made for. */
+  /** Stops at this version: a restore loads old rows into the schema they were written for. */
   readonly upTo?: number
 }) {
   yield* refuseForeign

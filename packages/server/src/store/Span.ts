@@ -1,7 +1,7 @@
-/** Points over a span of time, and in which of them a moment lies. Pure. */
+/** Splits a span of time into points. Pure. */
 import { DateTime } from "effect"
 
-/** Milliseconds. The last point ends at `to`, however short that makes it. */
+/** Milliseconds. The last point ends at `to`, even if that makes it shorter. */
 export interface Span {
   readonly from: number
   readonly to: number
@@ -20,12 +20,12 @@ export const pointAt = (span: Span, at: string): number | undefined => {
     : Math.min(pointsOf(span) - 1, Math.floor((millis - span.from) / span.step))
 }
 
-/** Of the numbers, in any order, the smallest that so large a part of them does not exceed; null: there are none. */
+/** The nearest-rank quantile of the numbers, which may be in any order; null if there are none. */
 export const quantile = (of: ReadonlyArray<number>, part: number): number | null => {
   if (of.length === 0) return null
   const sorted = of.toSorted((a, b) => a - b)
   return sorted[Math.max(0, Math.ceil(part * sorted.length) - 1)]!
 }
 
-/** As stored. */
+/** In the format of the database. */
 export const momentOf = (millis: number): string => DateTime.formatIso(DateTime.makeUnsafe(millis))

@@ -1,6 +1,6 @@
 /**
- * Models that wait for a reply tend to look into their inbox again and again, until the turn is spent (S3-16). An empty look
- * while something is awaited is answered with a hint, and after a few with a refusal.
+ * Models that wait for a reply tend to poll their inbox until the turn is used up (S3-16). An empty result during a
+ * wait is answered with a hint, and after a few times with a refusal.
  */
 import { type CallRun, WrongState } from "@stoa/contract"
 import { Effect } from "effect"
@@ -16,7 +16,7 @@ export const makePolling = Effect.gen(function* () {
   const waits = yield* Waits
   const looks = new Map<string, number>()
 
-  /** What to say with what was found; a refusal, where it has been said often enough. */
+  /** The hint for an empty result; a refusal if it has been given often enough. */
   return Effect.fnUntraced(function* (run: CallRun | null, found: number) {
     if (run === null) return undefined
     const key = `${run.id} ${run.step}`

@@ -1,6 +1,6 @@
 /**
- * Mail between agents of a team. A message is a message of the space that their common parent's team has; whom it is for, and
- * as what, is said with it. What answers whom is decided here, where it is sent (S3-17).
+ * Mail between agents of a team. It is a message in the space of their common parent's team, with its addressees and
+ * its kind. What a message answers is decided here, when it is sent (S3-17).
  */
 import {
   type Agent,
@@ -32,7 +32,7 @@ import { newId } from "../store/journal/Correlation.ts"
 import type { Transaction } from "../store/journal/Journal.ts"
 import { type Relative, Tree } from "./Tree.ts"
 
-/** The human, as agents name them: whoever wrote to the root, or owns it (S3-27). */
+/** The agents' name for the human: whoever wrote to the root agent, or owns it (S3-27). */
 export const nameOfHuman = "USER"
 
 export interface SentMail {
@@ -51,7 +51,7 @@ type Refusal = { readonly message: string }
 export class Post extends Context.Service<
   Post,
   {
-    /** `sync` unsaid: a request waits, and an answer to one does not. */
+    /** Default of `sync`: a request waits, and an answer to one does not. */
     readonly send: (
       self: Agent,
       name: string,
@@ -69,16 +69,16 @@ export class Post extends Context.Service<
       gathering: ReplyCondition | undefined,
       call: HandlerCall,
     ) => Effect.Effect<SentMail & { readonly recipients: number }, Refusal, Transaction | Caller>
-    /** What a parent tells a child that it has just made. */
+    /** The instructions of a parent to a child that was just created. */
     readonly instruct: (
       self: Agent,
       child: Agent,
       text: string,
       run: string | undefined,
     ) => Effect.Effect<Message, never, Transaction>
-    /** The space of an agent and those who work for it. */
+    /** The space of an agent and the agents that work for it. */
     readonly spaceOf: (parent: Agent) => Effect.Effect<Space, never, Transaction>
-    /** The space a person and an agent talk in. */
+    /** The direct-message space of a person and an agent. */
     readonly dmOf: (self: Agent, person: PrincipalId) => Effect.Effect<Space, Missing | WrongState, Transaction>
   }
 >()("server/team/Post") {
@@ -97,7 +97,7 @@ export class Post extends Context.Service<
 
       const slug = (name: string): string => name.replaceAll(/[^\p{L}\p{N}._-]/gu, "-").slice(0, 40)
 
-      /** A name is only a name: where somebody has taken it, the space gets another. */
+      /** If the name is taken, the space gets a different one. */
       const opened = (wanted: NewSpace, house: Viewer) =>
         Effect.catchTag(spaces.add(wanted, house), "NameTaken", () =>
           spaces.add({ ...wanted, name: `${wanted.name}-${newId("spc").slice(-8)}` }, house),
@@ -111,7 +111,7 @@ export class Post extends Context.Service<
           Effect.orDie(sql<{ space: string }>`SELECT space FROM team_spaces WHERE parent = ${parent.id}`),
           (rows) => rows[0]?.space,
         )
-        // Two who write in the same moment, on two houses, open one.
+        // If two processes send at the same moment, only one opens the space.
         const there = (yield* known) ?? (yield* Effect.andThen(openedAlone("team", parent.id), known))
         if (there !== undefined) return yield* Effect.orDie(spaces.get(there, house))
         const owner = parent.owner === null ? undefined : yield* Effect.option(principals.get(parent.owner))
@@ -123,14 +123,14 @@ export class Post extends Context.Service<
         return space
       })
 
-      /** Where two who are one hop apart talk, with both of them in it. */
+      /** The space for two agents that are one hop apart, with both as members. */
       const meeting = Effect.fnUntraced(function* (self: Agent, kin: ReadonlyArray<Relative>) {
         const { agent, relation } = kin[0]!
         const parent =
           relation === "parent" ? agent : relation === "child" ? self : yield* Effect.orDie(agents.get(self.parent!))
         const space = yield* spaceOf(parent)
         const house = houseViewer(parent)
-        // In one order for all: two who let in the same ones in the same moment would wait for each other's rows.
+        // Sorted: two transactions that add the same members at once would otherwise wait for each other's rows.
         const absent = [self, ...kin.map((one) => one.agent)]
           .filter(({ id }) => !isMember(space, id))
           .toSorted((a, b) => (a.id < b.id ? -1 : 1))
@@ -140,7 +140,7 @@ export class Post extends Context.Service<
 
       const dmOf: Post["Service"]["dmOf"] = Effect.fn("Post.dmOf")(function* (self, person) {
         const house = houseViewer(self)
-        // Two have one DM, found by the two of them: anybody could have opened another space of its name.
+        // Two principals have one DM, found by its members: anybody could have opened another space with its name.
         const known = spaces.between(self.id, person)
         const there = (yield* known) ?? (yield* Effect.andThen(openedAlone("dm", `${self.id} ${person}`), known))
         if (there !== undefined) return yield* Effect.orDie(spaces.get(there, house))
@@ -152,7 +152,7 @@ export class Post extends Context.Service<
         })
       })
 
-      /** Whoever wrote to this run, else who owns the agent, else who rules the house. */
+      /** The person who wrote to this run, otherwise the agent's owner, otherwise an admin. */
       const personOf = Effect.fnUntraced(function* (self: Agent, run: string | undefined) {
         const wrote = run === undefined ? undefined : yield* inbox.writerOf(run)
         if (wrote !== undefined) {
@@ -185,7 +185,7 @@ export class Post extends Context.Service<
         )
       })
 
-      /** What is written to one answers nobody else: whoever else waits would get what is not for it. */
+      /** A message to one agent answers only that agent: others that wait must not get it. */
       const theirs = Effect.fnUntraced(function* (other: Agent, message: MessageId) {
         const rows = yield* Effect.orDie(sql<{ author: string }>`SELECT author FROM messages WHERE id = ${message}`)
         if (rows[0]?.author === other.id) return message
@@ -194,11 +194,14 @@ export class Post extends Context.Service<
         })
       })
 
-      /** What of theirs this answers: their oldest open request; else a broadcast of theirs that is not answered yet. */
+      /**
+       * Which of their messages this answers: their oldest open request, otherwise a broadcast that is not answered
+       * yet.
+       */
       const answers = Effect.fnUntraced(function* (self: Agent, other: Agent, given: string | undefined) {
         if (given !== undefined)
           return yield* theirs(other, (given.startsWith("msg_") ? given : `msg_${given}`) as MessageId)
-        // Two that one sends in the same moment answer two.
+        // Locked, so that two messages sent at the same moment answer two requests.
         yield* Effect.orDie(lockName(sql, "answers", self.id))
         const asked = yield* waits.oldest(other.id, self.id)
         if (asked !== undefined) return asked
@@ -255,7 +258,7 @@ export class Post extends Context.Service<
             })
           const to = siblings.map(({ agent }) => agent.id)
           const space = yield* meeting(self, siblings)
-          // After it, as a request does: locks are taken in one order.
+          // After the space, as for a request: locks are taken in the same order.
           if (gathering !== undefined) yield* noRing(self, to)
           const message = yield* say(self, space, text, "multicast", to, undefined, call.caller.run)
           if (gathering === undefined) return { message, waits: false, recipients: to.length }

@@ -1,6 +1,6 @@
 /**
- * What agents do with their team beside writing to it: make a child, look at one, stop one. A child has its parent's rights,
- * toolsets and program, and no more; how deep, wide and large a tree grows is bounded.
+ * What agents do with their team besides writing to it: create a child, look at one, stop one. A child has at most its
+ * parent's rights, toolsets and program; the depth, width and size of a tree are limited.
  */
 import {
   type Agent,
@@ -34,7 +34,7 @@ import { Journal, type Transaction } from "../store/journal/Journal.ts"
 import { nameOfHuman, Post } from "./Post.ts"
 import { Tree } from "./Tree.ts"
 
-/** Whom the house itself speaks of in mail. */
+/** Names that the house itself uses in mail. */
 const reserved = new Set([
   nameKey(nameOfHuman),
   "system",
@@ -45,39 +45,42 @@ const reserved = new Set([
   "somebody",
 ])
 
-/** How much of what an agent did lately is shown. */
+/** How many recent items of an agent are shown. */
 const recent = 10
 
 export class Team extends Context.Service<
   Team,
   {
-    /** A child of an agent, with its first message. It is started as soon as there is a slot. */
+    /** Creates a child of an agent, with its first message. It starts as soon as there is a slot. */
     readonly spawn: (
       parent: Agent,
       wanted: NewTeamAgent,
       run: string | undefined,
     ) => Effect.Effect<Agent, BadInput | WrongState | NameTaken | Missing, Transaction>
-    /** A person writes to an agent, in the space those two talk in. */
+    /** A person writes to an agent, in their direct-message space. */
     readonly say: (
       agent: Agent,
       by: Viewer,
       text: string,
     ) => Effect.Effect<Message, Missing | WrongState | Forbidden | TooLarge, Transaction>
-    /** What an agent wrote, was written and called lately, as far as the one who asks may read it; its inbox is not touched (S3-48). */
+    /**
+     * What an agent recently wrote, received and called, as far as the caller may read it. Does not change its inbox
+     * (S3-48).
+     */
     readonly activity: (agent: Agent, by: Viewer) => Effect.Effect<TeamActivity>
-    /** What a child, or oneself, has changed in its worktree. */
+    /** The changes of a child, or of the agent itself, in its worktree. */
     readonly work: (
       self: Agent,
       name: string | undefined,
     ) => Effect.Effect<{ readonly agent: Agent; readonly work: Work }, Missing | WrongState>
-    /** Merges what somebody was shown and has approved; gives the commit. */
+    /** Merges what a person was shown and has approved, and returns the commit. */
     readonly merge: (
       self: Agent,
       name: string,
       commit: string,
       shown: string,
     ) => Effect.Effect<string, Missing | WrongState>
-    /** Its runs end; removed, it has left: only who has nobody working for it can be (S3-57). */
+    /** Ends its runs. With `remove`, also retires it, which requires that no agent works for it (S3-57). */
     readonly stop: (
       agent: Agent,
       by: string,
@@ -102,9 +105,11 @@ export class Team extends Context.Service<
 
       const bad = (path: string, message: string) => new BadInput({ issues: [{ path, message }] })
 
-      /** A child of such a name could not be told from those it, or its parent, can write to (S3-26, S3-42). */
+      /**
+       * A child with such a name could not be told from the agents that it, or its parent, can write to (S3-26, S3-42).
+       */
       const fresh = Effect.fnUntraced(function* (parent: Agent, name: string) {
-        // Agents give it by a tool, which knows no more of names than that they are texts.
+        // Agents pass the name to a tool, whose schema accepts any text.
         const read = Schema.decodeUnknownExit(NewTeamAgent.fields.name)(name)
         if (read._tag === "Failure")
           return yield* bad("name", "a name is 1 to 63 letters, digits, spaces or . _ ' -, and ends in no space")
@@ -155,7 +160,7 @@ export class Team extends Context.Service<
         return { ...chosen, kind: "program" as const, children, ...place }
       })
 
-      /** It was made a moment ago, by the house: no file owns it. */
+      /** The house has just created it, so no file owns it. */
       const changed = (id: PrincipalId, change: AgentChange) =>
         Effect.catchTag(agents.change(id, change), "OwnedByFile", Effect.die)
 
@@ -186,7 +191,7 @@ export class Team extends Context.Service<
       })
 
       const activity: Team["Service"]["activity"] = Effect.fn("Team.activity")(function* (agent, by) {
-        // Whoever looks reads what it may: what the agent talks about elsewhere is for those who are there.
+        // A caller reads only what it may: the agent's messages in other spaces are for their members.
         const visible = yield* spaces.visibleTo(by)
         const talked = yield* Effect.orDie(
           sql<{ space: string }>`SELECT space FROM messages WHERE author = ${agent.id}

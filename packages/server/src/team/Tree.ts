@@ -1,6 +1,6 @@
 /**
- * The tree of agents: who works for whom, what each is doing, and whom each may write to. A team is the children of one agent;
- * it is not stored, so that it is right after every change (S3-56).
+ * The tree of agents: who works for whom, what each is doing, and whom each may write to. A team is the children of one
+ * agent; it is computed and not stored, so that it is right after every change (S3-56).
  */
 import { type Agent, type PrincipalId, TeamAgent, WrongState } from "@stoa/contract"
 import { Context, Effect, Layer } from "effect"
@@ -21,17 +21,17 @@ const hop = "You can write to your parent, your children and your siblings only 
 export class Tree extends Context.Service<
   Tree,
   {
-    /** Those one hop away. Roots are nobody's siblings (S3-55). */
+    /** The agents that are one hop away. Roots have no siblings (S3-55). */
     readonly around: (self: Agent) => Effect.Effect<ReadonlyArray<Relative>>
-    /** The one of that name among them; the failure names the rule (S3-25, S3-65). */
+    /** The one with that name among them; the failure states the rule (S3-25, S3-65). */
     readonly find: (self: Agent, name: string) => Effect.Effect<Relative, WrongState>
     readonly child: (self: Agent, name: string) => Effect.Effect<Agent, WrongState>
-    /** How many stand above it. */
+    /** How many agents are above it. */
     readonly depthOf: (self: Agent) => Effect.Effect<number>
     readonly shown: (agent: Agent) => Effect.Effect<TeamAgent>
     /** Every living agent, parents before their children. */
     readonly all: Effect.Effect<ReadonlyArray<TeamAgent>>
-    /** All under one root, with it. */
+    /** The size of the tree, including its root. */
     readonly sizeOf: (self: Agent) => Effect.Effect<number>
   }
 >()("server/team/Tree") {

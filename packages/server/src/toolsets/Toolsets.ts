@@ -17,7 +17,9 @@ import { stoa } from "./stoa.ts"
 import { team } from "./team.ts"
 import { unionsOf } from "./union.ts"
 
-/** Some clients take no more tools over all their servers: a toolset that is larger would lose some in silence. */
+/**
+ * Some clients accept no more tools over all their servers: they would silently drop tools of a larger toolset (X-50).
+ */
 const most = 40
 
 export interface Toolset {
@@ -26,7 +28,7 @@ export interface Toolset {
   readonly contents?: Contents
 }
 
-/** Toolsets that whoever starts a house brings along, such as a test. Their names are their own; a house has none of them. */
+/** Toolsets brought by the program that starts a house, such as a test. A house has none of them by itself. */
 export const BroughtToolsets = Context.Reference<ReadonlyArray<Effect.Effect<Toolset, never, Catalogue | Scope.Scope>>>(
   "server/toolsets/BroughtToolsets",
   { defaultValue: () => [] },
@@ -41,9 +43,9 @@ const isOwn = (name: string): name is ToolsetName => (ToolsetName.literals as Re
 export class Toolsets extends Context.Service<
   Toolsets,
   {
-    /** The name of a toolset in the catalogue; undefined where there is none. */
+    /** The name of a toolset in the catalogue; undefined if there is none. */
     readonly setOf: (name: string) => SetName | undefined
-    /** What toolsets have beside tools, by the toolset. */
+    /** What toolsets have besides tools, by toolset. */
     readonly contents: ReadonlyMap<string, Contents>
   }
 >()("server/toolsets/Toolsets") {

@@ -1,4 +1,7 @@
-/** What the talking tools of every face share: how a space and a message are named on a seed's face. What may be done there, `spaces` says. */
+/**
+ * What the conversation tools of every face share: how a seed's face names spaces and messages. The room `spaces`
+ * decides what is allowed.
+ */
 import { Caller, type Message, type MessageId, Missing, type RunId, type Space, WrongState } from "@stoa/contract"
 import { Effect } from "effect"
 import type { HandlerCall } from "../calls/road/Handler.ts"
@@ -12,12 +15,12 @@ import { isMember, Spaces } from "../spaces/Spaces.ts"
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** Seeds promise bare uuids; ours carry a prefix. Either is taken (X-48). */
+/** Seeds promise bare UUIDs; ours have a prefix. Both are accepted (X-48). */
 export const withoutPrefix = (id: string): string => id.slice(id.indexOf("_") + 1)
 const withPrefix = (prefix: string, id: string): string => (uuid.test(id) ? `${prefix}_${id}` : id)
 const messageId = (given: string): MessageId => withPrefix("msg", given) as MessageId
 
-/** `dm-jim-michael`, in either order: a DM is its two members, not a spelling (S0-54). */
+/** `dm-jim-michael`, in either order: a DM is identified by its two members, not by a name (S0-54). */
 const pairOf = (ref: string): ReadonlyArray<readonly [string, string]> => {
   const parts = ref.toLowerCase().split("-")
   if (parts[0] !== "dm") return []
@@ -50,7 +53,7 @@ export const makeConversation = Effect.gen(function* () {
     return undefined
   })
 
-  /** A space the caller may see, by id, by name, or by the two who talk in it. */
+  /** A space the caller may see, by id, by name, or by the two members of a DM. */
   const readable = Effect.fnUntraced(function* (ref: string, by?: Viewer) {
     const who = by ?? (yield* viewer)
     return yield* spaces
@@ -62,14 +65,14 @@ export const makeConversation = Effect.gen(function* () {
       )
   })
 
-  /** Seed 001 is strict: only members, of whatever kind the space is (S1-38, S1-51). */
+  /** Seed 001 is strict: only members, in every kind of space (S1-38, S1-51). */
   const memberOf = Effect.fnUntraced(function* (ref: string) {
     const space = yield* readable(ref)
     const { principal } = yield* Caller
     return isMember(space, principal.id) ? space : yield* new Missing({ noun: "space", ref })
   })
 
-  /** The space of this one call, or the one the caller has entered. */
+  /** The space of this call, or the caller's active space. */
   const here = Effect.fnUntraced(function* ({ caller, space }: HandlerCall) {
     const ref = space ?? (yield* active.of(caller))
     return ref === undefined

@@ -1,6 +1,6 @@
 /**
  * One tool of a toolset: an exact schema, mapped onto one operation of a lower room. It has no logic of its own: the
- * room does the work, this says its name and the form of its answer.
+ * room does the work, this defines the name and the form of the answer.
  */
 import {
   Caller,
@@ -27,19 +27,24 @@ export interface ToolFace {
   readonly timeoutMs?: number
   readonly atEveryEndpoint?: true
   readonly onlyInTurn?: true
-  /** Nothing that others wrote is in its answer: a model may take it for the house's word. */
+  /** Its answer contains nothing that others wrote: a model may treat it as the house's own words. */
   readonly houseText?: true
   /** A person is asked before it runs, whoever calls it. */
   readonly requiresApproval?: true
   readonly countedAs?: Traits["countedAs"]
   readonly tags?: ReadonlyArray<string>
   readonly wallets?: ReadonlyArray<string>
-  /** It becomes one tool with those of its name in other toolsets; what its answer has that theirs may not. */
+  /**
+   * It is merged with tools of the same name in other toolsets; these are defaults for keys that their answers may lack
+   * (X-01).
+   */
   readonly mergedDefaults?: Readonly<Record<string, unknown>>
 }
 export type Run<A, R> = (input: A, call: HandlerCall) => Effect.Effect<unknown, { readonly message: string }, R>
 
-/** What it changes: nothing, or something that takes its time; or the house's own rows, in the transaction that records it. */
+/**
+ * Its effects: none, or something that takes time; or the house's own rows, in the transaction that records the call.
+ */
 export type FaceTool<A> = ToolFace &
   (
     | { readonly effects: Exclude<Traits["effects"], "store">; readonly run: Run<A, Caller> }
@@ -57,7 +62,7 @@ export const text = (description: string, more: Readonly<Record<string, unknown>
   description,
   ...more,
 })
-/** What stands in one line: a key, a label, a tag. */
+/** A text of one line: a key, a label, a tag. */
 export const lineOfText = (description: string, maxLength: number) =>
   text(description, { minLength: 1, maxLength, pattern: "^[^\\p{Cc}]+$" })
 export const tagList = (description: string) => ({
@@ -72,7 +77,7 @@ export const integer = (description: string, more: Readonly<Record<string, unkno
   ...more,
 })
 
-/** What the house brings itself is hidden and low in risk (S1-20, X-54), and says what it does. */
+/** Built-in tools are hidden and low in risk (S1-20, X-54), and their annotations are stated. */
 export const builtIn = (
   tool: Pick<ToolDefinition, "name" | "description" | "annotations" | "outputSchema"> & {
     readonly inputSchema: Readonly<Record<string, unknown>>
@@ -105,13 +110,13 @@ export const builtIn = (
   }
 }
 
-/** What a room refuses is a refusal of the call, and booked as one; whatever else fails is a failure. */
+/** A refusal by a room is a refusal of the call, and recorded as one; any other error is a failure. */
 const failureOf = (error: { readonly message: string }, toolName: string, { principal }: Caller["Service"]) =>
   error instanceof Forbidden
     ? new ToolAuthorizationError({ message: error.message, toolName, agentId: principal.id, rule: error.rule })
     : new ToolExecutionError({ message: error.message, toolName })
 
-/** They work on what their caller remembers, and their calls are erased with it. */
+/** They work on their caller's memory, and their calls are erased with it. */
 export const withMemory = (tools: ReadonlyArray<Offered>): ReadonlyArray<Offered> =>
   tools.map((one) => ({ ...one, traits: { ...one.traits, usesMemory: true } }))
 

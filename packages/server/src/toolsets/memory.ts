@@ -1,4 +1,7 @@
-/** What the toolsets remember: seed 000's blocks and passages, and the house's own notes. Each works on its caller's memory. */
+/**
+ * The memory tools of the toolsets: seed 000's blocks and passages, and the house's own notes. Each works on its
+ * caller's memory.
+ */
 import { Caller, type MemoryRecord, type NewMemory } from "@stoa/contract"
 import { DateTime, Effect } from "effect"
 import { Principals } from "../access/identity/Principals.ts"
@@ -9,7 +12,7 @@ import { withoutPrefix } from "./conversation.ts"
 
 const tags = tagList("Words to sort it by")
 const me = Effect.map(Caller, ({ principal }) => principal)
-/** Who writes, and in which call: every version says so. */
+/** The writer and the call: every version records them. */
 const writerIn = ({ id: call }: HandlerCall) => Effect.map(me, ({ id }) => ({ id, call }))
 type Writer = Effect.Success<ReturnType<typeof writerIn>>
 
@@ -121,7 +124,7 @@ export const stoaMemory = Effect.gen(function* () {
     })
     return key === undefined ? undefined : items[0]
   })
-  /** Whose it is, as people say it; somebody who is no longer there keeps the id. */
+  /** The owner's name; a principal that no longer exists is shown by its id. */
   const namesOf = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
     const names = new Map<string, string>()
     for (const id of new Set(ids))

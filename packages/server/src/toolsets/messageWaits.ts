@@ -1,13 +1,13 @@
 /**
- * Waiting to be spoken to. One look at the journal for all who wait: each is rung for messages of the spaces it last looked
- * at, and for whatever may change which those are.
+ * Waits for new messages. One reader of the journal for all who wait: each is rung for messages in the spaces it last
+ * looked at, and for events that may change which spaces it sees.
  */
 import type { Event, EventKind } from "@stoa/contract"
 import { Effect } from "effect"
 import { Bell } from "../store/journal/Bell.ts"
 import { Journal } from "../store/journal/Journal.ts"
 
-/** What may let somebody see more, or less. */
+/** Events that may let a principal see more, or less. */
 const changes: ReadonlyArray<EventKind> = [
   "house.reloaded",
   "principal.changed",
@@ -25,7 +25,7 @@ const changes: ReadonlyArray<EventKind> = [
 
 export interface MessageWait {
   readonly bell: Bell
-  /** Those it looks at; undefined while it looks, when every message is for it. */
+  /** The spaces it watches; undefined while it looks them up, when every message rings it. */
   spaces: ReadonlySet<string> | undefined
 }
 
@@ -43,7 +43,7 @@ export const makeMessageWaits = Effect.gen(function* () {
     hear: (events) => Effect.sync(() => events.forEach(ring)),
   })
 
-  /** One that is rung from now on, for as long as the scope lives. */
+  /** A waiter that is rung from now on, while the scope lives. */
   return Effect.acquireRelease(
     Effect.suspend(() => {
       const wait: MessageWait = { bell: new Bell(), spaces: undefined }

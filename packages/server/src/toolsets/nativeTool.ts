@@ -1,6 +1,6 @@
 /**
- * A tool of a toolset that speaks MCP: it answers in MCP's own words, such as with an image, and may ask the client that
- * calls it and tell it things, all in the way servers' tools do (upstreams/InputRequired.ts).
+ * A tool of a toolset that speaks MCP: it returns MCP content, such as an image, and may ask its calling client and
+ * notify it, in the same way as servers' tools do (upstreams/InputRequired.ts).
  */
 import { Caller, type ToolAnnotations, ToolExecutionError } from "@stoa/contract"
 import { MCPRefused, mcpToolResult } from "@stoa/tools"
@@ -19,7 +19,7 @@ export interface NativeTool {
   readonly outputSchema?: JsonObject
   readonly annotations?: ToolAnnotations
   readonly timeoutMs?: number
-  /** Only what is recorded first, `outside`, can ask its client or go on without it. */
+  /** Only a tool that is recorded first, `outside`, can ask its client or continue without it. */
   readonly effects: Exclude<Traits["effects"], "store">
   /** Fails with what MCP answers instead of a result; a result with `isError` is a failure in the tool's words. */
   readonly run: (args: JsonObject, call: HandlerCall) => Effect.Effect<JsonObject | InputRequired, MCPRefused, Caller>

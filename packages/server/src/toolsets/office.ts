@@ -1,4 +1,4 @@
-/** Seed 000's six tools: three that talk, and three that remember. Who calls is never an argument. */
+/** Seed 000's six tools: three for conversation, and three for memory. The caller is never an argument. */
 import { Effect } from "effect"
 import { offered, text, withMemory } from "./face.ts"
 import { officeMemory } from "./memory.ts"

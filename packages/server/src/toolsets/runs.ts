@@ -1,4 +1,4 @@
-/** Seed 001's two tools about one's own runs (S1-52, S1-61). */
+/** Seed 001's two tools about the caller's own runs (S1-52, S1-61). */
 import { Caller, RunState, WrongState } from "@stoa/contract"
 import { Effect } from "effect"
 import { Agents } from "../access/identity/Agents.ts"
@@ -25,7 +25,7 @@ export const gatewayRuns = Effect.gen(function* () {
       run: Effect.fnUntraced(function* (input: { readonly runId: string }) {
         const { principal } = yield* Caller
         const id = runId(input.runId)
-        // The run it is called in may be stopped as well (X-61): this call ends with it, and nobody hears its answer.
+        // It may also stop the run it is called in (X-61): this call ends with it, and its answer is never seen.
         const { state } = yield* runs.cancel(id, { principal, all: false }, principal.name)
         return { success: true, runId: withoutPrefix(id), status: state }
       }),
@@ -62,7 +62,7 @@ export const gatewayRuns = Effect.gen(function* () {
   ]
 })
 
-/** Any client may have an agent of the house work for it, and follow that as a task (needs a grant on the agent). */
+/** Any client may let an agent of the house work for it, and follow that as a task (needs a grant on the agent). */
 export const stoaRuns = Effect.gen(function* () {
   const agents = yield* Agents
   const children = yield* Children

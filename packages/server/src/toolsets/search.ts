@@ -1,4 +1,6 @@
-/** One question over what was said in the spaces a caller sees, and what it remembers: one ranking, both rooms' rights. */
+/**
+ * One search over the messages in spaces the caller sees, and its memory: one ranking, with the rights of both rooms.
+ */
 import { Caller } from "@stoa/contract"
 import { DateTime, Effect } from "effect"
 import { Meanings } from "../memory/meaning/Meanings.ts"
@@ -7,7 +9,7 @@ import { SearchIndex } from "../store/search/SearchIndex.ts"
 import { type FaceTool, integer, offered, text } from "./face.ts"
 import { makeConversation } from "./conversation.ts"
 
-/** So many of the ranked are looked at for those the caller may see. */
+/** How many ranked results are checked for those the caller may see. */
 const most = 200
 
 export const stoaSearch = Effect.gen(function* () {

@@ -1,6 +1,6 @@
 /**
- * Seed 004's five skills, for agents that have this toolset. They reach out only as far as the house's egress allows, and
- * read and write files in one folder of their own: beside it lie the house's keys.
+ * Seed 004's five skills, for agents that have this toolset. Their requests go through the house's egress rules, and
+ * they read and write files only in their own folder: the house's keys are beside it.
  */
 // edge: makes the folder.
 import { mkdirSync } from "node:fs"
@@ -19,7 +19,7 @@ import { Settings } from "../Settings.ts"
 import { Folder } from "../store/Folder.ts"
 import type { Offered } from "./face.ts"
 
-/** The searches and the variables their keys go by. */
+/** The search services, by the variables of their keys. */
 const keys = ["TAVILY_API_KEY", "SERPAPI_API_KEY", "BRAVE_API_KEY", "SEARXNG_URL"]
 
 export const skills = Effect.gen(function* () {

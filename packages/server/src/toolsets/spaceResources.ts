@@ -1,6 +1,6 @@
 /**
- * Each space that a caller may read, as an MCP resource with subscriptions: `stoa://spaces/<id>`. So any MCP client can
- * take part: it is told that something was said, and reads it.
+ * Each space that a caller may read, as an MCP resource with subscriptions: `stoa://spaces/<id>`. With it any MCP
+ * client can take part: it is notified of a message, and reads it.
  */
 import { Caller, type Event, type Message } from "@stoa/contract"
 import { DateTime, Effect } from "effect"
@@ -12,7 +12,7 @@ import type { Contents } from "../upstreams/contents/Contents.ts"
 
 const prefix = "stoa://spaces/"
 const mediaType = "application/json"
-/** As many messages as one reading shows. */
+/** How many messages one read returns. */
 const shown = 50
 const spoken = ["message.created", "message.edited", "message.deleted", "message.settled"] as const
 
@@ -39,7 +39,7 @@ export const makeSpaceResources = Effect.gen(function* () {
   const journal = yield* Journal
   const watchers = new Set<Watcher>()
 
-  /** Only its own and the public ones, whatever else its principal may look at: a list is for finding one's way. */
+  /** Only the caller's own spaces and public ones, even if it may see more: the list is for orientation. */
   const list = Effect.gen(function* () {
     const viewer = yield* grants.viewer("spaces")
     const { items } = yield* spaces.list({ ...viewer, all: false }, { limit: 100 })
@@ -66,11 +66,11 @@ export const makeSpaceResources = Effect.gen(function* () {
       })
       return { contents: [{ uri, mimeType: mediaType, text }] }
     },
-    // Hidden, unknown, refused, or a name of two: there is no such resource.
+    // Hidden, unknown, refused, or ambiguous: there is no such resource.
     Effect.orElseSucceed(() => undefined),
   )
 
-  /** As rights stand now: whoever watches has been there for a while. */
+  /** By present rights: a watcher may have been connected for a while. */
   const seenNow = ({ principal }: Caller["Service"]): Effect.Effect<ReadonlySet<string>> =>
     Effect.orElseSucceed(
       Effect.flatMap(grants.viewerNow(principal.id, "spaces"), spaces.visibleTo),
@@ -82,7 +82,7 @@ export const makeSpaceResources = Effect.gen(function* () {
     for (const one of watchers) {
       const hit = [...touched].filter((space) => one.spaces.has(space))
       if (hit.length === 0) continue
-      // Whoever was put out meanwhile hears nothing more.
+      // A watcher that was removed from the space is told nothing more.
       const visible = yield* seenNow(one.caller)
       for (const space of hit) if (visible.has(space)) one.tell(`${prefix}${space}`)
     }

@@ -21,12 +21,12 @@ import { makeConversation, shownMessage } from "./conversation.ts"
 
 const space = text("The space's id or name", { minLength: 1 })
 const limit = integer("How many", { minimum: 1, maximum: 100, default: 50 })
-/** Below the minute after which clients give up. */
+/** Less than the minute after which clients give up. */
 const longestWait = 50
 
 const encode = Schema.encodeSync(Schema.toCodecJson(Decision))
 
-/** A decision for whoever reads it through a client: nothing in it is invisible, and others' words are framed as theirs. */
+/** A decision as shown by a client: invisible characters are written out, and texts of others are marked as theirs. */
 const decisionFor = (decision: Decision) => {
   const { heading, lines } = questionIn(decision)
   return {
@@ -37,8 +37,8 @@ const decisionFor = (decision: Decision) => {
 }
 
 /**
- * Bytes of text that are told at once, and one message at least: what is not told now is still unread. A result of more than
- * 64 kB would be a file (calls/road/record/record.ts).
+ * The most bytes of text returned at once, but at least one message: the rest stays unread. A result of more than 64 kB
+ * would become a file (calls/road/record/record.ts).
  */
 const mostText = 48 * 1024
 
@@ -57,7 +57,9 @@ export const stoa = Effect.gen(function* () {
   const waits = yield* makeMessageWaits
   const tool = <A>(face: FaceTool<A>) => offered("stoa", face)
 
-  /** What the caller has not read in a space, or in all of its own; as its rights stand now, for it may have waited. */
+  /**
+   * The caller's unread messages in a space, or in all of its own; by its present rights, because it may have waited.
+   */
   const unread = Effect.fnUntraced(function* (ref: string | undefined, after: number | undefined, count: number) {
     const caller = yield* Caller
     if (!(yield* tokens.stillStands(caller))) return yield* new WrongState({ detail: "Your token no longer works." })
@@ -80,7 +82,7 @@ export const stoa = Effect.gen(function* () {
     )
     return { messages: withinText(found.flat().slice(0, count)), spaces: new Set(mine.map(({ id }) => id)) }
   })
-  // All that wait look at once when somebody speaks: those of one come one after the other.
+  // All waiters look at once when somebody posts: those of one principal look one after the other.
   const looks = new Pacing({ least: 0, longest: 250 })
 
   return [
@@ -238,7 +240,7 @@ export const stoa = Effect.gen(function* () {
       name: "wait_for_messages",
       description:
         "Wait until somebody says something you have not read, in one space or in all of yours; for a while at most.",
-      // It may take its time, so that it is written down before it begins, and can be canceled.
+      // It may take long, so it is recorded before it begins, and can be canceled.
       effects: "outside",
       annotations: { readOnlyHint: true },
       timeoutMs: (longestWait + 10) * 1000,
@@ -275,7 +277,7 @@ export const stoa = Effect.gen(function* () {
             yield* Effect.timeoutOption(wait.bell.waitPast(heard), left)
           }
         })
-        // Each that waits looks again whenever somebody speaks: a few of one are enough.
+        // Each waiter looks again whenever somebody posts: a few per principal are enough.
         return yield* limits.within(yield* Caller, "waits/messages", Effect.scoped(next))
       }),
     }),

@@ -1,6 +1,6 @@
 /**
- * Seed 003's tools, for agents that work in a tree. Every one of them returns at once: what others have to say comes as the
- * next message (S3-09). Whom an agent may write to, and what answers what, the room `team` says.
+ * Seed 003's tools, for agents that work in a tree. All of them return at once: answers arrive as the next message
+ * (S3-09). The room `team` decides whom an agent may write to, and what answers what.
  */
 import { type Agent, Caller, type MailKind, type NewTeamAgent, WrongState } from "@stoa/contract"
 import { Effect } from "effect"
@@ -18,7 +18,7 @@ import { withoutPrefix } from "./conversation.ts"
 import { teamPermits } from "./teamPermits.ts"
 import { teamWork } from "./teamWork.ts"
 
-/** Whom mail of the house itself is from. */
+/** The sender of mail from the house itself. */
 const system = "system"
 const name = text("The agent's name", { minLength: 1, maxLength: 100 })
 const body = text("Message body", { minLength: 1 })
@@ -62,7 +62,7 @@ export const team = Effect.gen(function* () {
   const group = yield* Team
   const polling = yield* makePolling
 
-  /** Who calls, as the agent it is: identity comes from the token (S3-04). */
+  /** The caller as an agent: identity comes from the token (S3-04). */
   const self = Effect.gen(function* () {
     const { principal } = yield* Caller
     if (principal.kind === "agent") return yield* agents.get(principal.id)
@@ -72,7 +72,7 @@ export const team = Effect.gen(function* () {
   const shownName = ({ from, fromKind }: { readonly from: string | null; readonly fromKind: string | null }) =>
     from === null ? system : fromKind === "person" ? nameOfHuman : from
 
-  /** The other way round: whom a filter means by the name that mail is shown with. */
+  /** The reverse: the principal that a filter means by a sender's shown name. */
   const senderNamed = Effect.fnUntraced(function* (named: string) {
     if (named === nameOfHuman) return "person" as const
     return named === system ? null : (yield* principals.get(named)).id

@@ -1,7 +1,7 @@
 /**
- * What a program of an agent asks before it uses a tool of its own, such as a shell: the question becomes a decision of the
- * house. The program is answered at once, with a no that says so; asked again in the same run, it gets what the person said.
- * The form is the one that Claude Code's `--permission-prompt-tool` takes.
+ * What an agent's program asks before it uses one of its own tools, such as a shell: the question becomes a decision of
+ * the house. The program is told no at once, with the reason; asked again in the same run, it gets the person's answer.
+ * The form is that of Claude Code's `--permission-prompt-tool`.
  */
 import { createHash } from "node:crypto"
 import { Effect } from "effect"
@@ -24,7 +24,7 @@ const asked =
 
 export const teamPermits = Effect.gen(function* () {
   const calls = yield* Calls
-  // As text: Claude Code takes one text from it and nothing else, and reads that as JSON.
+  // As text: Claude Code accepts a single text from it, which it parses as JSON.
   const answer = (said: Fields): string => JSON.stringify(said)
   const no = (message: string) => answer({ behavior: "deny", message })
 
@@ -46,7 +46,7 @@ export const teamPermits = Effect.gen(function* () {
         const digest = createHash("sha256")
           .update(JSON.stringify([tool, input]))
           .digest("hex")
-        // The same question in the same run is the same call: what was answered holds there, and no further.
+        // The same question in the same run is the same call: the answer is valid only in that run.
         const request = { tool: "allow_use", input: { tool, input }, key: `permit:${run?.id ?? ""}:${digest}`, wait: 0 }
         const found = yield* Effect.result(calls.call(request))
         if (found._tag === "Failure") return no("message" in found.failure ? found.failure.message : "It is refused.")

@@ -1,4 +1,7 @@
-/** The tools of toolset `team` for work in worktrees: asking for a merge, and the merge that a person has seen and approved. */
+/**
+ * The tools of toolset `team` for work in worktrees: asking for a merge, and the merge that a person has reviewed and
+ * approved.
+ */
 import { type Agent, Caller, WrongState } from "@stoa/contract"
 import { Effect } from "effect"
 import { Calls } from "../calls/Calls.ts"

@@ -1,6 +1,7 @@
 /**
- * One operation that several seeds named alike and gave different inputs (X-01). A caller who has more than one of those
- * toolsets sees one tool: it takes what any of them takes, does what the one does that fits, and answers with the keys of all.
+ * One operation that several seeds gave the same name and different inputs (X-01). A caller that has more than one of
+ * those toolsets sees one tool: it accepts the inputs of all, does what the matching one does, and answers with the
+ * keys of all.
  */
 import { parametersOf, ToolExecutionError } from "@stoa/contract"
 import { type HouseHandler, PendingResult } from "../calls/road/Handler.ts"
@@ -16,7 +17,7 @@ interface InputSchema {
 const schemaOf = ({ tool }: Offered) => tool.definition.inputSchema as unknown as InputSchema
 const requiredOf = (one: Offered): ReadonlyArray<string> => schemaOf(one).required ?? []
 
-/** Those that need most come first: whoever gives all of it means that one. */
+/** Those with the most required inputs first: a caller that gives all of them means that one. */
 const inOrder = (faces: ReadonlyArray<Offered>): ReadonlyArray<Offered> =>
   faces.toSorted((a, b) => requiredOf(b).length - requiredOf(a).length)
 
@@ -31,7 +32,7 @@ const unionOf = (faces: ReadonlyArray<Offered>): Offered => {
     required: requiredOf(ordered[0]!).filter((key) => ordered.every((one) => requiredOf(one).includes(key))),
     additionalProperties: false,
   }
-  /** What says which of them is meant. */
+  /** The inputs that determine which of them is meant. */
   const choices = ordered.flatMap((one) => requiredOf(one).filter((key) => !inputSchema.required.includes(key)))
   const adds = Object.assign({}, ...ordered.map(({ mergedDefaults }) => mergedDefaults)) as JsonObject
   const handler: HouseHandler = (args, context) => {
@@ -73,7 +74,7 @@ const combinations = <A>(all: ReadonlyArray<A>): ReadonlyArray<ReadonlyArray<A>>
     .reduce<ReadonlyArray<ReadonlyArray<A>>>((some, one) => [...some, ...some.map((those) => [...those, one])], [[]])
     .filter((those) => those.length > 1)
 
-/** The tools that unite across these toolsets, for each combination of them. */
+/** The merged tools, for each combination of these toolsets. */
 export const unionsOf = <Set extends string>(
   toolsets: ReadonlyArray<{ readonly name: Set; readonly tools: ReadonlyArray<Offered> }>,
 ): ReadonlyArray<{ readonly sets: ReadonlyArray<Set>; readonly offered: Offered }> => {

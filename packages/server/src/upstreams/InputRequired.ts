@@ -12,9 +12,9 @@ export type Answers = Readonly<Record<string, JsonObject>>
 
 export class InputRequired {
   readonly questions: Questions
-  /** Comes back with the answers, as it is. */
+  /** Comes back unchanged with the answers. */
   readonly state: Schema.Json
-  /** The server waits on an open stream, which this process holds: the call ends with it. */
+  /** The server waits on an open stream that this process holds: the call ends with the stream. */
   readonly held: boolean
   /** The server itself has made a task of it. */
   readonly isTask: boolean
@@ -26,48 +26,54 @@ export class InputRequired {
   }
 }
 
-/** The MCP client that made a call, as far as a tool may make use of it: a server's, or one of a toolset. */
+/** The MCP client that made a call, as far as a tool of a server or a toolset may use it. */
 export interface CallingClient {
   readonly capabilities: JsonObject
-  /** What it answered before anybody asked: a server may know what to do with it. */
+  /** Answers it gave before it was asked: the server may know what to do with them. */
   readonly answers: Answers
-  /** The least it wants to hear of the log; undefined: nothing. */
+  /** The lowest log level it wants; undefined: no log. */
   readonly logLevel?: LoggingLevel | undefined
   readonly log: (entry: { readonly level: string; readonly logger?: string; readonly data: unknown }) => void
   /**
-   * Nobody need hold a connection for the result: a client that knows tasks gets one, any other is told when to come back,
-   * if a time is given and it knows how.
+   * The client need not hold a connection for the result: a client that supports tasks gets one; any other is told when
+   * to come back, if a time is given and it supports that.
    */
   readonly letGo: (retryMs?: number) => void
-  /** It has never heard of tasks, so that the house waits for them in its place. One that has, and wants none, gets none. */
+  /**
+   * Its revision has no tasks, so the house waits for a server's task in its place. A client that has tasks but wants
+   * none gets none.
+   */
   readonly knowsNoTasks?: boolean
-  /** Where it stands in a trace of its own. The call does not keep it: after a restart it is gone. */
+  /** Its own trace context. It is not stored with the call: after a restart it is gone. */
   readonly trace?: JsonObject
 }
 
-/** What somebody said to what was asked: their answers, and the state that was given with the questions. */
+/** The answers to the questions, and the state that was given with them. */
 interface Answered {
   readonly answers: Answers
   readonly state: Schema.Json
 }
 
-/** Who asks for a tool, a resource or a prompt that speaks MCP, and what they have answered. */
+/** Who requests a tool, a resource or a prompt that speaks MCP, and what they have answered. */
 export interface MCPAsker {
   readonly client: CallingClient | undefined
-  /** Present where it has asked before, and goes on. */
+  /** Present if it has asked before, and continues. */
   readonly answered: Answered | undefined
 }
 
 /** A call of a tool that speaks MCP. */
 export interface MCPCall extends CallContext, MCPAsker {
   /**
-   * Told what the call can be picked up with that its server goes on with by itself, before anybody asks how it stands: it
-   * outlives this process, and comes back as the state of `answered`.
+   * Stores the state with which the call can be found again if its server continues it on its own; called before
+   * anybody asks for its status. The state survives this process, and comes back as the state of `answered`.
    */
   readonly keep: (state: Schema.Json) => Effect.Effect<void>
 }
 
-/** What the client would have to declare before these could be asked. A form is none of it: people of the house fill it in too. */
+/**
+ * What the client would have to declare before these could be asked. Forms need nothing: people of the house can fill
+ * them in too.
+ */
 export const lackingFor = (questions: Questions, client: CallingClient | undefined): JsonObject | undefined => {
   const wanted = Object.values(questions).flatMap(({ method }) =>
     method === "sampling/createMessage" ? ["sampling"] : method === "roots/list" ? ["roots"] : [],

@@ -1,4 +1,4 @@
-/** Which MCP servers of the house, and which of their tools, wait for somebody. Pure. */
+/** Which MCP servers of the house, and which of their tools, need a person. Pure. */
 import type { MCPServerState, Need } from "@stoa/contract"
 
 export const serverNeeds = (servers: ReadonlyArray<MCPServerState>, isPaused: (server: string) => boolean) =>

@@ -40,57 +40,57 @@ export type { UpstreamServer } from "./gateway.ts"
 export type { ContentsChange } from "./contents/lists.ts"
 export type { UpstreamTool } from "./connections/entry.ts"
 
-/** How long a create waits for its server. One that is not there by then is tried on in the background. */
+/** How long a create waits for its server. After that, connecting continues in the background. */
 const patience = "10 seconds"
 const channel = "mcp_servers"
 
 export class Upstreams extends Context.Service<
   Upstreams,
   {
-    /** Keeps it, and waits a while for its connection. `first` is false for a request that was answered before. */
+    /** Stores it, and waits a while for its connection. `first` is false for a repeated request. */
     readonly add: (
       wanted: NewMCPServer,
       request?: Keyed,
     ) => Effect.Effect<{ readonly server: MCPServerState; readonly first: boolean }, NameTaken | WrongState>
-    /** Only looks, for ten seconds at most: nothing is kept. */
+    /** Only looks, for ten seconds at most: stores nothing. */
     readonly look: (wanted: NewMCPServer) => Effect.Effect<MCPServerLook>
-    /** What it said last, and what became of its connection; oldest first. */
+    /** Its last log lines and the events of its connection; oldest first. */
     readonly log: (ref: string) => Effect.Effect<Page<MCPServerLine>, Missing>
-    /** Ends the connection and the program behind it; its tools and what was pinned of them are gone. */
+    /** Ends the connection and its program, and deletes its tools and their pins. */
     readonly remove: (ref: string) => Effect.Effect<void, Missing | OwnedByFile>
     readonly get: (ref: string) => Effect.Effect<MCPServerState, Missing>
     readonly list: Effect.Effect<Page<MCPServerState>>
-    /** Somebody has looked at what a changed tool says now, and lets it go on. */
+    /** A person has reviewed the new definition of a changed tool, and accepts it. */
     readonly accept: (ref: string, tool: string, seen: string) => Effect.Effect<MCPServerState, Missing | WrongState>
-    /** What its tools were pinned as, those it lists no longer among them, what is held, and what is left out. */
+    /** The pins of its tools, including tools it no longer lists, held ones, and those that are left out. */
     readonly pinned: (ref: string) => Effect.Effect<Page<MCPServerTool>, Missing>
-    /** What the configuration file declares, all of it: what is no longer in it goes. */
+    /** All servers that the configuration file declares: those no longer in it are removed. */
     readonly declare: (
       servers: ReadonlyArray<DeclaredServer>,
     ) => Effect.Effect<AppliedServers, { readonly path: string; readonly message: string }, Transaction>
     /** How many servers the file owns. */
     readonly declared: Effect.Effect<number>
-    /** Disconnects until `start`: the kill switch. Not kept over a restart; whoever pauses keeps that. */
+    /** Disconnects until `start`: the kill switch. Not stored here: the pause is stored by its own room. */
     readonly stop: (name: string) => Effect.Effect<void>
     readonly start: (name: string) => Effect.Effect<void>
-    /** Waits a while for a server of which nothing is known yet, so that what it has is there. */
+    /** Waits a while for a server about which nothing is known yet, so that its contents are there. */
     readonly shown: (name: string) => Effect.Effect<void>
-    /** Connects everything, in the background. Once, when the file is in force. */
+    /** Connects everything, in the background. Called once, when the file is in force. */
     readonly open: Effect.Effect<void>
-    /** What may be called now, in a stable order. The same array until something changes. */
+    /** The tools that may be called now, in a stable order. The same array until something changes. */
     readonly tools: () => ReadonlyArray<UpstreamTool>
-    /** Told of each change of `tools`, at once. */
+    /** Called at once after each change of `tools`. */
     readonly onChange: (tell: () => void) => Effect.Effect<void, never, Scope.Scope>
-    /** The servers that are there, with what they have beside tools, by name. */
+    /** The known servers, with what they have besides tools, by name. */
     readonly servers: () => ReadonlyArray<UpstreamServer>
-    /** Rises with each change of what servers have beside tools. */
+    /** Rises with each change of what servers have besides tools. */
     readonly offering: () => number
     readonly onOffer: (hear: (offering: ContentsChange) => void) => Effect.Effect<void, never, Scope.Scope>
-    /** Whoever held a call that asked gives it up: its server is told, and so is one that has made a task of it. */
+    /** Gives up a call that has asked something: its server is told, even if it has made a task of it. */
     readonly hangUp: (call: string, asked?: AbandonedCall) => Effect.Effect<void>
-    /** Told of a held call whose server is gone, with the question it had asked. */
+    /** Reports a held call whose server is gone, together with its question. */
     readonly onLost: (hear: (call: string) => void) => void
-    /** Asked again at each call: listed before is not allowed now (S1-88). */
+    /** Checked again at each call: a listed tool may be forbidden by now (S1-88). */
     readonly allowed: (server: string, tool: string, owner?: PrincipalId | null) => boolean
   }
 >()("server/upstreams/Upstreams") {
@@ -111,7 +111,7 @@ export class Upstreams extends Context.Service<
         const noticed = Effect.orDie(notices.send(channel))
 
         const taken = Effect.fnUntraced(function* (name: string) {
-          // An agent's own server of this name would leave the agent with two tools of one name (S1-87).
+          // If an agent has its own server of this name, the agent would have two tools of one name (S1-87).
           const all = yield* rows.all
           return all.some((one) => nameKey(one.name) === nameKey(name))
         })

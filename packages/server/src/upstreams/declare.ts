@@ -14,7 +14,7 @@ export interface DeclaredServer {
   readonly name: string
   readonly owner: PrincipalId | null
   readonly spec: MCPServerSpec
-  /** Where it stands in the file. */
+  /** Its path in the file. */
   readonly path: string
 }
 

@@ -1,4 +1,4 @@
-/** A connected server as the house passes it on: its lists as it last sent them, its answers without secrets. */
+/** A connected server as the house passes it on: its lists as last sent, its answers without secrets. */
 import { MCPConnectionError, type PrincipalId } from "@stoa/contract"
 import { type MCPConnection, type MCPExchange, MCPRefused, type MCPReply } from "@stoa/tools"
 import { Effect } from "effect"
@@ -11,14 +11,14 @@ import { lowerLog } from "./connections/logLevel.ts"
 export interface UpstreamServer {
   readonly id: string
   readonly name: string
-  /** The agent whose own server it is; null: the house's. */
+  /** The agent that owns it; null: the house does. */
   readonly owner: PrincipalId | null
   readonly capabilities: JsonObject
   readonly instructions: string | undefined
   readonly lists: () => Lists
-  /** Waits until the lists are as new as can be known. */
+  /** Waits until the lists are as current as possible. */
   readonly fresh: Effect.Effect<void>
-  /** Its tools as it lists them, and in that order. */
+  /** Its tools as it lists them, in its order. */
   readonly tools: ReadonlyArray<JsonObject>
   readonly exchange: (
     method: string,
@@ -26,8 +26,8 @@ export interface UpstreamServer {
     options?: MCPExchange,
   ) => Effect.Effect<MCPReply, MCPConnectionError | MCPRefused>
   /**
-   * The same for a client that can be asked back, under a name of its own: called again with the answers it goes on. A
-   * server of the old era is held meanwhile, for a while; one of the new era is simply asked again.
+   * The same for a client that can be asked back, under a name of its own: called again with the answers, it continues.
+   * An old-era server is held meanwhile, for a limited time; a new-era one is simply asked again.
    */
   readonly converse: (
     name: string,
@@ -37,7 +37,10 @@ export interface UpstreamServer {
     options: MCPExchange,
     goesOn: boolean,
   ) => Effect.Effect<MCPReply | InputRequired, MCPConnectionError | MCPRefused>
-  /** Tells of these resources until it is stopped. Whoever else watches them is told too, and of nothing else. */
+  /**
+   * Reports changes of these resources until it is stopped. Other watchers of the same resources are told too, and each
+   * only about its own.
+   */
   readonly watch: (uris: ReadonlyArray<string>, tell: (uri: string) => void) => Effect.Effect<() => void>
 }
 

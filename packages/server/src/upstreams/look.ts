@@ -1,4 +1,4 @@
-/** Looks at an MCP server without keeping anything of it: connects, asks for its tools, and lets go. */
+/** Looks at an MCP server without storing anything: connects, lists its tools, and disconnects. */
 import { type MCPServerSpec, MCPServerLook, type NewMCPServer } from "@stoa/contract"
 import { defaultMCPPorts, type MCPConnection, type MCPTool, mcpToolDefinition, Redactor } from "@stoa/tools"
 import { Deferred, Effect, Option, type Schema } from "effect"
@@ -12,7 +12,7 @@ const patience = "10 seconds"
 const mostTools = 1000
 const tooLate = `it did not answer within ${patience}; look at its log, or add it and give it more time`
 
-/** Which of the four failed: said of what is known, and of the words the attempt left. */
+/** Which of the four steps failed, judging from the configuration and the error message. */
 const failedAt = (spec: MCPServerSpec, why: string): NonNullable<MCPServerLook["failed"]> => {
   if (/\b(401|403)\b|unauthori|forbidden/i.test(why)) return "sign-in"
   const away = /ENOENT|EACCES|spawn|not found|exited|ECONNREFUSED|ENOTFOUND|EAI_AGAIN|refused|could not be reached|404/i

@@ -14,11 +14,11 @@ export interface Server {
   readonly id: string
   readonly name: string
   readonly transport: MCPTransport
-  /** Undefined: sealed under another key than the present one. */
+  /** Undefined: encrypted with another key than the present one. */
   readonly spec: MCPServerSpec | undefined
   readonly source: Source
   readonly owner: PrincipalId | null
-  /** Rises with each change: a connection made for another one is made anew. */
+  /** Rises with each change: a connection made for an older revision is replaced. */
   readonly revision: number
   readonly createdAt: DateTime.Utc
 }
@@ -95,7 +95,7 @@ export const makeRows = (sql: SqlClient.SqlClient, secrets: Secrets["Service"]) 
   const update = Effect.fnUntraced(function* (id: string, name: string, spec: MCPServerSpec, elsewhere: boolean) {
     const row = { name, transport: transportOf(spec), spec: sealed(id, spec) }
     yield* sql`UPDATE mcp_servers SET ${sql.update(row)}, revision = revision + 1 WHERE id = ${id}`
-    // What another program says of its tools is no change of what this one said.
+    // Another program's definitions are not a change of this one's.
     if (elsewhere) yield* sql`DELETE FROM mcp_tools WHERE server = ${id}`
   }, Effect.orDie)
 
@@ -127,7 +127,7 @@ export const makeRows = (sql: SqlClient.SqlClient, secrets: Secrets["Service"]) 
       const row = { server, tool, ...at, firstSeenAt: now, pinnedAt: now }
       yield* sql`INSERT INTO mcp_tools ${sql.insert(row)} ON CONFLICT (server, tool) DO NOTHING`
     } else {
-      // What it says again is what it said all the time.
+      // Only an acceptance changes the date: a tool that returns to its pinned definition keeps it.
       const since = kind === "accept" ? { pinnedAt: now } : {}
       yield* sql`UPDATE mcp_tools SET ${sql.update({ ...at, ...since })} ${mine}`
     }
@@ -139,7 +139,7 @@ export const makeRows = (sql: SqlClient.SqlClient, secrets: Secrets["Service"]) 
     return rows.map(toolFrom)
   }, Effect.orDie)
 
-  /** What is held becomes what is accepted; says its digest, or nothing where that is not what is held. */
+  /** Accepts the held definition; returns its digest, or undefined if the held one is not the one that was seen. */
   const accept = Effect.fnUntraced(function* (server: string, tool: string, seen: string) {
     const rows = yield* sql<{ digest: string }>`UPDATE mcp_tools SET state = 'active', definition = held_definition,
       digest = held_digest, held_definition = NULL, held_digest = NULL,

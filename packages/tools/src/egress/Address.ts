@@ -1,6 +1,6 @@
 /**
- * Which addresses a tool may reach: the public ones, by exclusion of every block IANA lists as special, and of public
- * ones that lead back inside. Pure; `Egress` asks it about each address after DNS, just before connecting to it.
+ * Which addresses a tool may reach: public ones, excluding every block that IANA lists as special, and public ones that
+ * lead back inside. Pure; `Egress` checks each address after DNS, just before connecting to it.
  */
 import { Result } from "effect"
 import { IpNetwork, NetAddress } from "effect/net"
@@ -21,9 +21,9 @@ export type AddressKind =
 const blocks = (kind: AddressKind, ...them: ReadonlyArray<string>) =>
   them.map((it) => ({ kind, network: IpNetwork.fromStringUnsafe(it) }))
 
-/** The first that holds decides, so the narrow stand before the wide. */
+/** The first match decides, so narrow blocks come before wide ones. */
 const ipv4 = [
-  // Azure's host agent has a public number; the others lie in blocks below and get the clearer name here.
+  // Azure's host agent has a public address; the others are in blocks below and get a clearer name here.
   ...blocks("metadata", "168.63.129.16/32", "169.254.169.254/32", "169.254.170.2/32", "100.100.100.200/32"),
   ...blocks("metadata", "192.0.0.192/32"),
   ...blocks("unspecified", "0.0.0.0/8"),
@@ -44,13 +44,13 @@ const ipv6 = [
   ...blocks("private", "fc00::/7", "fec0::/10"),
   ...blocks("link-local", "fe80::/10"),
   ...blocks("multicast", "ff00::/8"),
-  // 6to4, Teredo and the local NAT64 prefix carry an IPv4 address to a place we cannot judge.
+  // 6to4, Teredo and the local NAT64 prefix carry an IPv4 address to a destination we cannot judge.
   ...blocks("tunnel", "2002::/16", "2001::/32", "64:ff9b:1::/48"),
   ...blocks("reserved", "2001::/23", "2001:db8::/32", "3fff::/20"),
 ]
 const globalUnicast = IpNetwork.fromStringUnsafe("2000::/3")
 
-/** IPv4 in IPv6 clothes that reaches the IPv4 address itself: it is judged as that. */
+/** IPv6 forms that reach the IPv4 address itself: judged as that address. */
 const wrapped = [IpNetwork.fromStringUnsafe("::ffff:0:0/96"), IpNetwork.fromStringUnsafe("64:ff9b::/96")]
 
 const kindOfIpv4 = (address: NetAddress.Ipv4Address): AddressKind =>
@@ -67,7 +67,7 @@ const kindOfIpv6 = (address: NetAddress.Ipv6Address): AddressKind => {
   return sixth === 0x5efe && (fifth === 0 || fifth === 0x200) ? "tunnel" : "public"
 }
 
-/** `text` is one address as DNS or a URL gives it, without brackets or zone. What it is not certain of is `invalid`. */
+/** `text` is one address as DNS or a URL gives it, without brackets or zone. Anything doubtful is `invalid`. */
 export const addressKind = (text: string): AddressKind => {
   const read = NetAddress.ipFromString(text)
   if (Result.isFailure(read)) return "invalid"

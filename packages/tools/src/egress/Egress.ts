@@ -1,7 +1,7 @@
 /**
- * The one way out: every tool that speaks to the network does it through here. A URL is read, its host looked up once,
- * every address judged, and the connection made to those addresses and no other; each redirect goes through all of it
- * again. What was refused says why, in a ToolExecutionError whose `cause` is an EgressFault.
+ * The only way out: every tool that uses the network does so through here. A URL is parsed, its host is looked up once,
+ * every address is judged, and the connection is made only to those addresses; each redirect goes through all of it
+ * again. A refusal is a ToolExecutionError whose `cause` is an EgressFault.
  */
 import { ToolExecutionError } from "@stoa/contract"
 import { Context, Effect } from "effect"
@@ -20,32 +20,32 @@ import {
 } from "./Policy.ts"
 import { Resolver } from "./Resolver.ts"
 
-/** In force for whoever runs under it. Provide another one to change a default. */
+/** The policy in force. Provide another one to change a default. */
 export const CurrentEgressPolicy = Context.Reference<EgressPolicy>("tools/egress/EgressPolicy", {
   defaultValue: () => defaultEgressPolicy,
 })
 
 export interface EgressRequest {
-  /** Whose failure it is. */
+  /** The tool that a failure is reported for. */
   readonly toolName: string
   readonly url: string
   readonly method?: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE"
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array
-  /** A GET or HEAD may go over a connection that an earlier one of this tool has left open. */
+  /** A GET or HEAD may use a connection that an earlier request of this tool left open. */
   readonly keep?: boolean
-  /** A body that is too long is cut and marked, rather than refused. */
+  /** A body that is too long is cut and marked instead of refused. */
   readonly cut?: boolean
-  /** Narrows the policy for this request: never pass what a model chose here. */
+  /** Narrows the policy for this request. Never pass a model's choice here. */
   readonly hosts?: ReadonlyArray<string>
-  /** Opens private hosts that the operator named in this tool's own configuration. Never what a model chose. */
+  /** Allows private hosts that the operator named in this tool's own configuration. Never a model's choice. */
   readonly allow?: ReadonlyArray<string>
   readonly maxBytes?: number
   readonly timeoutMs?: number
 }
 
 export interface EgressResponse extends HttpResponse {
-  /** Where the answer came from, after redirects. */
+  /** The final URL, after redirects. */
   readonly url: string
 }
 
@@ -78,7 +78,8 @@ export const checkHost = Effect.fnUntraced(function* (
   const opened = isListed(allow, url)
   for (const address of addresses) {
     const kind = addressKind(address)
-    // What an operator may open. Link-local and metadata addresses hold the machine's own keys: no setting opens those.
+    // What an operator may allow. Link-local and metadata addresses give access to the machine's own keys: no setting
+    // allows those.
     const inside = kind === "loopback" || kind === "private" || kind === "shared"
     if (kind === "public" || (opened && inside)) continue
     const shown = literal ? host : `${host} (${address})`
@@ -105,7 +106,7 @@ const next = (
   const { location } = headers
   if (location === undefined || ![301, 302, 303, 307, 308].includes(status)) return undefined
   const target = URL.parse(location, hop.url)
-  // An absolute one is read as it is written: resolving would hide how it is spelled.
+  // An absolute URL is read as written: resolving it would hide its spelling.
   const url = read(/^[a-z][a-z0-9+.-]*:/i.test(location) || target === null ? location : target.href)
   if (isRefusal(url)) return { ...url, detail: `it redirects, and ${url.detail}` }
   const keeps = hop.method === "GET" || hop.method === "HEAD" || status === 307 || status === 308
@@ -155,7 +156,7 @@ const follow = Effect.fnUntraced(function* (
   }
 })
 
-/** What may be shown of a URL: no query, no credentials. */
+/** A URL as it may be shown: without query and credentials. */
 const shown = (text: string): string => {
   const url = URL.parse(text)
   return url === null ? text.slice(0, 200) : `${url.protocol}//${url.host}${url.pathname}`.slice(0, 500)

@@ -1,17 +1,19 @@
-/** What may be asked for, before any name is looked up: the shape of the URL, the host lists and the headers. Pure. */
+/** What may be requested, before any name is looked up: the shape of the URL, the host lists and the headers. Pure. */
 import { isAddress } from "./Address.ts"
 
 export interface EgressPolicy {
   /** When given, only these: `api.example.com`, `*.example.com`, each with or without `:port`. */
   readonly hosts: ReadonlyArray<string> | undefined
-  /** Named exceptions that may be private or loopback: `127.0.0.1:1234`, `searx.lan`. Nothing is opened by
-   * default, and link-local and metadata addresses never. */
+  /**
+   * Named exceptions that may be private or loopback: `127.0.0.1:1234`, `searx.lan`. Nothing is allowed by
+   * default, and link-local and metadata addresses never.
+   */
   readonly allow: ReadonlyArray<string>
   readonly maxRedirects: number
   /** Of a body, after decompression. */
   readonly maxBytes: number
   readonly maxHeaderBytes: number
-  /** For everything: DNS, connections, redirects, body. */
+  /** For everything together: DNS, connections, redirects, body. */
   readonly timeoutMs: number
 }
 
@@ -40,7 +42,7 @@ export type EgressReason =
   | "timeout"
   | "connection"
 
-/** A refusal in words; `Egress` gives it the tool's name. */
+/** A refusal in words; `Egress` adds the tool's name. */
 export interface Refusal {
   readonly reason: EgressReason
   readonly detail: string
@@ -50,7 +52,7 @@ export interface Refusal {
 export const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, "")
 const portOf = (url: URL): string => url.port || (url.protocol === "https:" ? "443" : "80")
 
-/** One entry of a list against one URL. An entry without a port means every port. */
+/** Whether a list entry matches a URL. An entry without a port matches every port. */
 const names = (entry: string, url: URL): boolean => {
   const [, name = "", port] = /^(\[[^\]]+\]|[^:]+|[0-9a-f:]+)(?::(\d+))?$/i.exec(entry.trim().toLowerCase()) ?? []
   if (port !== undefined && port !== portOf(url)) return false
@@ -61,8 +63,8 @@ const names = (entry: string, url: URL): boolean => {
 export const isListed = (list: ReadonlyArray<string>, url: URL): boolean => list.some((entry) => names(entry, url))
 
 /**
- * An address in digits may be spelled in a dozen ways (2130706433, 0x7f.1, 017700000001, %31…, fullwidth), which is
- * done to get past lists. URL reads them all; so the text must already say what URL understood.
+ * A numeric address can be spelled in a dozen ways (2130706433, 0x7f.1, 017700000001, %31…, fullwidth), which is used
+ * to get past lists. URL understands them all; so the text must equal what URL understood.
  */
 const oddlySpelled = (text: string, url: URL): boolean => {
   const host = hostOf(url)
@@ -79,7 +81,7 @@ const oddlySpelled = (text: string, url: URL): boolean => {
 /** A URL that may be looked up, or why not. */
 export const readUrl = (text: string, hosts: EgressPolicy["hosts"]): URL | Refusal => {
   if (text.length > 8192) return { reason: "url", detail: "the URL has more than 8192 characters" }
-  // URL drops tabs and newlines and turns backslashes round; nobody who means well writes them.
+  // URL drops tabs and newlines and turns backslashes into slashes; no honest URL has them.
   // oxlint-disable-next-line no-control-regex
   if (/[\u0000-\u0020\\\u007f]/.test(text))
     return { reason: "url", detail: "the URL has spaces, control characters or backslashes" }
@@ -96,7 +98,7 @@ export const readUrl = (text: string, hosts: EgressPolicy["hosts"]): URL | Refus
   return url
 }
 
-/** Headers that say how bytes travel or to whom: ours alone. */
+/** Headers that control how and where bytes travel: only we set them. */
 const ours = new Set([
   "host",
   "connection",
@@ -111,7 +113,7 @@ const ours = new Set([
   "proxy-authorization",
   "proxy-connection",
 ])
-/** What may follow to another origin. Everything else may be a credential: Authorization, Cookie, X-Api-Key … */
+/** Headers that may follow to another origin. Anything else may be a credential: Authorization, Cookie, X-Api-Key … */
 const harmless = new Set(["accept", "accept-language", "user-agent"])
 
 export type Headers = Readonly<Record<string, string>>

@@ -1,10 +1,10 @@
 // edge: the system's resolver is a promise.
-/** Names to addresses: a port, so that a test can play the DNS that changes its mind. */
+/** Names to addresses: a port, so that a test can simulate DNS rebinding. */
 import { lookup } from "node:dns/promises"
 import { Context, Effect } from "effect"
 
 export interface ResolverService {
-  /** Every address of a name; none when there is no such name. */
+  /** Every address of a name; none if the name does not exist. */
   readonly resolve: (host: string) => Effect.Effect<ReadonlyArray<string>>
 }
 

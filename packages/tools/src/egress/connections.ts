@@ -1,8 +1,8 @@
 // edge: agents of node:http hold sockets.
 /**
- * Connections that may be used again. One is found only by whoever would have been given it anew: the same origin at the
- * same addresses, which are looked up and judged before each request, under the same rules, of the same tool with the same
- * credentials. Whatever of this changes, the old connection is never found again, and closes by itself.
+ * Connections that may be reused. One is reused only by a request that would get an identical new one: the same origin
+ * at the same addresses, which are looked up and judged before each request, under the same rules, of the same tool
+ * with the same credentials. If any of this changes, the old connection is never found again, and closes by itself.
  */
 import { createHash } from "node:crypto"
 import { Agent as HttpAgent, type AgentOptions } from "node:http"
@@ -10,16 +10,16 @@ import { Agent as HttpsAgent } from "node:https"
 import { isIP, type LookupFunction } from "node:net"
 import type { Headers } from "./Policy.ts"
 
-/** One that nobody uses is closed before most servers would close it under our hands. */
+/** An idle connection is closed before most servers would close it while we use it. */
 const idleMs = 4000
 const mostIdle = 16
-/** Different ones that are remembered; the longest unused goes first. */
+/** The most remembered agents; the longest unused goes first. */
 const mostKept = 100
 
-/** Headers that are another one in each request, or say nothing of who asks. */
+/** Headers that differ in each request, or do not identify the sender. */
 const passing = new Set(["accept", "accept-language", "user-agent", "traceparent", "tracestate", "idempotency-key"])
 
-/** Answers with what was checked, whatever is asked. */
+/** Returns the checked addresses, whatever name is looked up. */
 const pinned =
   (addresses: ReadonlyArray<string>): LookupFunction =>
   (_host, options, done) => {
@@ -39,13 +39,13 @@ export const ownAgent = (url: URL, addresses: ReadonlyArray<string>): HttpAgent 
 
 const kept = new Map<string, HttpAgent>()
 
-/** What is in use ends by itself; what is idle ends now. */
+/** Connections in use end by themselves; idle ones end now. */
 const letGo = (agent: HttpAgent): void => {
   agent.maxFreeSockets = 0
   for (const sockets of Object.values(agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy()
 }
 
-/** `rules`: what the request was allowed by, and whose it is. */
+/** `rules`: what allowed the request, and whose it is. */
 export const keptAgent = (
   url: URL,
   addresses: ReadonlyArray<string>,
@@ -53,7 +53,7 @@ export const keptAgent = (
   rules: ReadonlyArray<unknown>,
 ): HttpAgent => {
   const own = Object.entries(headers).filter(([name]) => !passing.has(name))
-  // Digested, since credentials are in it.
+  // Hashed, because it contains credentials.
   const key = createHash("sha256")
     .update(JSON.stringify([url.origin, addresses.toSorted(), rules, own]))
     .digest("base64")

@@ -1,7 +1,7 @@
 // edge: node:http and zlib are streams and events.
 /**
- * One request and its answer on one connection, to addresses that were checked before: the name is never looked up
- * again, so it cannot point elsewhere by then.
+ * One request and its answer on one connection, to addresses that were checked before: the name is not looked up again,
+ * so it cannot change in between.
  */
 import { type Agent, type ClientRequest, type IncomingMessage, request as httpRequest } from "node:http"
 import { request as httpsRequest } from "node:https"
@@ -19,9 +19,9 @@ export interface Exchange {
   readonly body: Uint8Array | undefined
   readonly maxBytes: number
   readonly maxHeaderBytes: number
-  /** A longer body is cut rather than refused. */
+  /** A longer body is cut instead of refused. */
   readonly cut: boolean
-  /** The connection may be used again by requests for which the same stands here. Undefined: it is closed. */
+  /** The connection may be reused by requests with the same value here. Undefined: it is closed. */
   readonly keep: ReadonlyArray<unknown> | undefined
 }
 
@@ -33,7 +33,7 @@ export interface HttpResponse {
   readonly truncated: boolean
 }
 
-/** One encoding at most: encodings within encodings are how a bomb is packed small. */
+/** At most one encoding: nested encodings make a decompression bomb small. */
 const decoded = (answer: IncomingMessage): Readable | undefined => {
   switch ((answer.headers["content-encoding"] ?? "identity").toLowerCase().trim()) {
     case "":
@@ -81,7 +81,7 @@ const optionsOf = ({ body, headers, maxHeaderBytes, method, url }: Exchange, age
 
 type Resume = (answer: Effect.Effect<HttpResponse, Refusal>) => void
 
-/** Sends it. `stale`: a kept connection was closed by the other side before a word came back on it. */
+/** Sends it. `stale`: a reused connection was closed by the other side before any answer. */
 const send = (asked: Exchange, agent: Agent, kept: boolean, resume: Resume, stale: () => void): ClientRequest => {
   const { body, url } = asked
   const refuse = (reason: Refusal["reason"], detail: string) => resume(Effect.fail({ reason, detail }))
@@ -98,16 +98,16 @@ const send = (asked: Exchange, agent: Agent, kept: boolean, resume: Resume, stal
     const { statusCode: status = 0, statusMessage: statusText = "" } = answer
     const end = (chunks: ReadonlyArray<Uint8Array>, truncated: boolean) => {
       const whole = { status, statusText, headers: flat(answer), body: Buffer.concat(chunks), truncated }
-      // Only what was read to its end leaves a connection on which the next answer begins at its beginning.
+      // Only a completely read answer leaves the connection ready for the next one.
       if (kept && answer.complete && !truncated) {
-        // A tick later it is free: whoever asks next finds it.
+        // It is free one tick later, so that the next request finds it.
         process.nextTick(() => resume(Effect.succeed(whole)))
         return
       }
       resume(Effect.succeed(whole))
       request.destroy()
     }
-    // Nobody reads the body of a redirect.
+    // The body of a redirect is not needed.
     if (isRedirect(status) && answer.headers.location !== undefined) {
       end([], false)
       return void request.destroy()
@@ -126,7 +126,7 @@ const send = (asked: Exchange, agent: Agent, kept: boolean, resume: Resume, stal
         return
       }
       chunks.push(chunk.subarray(0, left))
-      // The verdict comes before the end of the stream, which would look like a broken connection.
+      // Resume before the end of the stream, which would look like a broken connection.
       if (asked.cut) end(chunks, true)
       else refuse("too-large", `the answer has more than ${asked.maxBytes} bytes`)
       stream.destroy()
@@ -139,7 +139,7 @@ const send = (asked: Exchange, agent: Agent, kept: boolean, resume: Resume, stal
   }
   request.on("response", read)
   request.on("error", fail)
-  // 101 and its like: nobody asked for another protocol, and a socket given away is a socket nobody closes.
+  // 101 and the like: we never ask for another protocol, and nobody would close the detached socket.
   request.on("upgrade", (_answer, socket) => {
     socket.destroy()
     refuse("connection", `${url.host} tried to change the protocol`)
@@ -148,7 +148,7 @@ const send = (asked: Exchange, agent: Agent, kept: boolean, resume: Resume, stal
   return request
 }
 
-/** What may be asked twice without harm; anything else never meets a connection that may be closing. */
+/** Safe to repeat; any other request never uses a connection that may be closing. */
 const isSafe = (method: string) => method === "GET" || method === "HEAD"
 
 export const exchange = (asked: Exchange): Effect.Effect<HttpResponse, Refusal> =>
@@ -158,7 +158,7 @@ export const exchange = (asked: Exchange): Effect.Effect<HttpResponse, Refusal> 
     let over = false
     let request: ClientRequest
     const again = () => {
-      // What we end ourselves looks the same.
+      // Our own abort looks the same.
       if (!over) request = alone()
     }
     if (keep === undefined || !isSafe(method)) request = alone()

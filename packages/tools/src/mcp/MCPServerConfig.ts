@@ -1,4 +1,4 @@
-/** How to reach one MCP server: what a person writes down, before anything is started or connected. */
+/** How to reach one MCP server: what a person configures, before anything is started or connected. */
 import { MCPConnectionError, MCPTransport } from "@stoa/contract"
 import { Effect, Schema } from "effect"
 
@@ -10,17 +10,17 @@ const MCPServerConfigSchema = Schema.Struct({
   /** For stdio. */
   command: Schema.optionalKey(Schema.String),
   args: Schema.optionalKey(Schema.Array(Schema.String)),
-  /** Added to the small environment every server gets; nothing else of ours reaches it. */
+  /** Added to the small environment every server gets; nothing else of our environment is passed on. */
   env: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
   cwd: Schema.optionalKey(Schema.String),
   headers: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
   /** Absent: all of them. The others are neither shown nor callable. */
   allowedTools: Schema.optionalKey(Schema.Array(Schema.String)),
-  /** Absent: the newest that both sides speak (X-55). Seed 004's own is 2024-11-05. */
+  /** Absent: the newest that both sides support (X-55). Seed 004's own is 2024-11-05. */
   protocolVersion: Schema.optionalKey(Schema.String),
-  /** How long a request made for somebody may show no sign of life. Absent: as long as any request may. */
+  /** How long a relayed request may show no sign of life. Absent: as long as any request may. */
   silenceMs: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThan(0))),
-  /** Most requests under way at once; the rest wait their turn. */
+  /** The most requests under way at once; the others wait. */
   concurrency: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThan(0))),
 })
 export type MCPServerConfig = typeof MCPServerConfigSchema.Type
@@ -32,7 +32,7 @@ const schemes: Record<MCPTransport, ReadonlyArray<string>> = {
   websocket: ["ws:", "wss:"],
 }
 
-/** What is missing or contradictory, in words; undefined when the server can be tried. */
+/** What is missing or contradictory, in words; undefined if connecting can be tried. */
 export const faultOfMCPServerConfig = (config: MCPServerConfig): string | undefined => {
   if (config.name === "") return "it has no name"
   if (config.name.includes("/")) return `the name "${config.name}" has a slash, which parts a server from its tools`
@@ -56,6 +56,6 @@ export const checkMCPServerConfig = (config: MCPServerConfig): Effect.Effect<voi
     })
   })
 
-/** The same server at the same place: what is remembered about it holds only for this. */
+/** Identifies a server and its address: what is remembered about it is valid only for this. */
 export const keyOfMCPServer = (config: MCPServerConfig): string =>
   JSON.stringify([config.name, config.transport, config.endpoint ?? config.command, config.args ?? []])

@@ -1,19 +1,19 @@
-/** Times and limits of MCP connections. Seed 004's own are in ToolsConfig; these stand beside them. */
+/** Times and limits of MCP connections. Seed 004's own are in ToolsConfig; these are added. */
 import { Context } from "effect"
 
 export interface MCPSettings {
-  /** Requests under way at one server at once, unless its configuration says otherwise. */
+  /** Requests under way per server, unless its configuration says otherwise. */
   readonly concurrency: number
-  /** How long a server we started may leave the question for its era unanswered before it is taken for an old one. */
+  /** How long a server we started may leave the era probe unanswered before it counts as old. */
   readonly probeMs: number
-  /** The longest a call that keeps showing progress may take. */
+  /** The longest time for a call that keeps reporting progress. */
   readonly maxCallMs: number
-  /** How long a server we started may take to go, first after its stdin is closed, then after TERM. */
+  /** How long a server we started may take to exit, first after its stdin is closed, then after TERM. */
   readonly graceMs: number
-  /** Between tries to connect, and to find a lost server again: doubled each time, up to the longest. */
+  /** Between attempts to connect or reconnect: doubled each time, up to the longest. */
   readonly backoffMs: number
   readonly maxBackoffMs: number
-  /** After so many failures in a row a server is left alone for the cool-down. */
+  /** After this many failures in a row a server gets no requests for the cool-down. */
   readonly breaker: { readonly failures: number; readonly coolDownMs: number }
 }
 

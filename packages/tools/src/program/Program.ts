@@ -1,8 +1,8 @@
 /**
- * A program that the house starts: an MCP server over stdio, later the program of an agent. It runs in a process group of
- * its own and ends as a whole, with everything it has started: stdin closed, a while to go, TERM, KILL (S4-78). A small
- * watcher in another group does the ending. It reads a pipe that only this process holds, so that it also ends the group
- * when this process is killed.
+ * A program that the house starts: an MCP server over stdio, or the program of an agent. It runs in its own process
+ * group and is ended as a whole, with everything it has started: stdin closed, a grace time, TERM, KILL (S4-78). A
+ * small watcher in another group does this. It reads a pipe that only this process holds, so that it also ends the
+ * group when this process is killed.
  */
 // edge: processes, signals and their timers
 import { type ChildProcess, spawn } from "node:child_process"
@@ -12,21 +12,21 @@ import { Effect, type Scope } from "effect"
 export interface ProgramOptions {
   readonly command: string
   readonly args: ReadonlyArray<string>
-  /** All of it: nothing of ours is passed on. `programEnvironment` makes a small one. */
+  /** The complete environment: nothing of ours is passed on. `programEnvironment` makes a small one. */
   readonly env: Readonly<Record<string, string>>
   readonly cwd?: string | undefined
-  /** How long each step towards the end may take. */
+  /** How long each step of ending it may take. */
   readonly graceMs: number
 }
 
-/** Windows has neither groups nor signals: there, closing stdin and ending the process itself must do. */
+/** Windows has neither groups nor signals: there we can only close stdin and end the process itself. */
 const grouped = process.platform !== "win32"
 
-// It begins when it is told to, which is after its watcher has begun: a house killed in between leaves nothing behind.
+// The program starts only after its watcher has: a house killed in between leaves nothing behind.
 const waitsForWord = `read -r _ <&3 || exit 0; exec 3<&-; exec "$@"`
 
-// $1 is the group, $2 the tenths of a second of a step. A word on the pipe: it has had its time. The pipe's end without a
-// word: we were killed, and the program is to see the end of its stdin first.
+// $1 is the group, $2 the tenths of a second of a step. A line on the pipe: its grace time is over. The end of the pipe
+// without a line: we were killed, and the program must see the end of its stdin first.
 const watches = `
 trap "" TERM INT HUP
 gone() { n=0; while [ $n -lt "$tenths" ]; do kill -0 "-$group" || exit 0; sleep 0.1; n=$((n+1)); done; }
@@ -35,16 +35,16 @@ read -r _ || gone
 kill -TERM "-$group"; gone
 kill -KILL "-$group"; gone`
 
-/** The end of what a program wrote to stderr, in characters. */
+/** How many characters of stderr are kept, from the end. */
 const keptStderr = 2000
-/** What it wrote last may still be in the pipe; but a grandchild that holds the pipe must not hold us up. */
+/** Its last output may still be in the pipe; but a grandchild that holds the pipe must not delay us. */
 const drainMs = 200
 
 export class Program {
   readonly #process: ChildProcess
   readonly #watcher: ChildProcess | undefined
   readonly #graceMs: number
-  /** The program itself has exited, with this code; what it started may still be there. */
+  /** The program itself has exited, with this code; its children may still run. */
   readonly exited: Promise<number | null>
   #swept: Promise<void> | undefined
   #stderr = ""
@@ -65,7 +65,7 @@ export class Program {
     this.#process.stderr?.setEncoding("utf8").on("data", (text: string) => {
       this.#stderr = (this.#stderr + text).slice(-keptStderr)
     })
-    // A pipe that breaks because the process died says nothing that its end does not say.
+    // A pipe that breaks because the process died adds nothing to the exit.
     for (const pipe of this.#process.stdio) pipe?.on("error", () => {})
     this.exited = new Promise((resolve) => {
       this.#process.once("error", (error) => {
@@ -105,15 +105,15 @@ export class Program {
   get stdin(): Writable {
     return this.#process.stdin!
   }
-  /** Read as fast as it is taken: a program that writes more than is read waits. */
+  /** Flow-controlled: a program that writes faster than we read has to wait. */
   get stdout(): Readable {
     return this.#process.stdout!
   }
-  /** A shell's 126 and 127: there is no such program, or it may not be run. */
+  /** The shell's exit codes 126 and 127: the program does not exist, or may not be run. */
   get unstartable(): boolean {
     return this.pid === undefined || this.#code === 126 || this.#code === 127
   }
-  /** The end of what it wrote to stderr: the best explanation there is when it would not start. */
+  /** The end of its stderr: the best explanation if it would not start. */
   get stderr(): string {
     return this.#stderr.trim()
   }
@@ -131,11 +131,11 @@ export class Program {
     try {
       process.kill(grouped ? -pid : pid, signal)
     } catch {
-      // Gone already, which is what was wanted.
+      // Gone already, as intended.
     }
   }
 
-  /** Ends what is left of the group, once, and returns when nothing is left. */
+  /** Ends the rest of the group, once, and returns when nothing is left. */
   #sweep(): Promise<void> {
     return (this.#swept ??= this.#endGroup())
   }
@@ -149,13 +149,13 @@ export class Program {
       watcher.stdin?.end("end\n")
       await ended
     }
-    // Whatever became of the watcher.
+    // Even if the watcher is gone.
     this.#signal("SIGKILL")
     await this.#exitsWithin(drainMs)
     for (const pipe of this.#process.stdio) pipe?.destroy()
   }
 
-  /** Closes its stdin, gives it its time, then ends it. Returns when it and what it started are gone. */
+  /** Closes its stdin, waits for the grace time, then ends it. Returns when it and its children are gone. */
   async end(): Promise<void> {
     this.#process.stdin?.end()
     if (this.pid === undefined) return
@@ -174,7 +174,7 @@ export class Program {
   }
 }
 
-/** A program for as long as the scope lives. */
+/** A program that runs while the scope lives. */
 export const openProgram = (options: ProgramOptions): Effect.Effect<Program, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.sync(() => new Program(options)),

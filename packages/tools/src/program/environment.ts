@@ -1,6 +1,6 @@
 /**
- * The environment of a program we start: what a program needs to find itself, its folders and its language, and what its
- * configuration adds. Never ours as it stands, which holds keys and tokens (S4-77).
+ * The environment of a program we start: what it needs to find itself, its folders and its language, and what its
+ * configuration adds. Never our own environment, which holds keys and tokens (S4-77).
  */
 import { Config, Effect, Option } from "effect"
 
@@ -17,11 +17,11 @@ const passed = [
   "LC_CTYPE",
   "TZ",
   "TMPDIR",
-  // Where a company's own certificates lie: without them its servers reach nothing.
+  // A company's own certificates: without them its servers cannot be reached.
   "SSL_CERT_FILE",
   "SSL_CERT_DIR",
   "NODE_EXTRA_CA_CERTS",
-  // Windows finds no program without these.
+  // Without these, Windows finds no program.
   "SystemRoot",
   "SystemDrive",
   "PATHEXT",
@@ -32,12 +32,12 @@ const passed = [
   "USERPROFILE",
 ]
 
-/** Read through the ConfigProvider, so that whoever embeds this decides what there is to pass. */
+/** Read through the ConfigProvider, so that the embedding program decides what can be passed. */
 export const programEnvironment = Effect.fnUntraced(function* (added: Readonly<Record<string, string>>) {
   const environment: Record<string, string> = {}
   for (const name of passed) {
     const value = yield* Effect.orElseSucceed(Config.option(Config.String(name)), () => Option.none<string>())
-    // A shell exports its functions as variables that begin so; a program has no use for code of ours.
+    // Shells export functions as variables that begin like this; a program must not get our code.
     if (Option.isSome(value) && !value.value.startsWith("()")) environment[name] = value.value
   }
   return { ...environment, ...added }

@@ -1,6 +1,6 @@
 /**
- * Runs JavaScript nobody vouches for: no network, files, clock to wait on, modules or environment; limited memory, time
- * and output. `code-execute` and every later tool that computes go through it. A failure tells a model what to change.
+ * Runs untrusted JavaScript: no network, files, timers, modules or environment; limited memory, time and output.
+ * `code-execute` and every later tool that computes use it. A failure tells a model what to change.
  */
 import { ToolExecutionError } from "@stoa/contract"
 import { Context, Effect, Layer } from "effect"
@@ -8,7 +8,7 @@ import type { Limits, Outcome, Reason } from "./job.ts"
 import { makePool } from "./pool.ts"
 
 export interface SandboxOptions extends Limits {
-  /** Workers, and so calls at once. */
+  /** Workers, and thus concurrent calls. */
   readonly size: number
   /** Calls that may wait for a worker. */
   readonly queue: number
@@ -27,7 +27,7 @@ export const defaultSandboxOptions: SandboxOptions = {
 }
 
 export interface SandboxResult {
-  /** JSON-safe: what JSON cannot hold is its text, and so is what was cut. */
+  /** JSON-safe: a value that JSON cannot hold, or that was cut, is its text. */
   readonly value: unknown
   readonly logs: string
   readonly truncated: boolean
@@ -41,10 +41,10 @@ export interface SandboxFault {
 }
 
 export interface SandboxCall {
-  /** Whose failure it is. */
+  /** The tool that a failure is reported for. */
   readonly toolName: string
   readonly timeMs?: number
-  /** Who calls: one caller never has every worker. Nobody in particular, if not given. */
+  /** The caller: one caller never gets every worker. By default nobody in particular. */
   readonly by?: string
 }
 
@@ -79,7 +79,7 @@ const lineOf = (detail: string): number | undefined => {
 }
 
 const refuse = (outcome: Extract<Outcome, { done: false }>, toolName: string, options: SandboxOptions) => {
-  // Where a loop was cut off the interpreter does not know: only an error's line is right.
+  // The interpreter does not know where a loop was interrupted: only an error's line is right.
   const line = outcome.reason === "error" ? lineOf(outcome.detail) : undefined
   const at = line === undefined ? "" : ` at line ${line}`
   const log = outcome.logs === "" ? "" : `\nIt had logged:\n${outcome.logs.slice(-2000)}`
@@ -111,12 +111,12 @@ const make = (given: Partial<SandboxOptions>) => {
   return { pool, service: { run } satisfies SandboxService }
 }
 
-/** Without a layer: one pool for the process, made at the first call; its idle workers keep nothing alive. */
+/** Without a layer: one pool for the process, created at the first call; its idle workers keep nothing alive. */
 export const Sandbox = Context.Reference<SandboxService>("tools/sandbox/Sandbox", {
   defaultValue: () => make({}).service,
 })
 
-/** A sandbox with other limits; warm when the layer is built, gone when its scope closes. */
+/** A sandbox with other limits; started when the layer is built, ended when its scope closes. */
 export const sandboxLayer = (options: Partial<SandboxOptions> = {}): Layer.Layer<never> =>
   Layer.effect(
     Sandbox,

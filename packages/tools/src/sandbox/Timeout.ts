@@ -1,6 +1,7 @@
 /**
- * The time a tool's handler may take (S4-56 … S4-60), and what becomes of one that throws. The road runs every handler
- * through here, sandbox or not. It ends whatever yields to the event loop; code that never does belongs in `Sandbox`.
+ * The time limit of a tool's handler (S4-56 … S4-60), and what happens to one that throws. The road runs every handler
+ * through here, sandbox or not. It ends anything that yields to the event loop; code that never does belongs in
+ * `Sandbox`.
  */
 import { type ToolDefinition, ToolExecutionError, ToolTimeoutError } from "@stoa/contract"
 import { Cause, Effect, Exit, Fiber } from "effect"
@@ -33,7 +34,9 @@ export const runInTime = <A, E, R>(
     }
   })
 
-/** The same of what a handler has made. What is there already needs neither a clock nor a fiber. */
+/**
+ * The same for an effect that a handler has returned. An effect that is done already needs neither a clock nor a fiber.
+ */
 export const inTime = <A, E, R>(
   timed: Timed,
   made: Effect.Effect<A, E, R>,
@@ -63,7 +66,7 @@ const runTimed = Effect.fnUntraced(function* <A, E, R>(
       // Most handlers have ended by now: they need no clock.
       const ended = fiber.pollUnsafe()
       if (ended !== undefined) return ended
-      // Told to stop but not waited for: a handler that will not be interrupted must not hold the call.
+      // Interrupted but not awaited: an uninterruptible handler must not hold the call.
       const stop = Effect.suspend(() => {
         fiber.interruptUnsafe()
         return Effect.fail(late())

@@ -1,7 +1,7 @@
 /**
- * The script that stands in the interpreter before foreign code does: a console, and the functions that turn results
- * into text. They hold the originals of what they call, so code that replaces `JSON.stringify` fools only itself; and
- * they run inside, under the same limits, so a getter or `toJSON` that never ends is interrupted like any other loop.
+ * The script that runs in the interpreter before foreign code does: a console, and the functions that turn results into
+ * text. They hold the originals of what they call, so code that replaces `JSON.stringify` affects only itself; and they
+ * run inside, under the same limits, so an endless getter or `toJSON` is interrupted like any other loop.
  */
 export const harness = `((emit, max) => {
   "use strict"

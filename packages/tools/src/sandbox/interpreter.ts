@@ -1,7 +1,7 @@
 // edge: a WebAssembly module loads by promise, and its deadline is wall time.
 /**
- * One QuickJS for one call, inside a worker. Its memory is its own WebAssembly.Memory, whose maximum is the limit:
- * QuickJS's `setMemoryLimit` does not hold in this build. Nothing of the host is reachable from it but `emit`.
+ * One QuickJS for one call, inside a worker. It has its own WebAssembly.Memory, whose maximum is the limit: QuickJS's
+ * `setMemoryLimit` does not work in this build. The only host function it can reach is `emit`.
  */
 import {
   newQuickJSWASMModule,
@@ -18,7 +18,7 @@ const page = 65_536
 const leastPages = 256
 /** QuickJS's JS_EVAL_FLAG_ASYNC: top-level `await`, and a promise of `{ value }` of the last expression. */
 const asynchronous = 1 << 7
-/** For telling what went wrong after the deadline has passed. */
+/** Extra time to report what went wrong after the deadline. */
 const explainMs = 50
 
 export interface Interpreter {
@@ -51,7 +51,7 @@ interface Tools {
   readonly explain: QuickJSHandle
 }
 
-/** Evaluates; code with a `return` outside of any function is meant as a function body, and is taken as one. */
+/** Evaluates; code with a `return` outside of any function is evaluated as a function body. */
 const evaluate = (context: QuickJSContext, code: string) => {
   const first = context.evalCode(code, "code.js", asynchronous)
   if (first.error === undefined) return first
@@ -63,7 +63,7 @@ const evaluate = (context: QuickJSContext, code: string) => {
 export const interpret = ({ runtime, context, memory, maxBytes }: Interpreter, job: Job): Outcome => {
   const lines: Array<string> = []
   let left = job.outputBytes
-  /** Says whether there is room for more. */
+  /** Returns whether there is room for more. */
   const emit = (line: string): boolean => {
     const kept = bound(line, left)
     left -= Buffer.byteLength(kept) + 1
@@ -73,7 +73,7 @@ export const interpret = ({ runtime, context, memory, maxBytes }: Interpreter, j
     return false
   }
   const failed = (reason: Reason, detail: string): Outcome => ({ done: false, reason, detail, logs: lines.join("\n") })
-  // A request that does not fit is refused without growing, so having grown at all is the sign there is.
+  // A request that does not fit is refused without growing, so having grown at all is the only sign.
   const strained = () => memory.buffer.byteLength > leastPages * page || maxBytes === leastPages * page
 
   const end = performance.now() + job.timeMs
@@ -110,7 +110,7 @@ export const interpret = ({ runtime, context, memory, maxBytes }: Interpreter, j
     }
     const settling = context.callFunction(tools.settle, context.undefined, evaluated.value)
     if (settling.error !== undefined) return explain(settling.error)
-    // A few at a time: the interpreter looks at the clock within a job, not between two.
+    // A few at a time: the interpreter checks the clock within a job, not between two.
     while (!late && runtime.hasPendingJob()) {
       const ran = runtime.executePendingJobs(64)
       if (ran.error !== undefined) return explain(ran.error)
@@ -132,7 +132,7 @@ export const interpret = ({ runtime, context, memory, maxBytes }: Interpreter, j
   try {
     return run()
   } catch (fault) {
-    // The interpreter aborts or leaves its own bounds when memory or the host's stack ends in the wrong moment.
+    // The interpreter may abort or violate its own bounds when memory or the host's stack runs out.
     if (late) return failed("time", "")
     return strained() ? failed("memory", "") : failed("crash", String(fault).slice(0, 500))
   }

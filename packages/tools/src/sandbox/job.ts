@@ -1,11 +1,11 @@
-/** What the pool and its workers say to each other. Both sides are ours; the code in between is not. */
+/** The messages between the pool and its workers. Both sides are ours; the code in between is not. */
 
 export interface Limits {
-  /** How long the code may compute. Waiting for a free worker does not count. */
+  /** How long the code may run. Waiting for a free worker does not count. */
   readonly timeMs: number
-  /** All memory of the code, its result included. 16 MiB is the least QuickJS starts with. */
+  /** All memory of the code, including its result. 16 MiB is the least QuickJS starts with. */
   readonly memoryBytes: number
-  /** Of the result, and again of what was logged. */
+  /** For the result, and again for the log. */
   readonly outputBytes: number
   readonly stackBytes: number
 }
@@ -17,7 +17,7 @@ export interface Job {
   readonly stackBytes: number
 }
 
-/** `pending`: the code waits for something that can never happen here. `crash`: the interpreter itself gave up. */
+/** `pending`: the code waits for something that can never happen here. `crash`: the interpreter itself failed. */
 export type Reason = "error" | "time" | "memory" | "pending" | "crash" | "busy" | "size"
 
 export type Outcome =
@@ -30,5 +30,5 @@ export type Outcome =
     }
   | { readonly done: false; readonly reason: Reason; readonly detail: string; readonly logs: string }
 
-/** The clock of a call starts when its worker says so: a worker that is still loading is not the code's fault. */
+/** The time of a call starts when its worker says so: loading a worker is not the code's fault. */
 export type Report = "started" | Outcome

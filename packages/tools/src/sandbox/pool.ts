@@ -1,7 +1,7 @@
 // edge: worker threads speak in events, and the last wall against code that never ends is a real timer.
 /**
- * Worker threads that run foreign code. A call has one to itself; one that was late, full or broken is ended, never
- * used again. Two walls hold the time: the interpreter's own, and the end of its thread.
+ * Worker threads that run foreign code. A call has one to itself; a worker that was late, full or broken is ended,
+ * never reused. Two limits enforce the time: the interpreter's own, and ending its thread.
  */
 import { Worker } from "node:worker_threads"
 import { Effect } from "effect"
@@ -15,10 +15,10 @@ export interface PoolOptions {
   readonly memoryBytes: number
 }
 
-/** After this many calls a worker is replaced, so that nothing can pile up in it. */
+/** After this many calls a worker is replaced, so that nothing can accumulate in it. */
 const callsPerWorker = 200
 const startMs = 20_000
-/** Between the inner wall and the outer one. */
+/** Between the inner time limit and the outer one. */
 const graceMs = 500
 
 interface Slot {
@@ -46,8 +46,9 @@ export const makePool = ({ memoryBytes, queue, size }: PoolOptions) => {
       resourceLimits: { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 },
     })
     const slot: Slot = { worker, calls: 0 }
-    // An idle worker neither keeps the process alive nor, when it dies, takes it along. Reading its stdout or stderr
-    // would hold the process (Node refs the port for it); they are kept from ours and left unread, since code has no way to write there.
+    // An idle worker neither keeps the process alive nor, when it dies, ends it. Reading its stdout or stderr would
+    // keep the process alive (Node refs the port for it); they are detached from ours and left unread, since code
+    // cannot write there.
     worker.unref()
     worker.on("error", () => drop(slot))
     worker.on("exit", () => drop(slot))
@@ -107,7 +108,7 @@ export const makePool = ({ memoryBytes, queue, size }: PoolOptions) => {
 
   return {
     warm,
-    /** `by`: who calls. Calls of one wait for each other before they wait for those of others. */
+    /** `by`: the caller. Calls of one caller wait for each other before they wait for those of others. */
     run: (job: Job, by: string): Effect.Effect<Outcome> =>
       Effect.suspend(() => {
         if (closed) return Effect.succeed(failure("busy", "the sandbox is closed"))

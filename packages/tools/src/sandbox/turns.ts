@@ -1,6 +1,6 @@
 /**
- * Who runs next, when more want to than there are places. One caller never has all of them (where there are two or more),
- * and those who wait come in turn: a caller with many keeps another waiting for one of its own at most.
+ * Decides who runs next when there are more calls than places. One caller never gets all of them (if there are two or
+ * more), and callers take turns: a caller with many calls delays another by one of its own at most.
  */
 import { Deferred, Effect } from "effect"
 
@@ -8,7 +8,7 @@ export class Turns {
   readonly #size: number
   readonly #queue: number
   readonly #running = new Map<string, number>()
-  /** Whose turn is next stands first. */
+  /** The first entry has the next turn. */
   readonly #waiting = new Map<string, Array<Deferred.Deferred<void>>>()
   #free: number
   #all = 0
@@ -19,16 +19,16 @@ export class Turns {
     this.#free = size
   }
 
-  /** Places one caller may have; where nobody says who calls, all of them. */
+  /** How many places one caller may have; if the caller is unknown, all of them. */
   #most(by: string): number {
     return by === "" ? this.#size : Math.max(1, this.#size - 1)
   }
-  /** Calls one may have waiting. */
+  /** How many calls of one caller may wait. */
   #mostWaiting(by: string): number {
     return by === "" ? this.#queue : Math.max(1, Math.ceil(this.#queue / 4))
   }
 
-  /** Why one more of this caller's is not even let wait; undefined when it is. */
+  /** Why one more call of this caller may not even wait; undefined if it may. */
   full(by: string): string | undefined {
     const mine = this.#waiting.get(by)?.length ?? 0
     if (this.#canStart(by)) return undefined
@@ -70,7 +70,7 @@ export class Turns {
       this.#all++
       return Effect.onInterrupt(Deferred.await(turn), () =>
         Effect.sync(() => {
-          // Its turn may have come at the same moment: then its place is given on.
+          // If its turn came at the same moment, its place is passed on.
           if (this.#drop(by, turn)) return
           this.#leave(by)
         }),
@@ -98,7 +98,7 @@ export class Turns {
       if ((this.#running.get(next) ?? 0) >= this.#most(next)) continue
       const turn = line[0]!
       this.#drop(next, turn)
-      // The next time others come first.
+      // Next time others come first.
       if (line.length > 0) {
         this.#waiting.delete(next)
         this.#waiting.set(next, line)

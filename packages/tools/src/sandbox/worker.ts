@@ -1,5 +1,5 @@
 // edge: a worker thread speaks by messages.
-/** Runs one job after the other, each in an interpreter of its own; the next one is made ready in between. */
+/** Runs one job after the other, each in its own interpreter; the next interpreter is prepared in between. */
 import { parentPort, workerData } from "node:worker_threads"
 import { interpret, prepare } from "./interpreter.ts"
 import type { Job, Report } from "./job.ts"

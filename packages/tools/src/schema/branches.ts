@@ -1,23 +1,24 @@
 /**
- * Alternatives that fail leave an error each until the whole has been decided: a small schema whose alternatives lead to
- * alternatives makes millions of them, faster than a thread that runs out of memory can be ended, and such a thread takes the
- * process along. So alternatives that have failed are counted, and the check ends at a number that no sensible one has.
+ * Every failed alternative leaves an error until the whole is decided: a small schema whose alternatives lead to
+ * alternatives makes millions of them, faster than a thread that runs out of memory can be ended, and such a thread
+ * takes the process down. So failed alternatives are counted, and the check ends at a number that no sensible schema
+ * reaches.
  */
 import type { Ajv2020 } from "ajv/dist/2020.js"
 
 const mostFailed = 50_000
 const [tried, passed] = ["stoa:tried", "stoa:passed"]
 
-/** More alternatives were tried than a value can have. */
+/** More alternatives failed than a sensible value can cause. */
 export class TooManyBranches extends Error {}
 
 const maps = new Set(["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"])
-/** Values, not schemas: they are compared as they are. */
+/** Keywords that hold values, not schemas: they are left unchanged. */
 const values = new Set(["const", "enum"])
 
 const lengthOf = (value: unknown): number => (Array.isArray(value) ? value.length : 0)
 
-/** The schema with a count before and after its alternatives. */
+/** The schema with a counter before and after its alternatives. */
 export const counting = (schema: Record<string, unknown>): Record<string, unknown> => {
   const walk = (value: unknown, isMap: boolean): unknown => {
     if (Array.isArray(value)) return value.map((inner) => walk(inner, false))
@@ -40,7 +41,9 @@ export const counting = (schema: Record<string, unknown>): Record<string, unknow
   return walk(schema, false) as Record<string, unknown>
 }
 
-/** To be called before each check. What passes is taken off again: of a long list that fits, nothing is left. */
+/**
+ * Call it before each check. Alternatives of a passing value are subtracted again: a long valid list leaves nothing.
+ */
 export const addCounting = (ajv: Ajv2020): (() => void) => {
   let failed = 0
   const keyword = (name: string, change: (count: number) => void, before?: string) =>

@@ -8,7 +8,7 @@ import { makeLinear, withoutUnsafe } from "./pattern.ts"
 // Under NodeNext the default export of this CommonJS package is its module object.
 const addFormats = addFormatsModule as unknown as typeof addFormatsModule.default
 
-/** The RE2JS itself, because ajv tells patterns apart by their toString. */
+/** Returns the RE2JS itself, because ajv distinguishes patterns by their toString. */
 const re2 = (linear: ReturnType<typeof makeLinear>) =>
   Object.assign(
     (pattern: string) => {
@@ -20,19 +20,19 @@ const re2 = (linear: ReturnType<typeof makeLinear>) =>
   )
 
 export interface SchemaFault {
-  /** Where, in the arguments: `items.2.name`; empty for the whole. */
+  /** The path in the arguments: `items.2.name`; empty for the whole. */
   readonly path: string
   readonly expected: string
   readonly received: string
-  /** What is wrong, where "should be …, and is …" would not say it. */
+  /** What is wrong, if "should be …, and is …" does not fit. */
   readonly says?: string
 }
 
-/** What is wrong, behind the name of what it is wrong with. */
+/** What is wrong, as the end of a sentence. */
 export const saidOf = ({ expected, received, says }: SchemaFault): string =>
   says ?? `should be ${expected}, and is ${received}`
 
-/** Nobody can fit a schema that cannot be read. */
+/** Nothing can match a schema that cannot be read. */
 export const brokenSchema = (cause: unknown): SchemaFault => {
   const received = String(cause)
     .replace(/^Error: /, "")
@@ -49,25 +49,25 @@ export type Checker = (value: unknown) => SchemaFault | undefined
 
 export interface Compiled {
   readonly check: Checker
-  /** What is not checked here, by path: the upstream has to. */
+  /** What is not checked here, by path: the upstream has to check it. */
   readonly unchecked: ReadonlyArray<string>
 }
 
 export const compileSchema = (given: Readonly<Record<string, unknown>>): Compiled => {
   const linear = makeLinear()
   const { schema, unchecked } = withoutUnsafe(given, linear)
-  // An instance a schema: a shared one keeps every schema and throws on a repeated $id.
+  // One instance per schema: a shared one keeps every schema and throws on a repeated $id.
   const ajv = new Ajv2020({
     strict: false,
     validateSchema: false,
     logger: false,
-    // Errors then bring their schema along: "missing" can say what is missing.
+    // Errors then include their schema: "missing" can say what is missing.
     verbose: true,
     multipleOfPrecision: 9,
     code: { regExp: re2(linear) },
   })
   addFormats(ajv, { mode: "fast" })
-  // ajv compares every item with every other one; this is linear.
+  // ajv compares every item with every other one; ours is linear.
   ajv.removeKeyword("uniqueItems")
   ajv.addKeyword({
     keyword: "uniqueItems",
@@ -104,7 +104,7 @@ const run = (validate: ValidateFunction, value: unknown): SchemaFault | undefine
   try {
     if (validate(value)) return undefined
   } catch (cause) {
-    // Data nested deeper than the stack: it does not fit, and nothing has broken.
+    // Data nested deeper than the stack: it does not match, and nothing is broken.
     if (cause instanceof RangeError) return nestedTooDeeply
     if (cause instanceof TooManyBranches) return tooManyBranches
     throw cause
@@ -112,7 +112,7 @@ const run = (validate: ValidateFunction, value: unknown): SchemaFault | undefine
   return faultOf(validate.errors![0]!, value)
 }
 
-/** Names and words of a fault are its sender's or its author's: shown so far, and no further. */
+/** Texts in a fault come from the sender or the author of the schema: cut at this length. */
 const longest = 1000
 const bounded = (text: string): string => (text.length > longest ? `${text.slice(0, longest)}…` : text)
 

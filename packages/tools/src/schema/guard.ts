@@ -1,6 +1,6 @@
 /**
- * A foreign schema is hostile until shown otherwise. Before anything is done with it, it is measured, its patterns too:
- * what is within these caps is compiled on a thread of its own, the rest is refused with the cap it broke.
+ * A foreign schema is hostile until proven otherwise. It is measured first, including its patterns: within these limits
+ * it is compiled on a separate thread, otherwise it is refused, naming the limit.
  */
 import { createHash } from "node:crypto"
 import { mostSteps, patternCost } from "./pattern.ts"
@@ -20,7 +20,7 @@ export interface Guarded {
 
 export type Refused = { readonly refused: string; readonly expected: string }
 
-/** Keys in one order, so that one schema has one digest. */
+/** Sorts keys, so that one schema has one digest. */
 export const canonical = (value: unknown): string => {
   if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`
   if (typeof value === "object" && value !== null)
@@ -33,7 +33,7 @@ export const canonical = (value: unknown): string => {
 
 export const digestOf = (value: unknown): string => createHash("sha256").update(canonical(value)).digest("hex")
 
-/** Every pattern there is; in a place where the word is no keyword it is counted all the same. */
+/** Every pattern; the word is counted even where it is not a keyword. */
 const patternsIn = (value: Readonly<Record<string, unknown>>): ReadonlyArray<string> => {
   const { pattern, patternProperties } = value
   return [
@@ -55,7 +55,7 @@ const measure = (schema: unknown): Refused | undefined => {
     for (const pattern of patternsIn(value as Readonly<Record<string, unknown>>)) {
       if (seen.has(pattern)) continue
       seen.add(pattern)
-      // One that is too much by itself is left out, and costs nothing.
+      // A pattern that is too large by itself is left out, and costs nothing.
       const cost = patternCost(pattern, mostSteps)
       if (cost <= mostSteps && (patterns += cost) > caps.patterns)
         return {
@@ -72,7 +72,7 @@ const measure = (schema: unknown): Refused | undefined => {
   return deep(schema, 0)
 }
 
-/** Arguments have names; a result may be anything. */
+/** Arguments have names, so the schema must be an object's; a result may be anything. */
 export const inputFault = ({ type }: Readonly<Record<string, unknown>>): Refused | undefined =>
   type === undefined || type === "object"
     ? undefined
@@ -86,7 +86,7 @@ export const guardSchema = (schema: Readonly<Record<string, unknown>>): Guarded 
   if (tooBig !== undefined) return tooBig
   const bytes = Buffer.byteLength(JSON.stringify(schema))
   if (bytes > caps.bytes) return { refused: `${bytes} bytes`, expected: `a schema of at most ${caps.bytes} bytes` }
-  // A $schema we do not have, or an $id, would only make the compiler look for others.
+  // An unknown $schema, or an $id, would only make the compiler look for others.
   const { $id: _id, $schema: _schema, ...rest } = schema
   return { schema: rest, digest: digestOf(schema) }
 }

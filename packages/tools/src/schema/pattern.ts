@@ -1,26 +1,26 @@
 /**
- * Patterns are run by RE2 alone, in time that grows with the text; what they cost to compile is counted beforehand. One
- * that RE2 refuses, or that is too much, is left out and reported, and left to whoever wrote it: it is never run natively.
+ * Patterns are run only by RE2, in linear time; the cost of compiling them is counted beforehand. One that RE2 refuses,
+ * or that is too large, is left out and reported, and never run natively.
  */
 import { RE2JS } from "re2js"
 
-/** One pattern, with its repeats written out: `a{1000}` is a thousand. */
+/** The limit for one pattern, with repeats expanded: `a{1000}` counts a thousand. */
 export const mostSteps = 2000
 
-/** A class is one step, with its ranges; those of Unicode have hundreds. */
+/** A class is one step, plus its ranges; those of Unicode have hundreds. */
 const classCost = 2
 const unicodeCost = 10
 const repeat = /^\{(\d{1,9})(?:(,)(\d{1,9})?)?\}/
 
 interface Group {
-  /** Of what was read in it so far, the last atom apart: a repeat multiplies that. */
+  /** The cost so far without the last atom: a repeat multiplies only that atom. */
   before: number
   last: number
 }
 
 /**
- * How many steps a pattern has once its repeats are written out. Reads each character once, and stops where it is more
- * than `most`: it must cost less than what it guards against.
+ * How many steps a pattern has with its repeats expanded. Reads each character once, and stops above `most`: it must
+ * cost less than what it guards against.
  */
 export const patternCost = (pattern: string, most: number): number => {
   if (pattern.length > most) return pattern.length
@@ -61,7 +61,7 @@ export const patternCost = (pattern: string, most: number): number => {
   return [...open, group].reduce((sum, { before, last }) => sum + before + last, 0)
 }
 
-/** A pattern as RE2 understands it, or nothing where it needs more than linear time, or is too much. */
+/** The pattern compiled by RE2, or undefined if it needs more than linear time or is too large. */
 export const linear = (pattern: string): RE2JS | undefined => {
   if (patternCost(pattern, mostSteps) > mostSteps) return undefined
   try {
@@ -71,7 +71,7 @@ export const linear = (pattern: string): RE2JS | undefined => {
   }
 }
 
-/** The same without compiling it a second time in one pass over a schema. */
+/** The same, compiling each pattern only once per schema. */
 export const makeLinear = () => {
   const known = new Map<string, RE2JS | undefined>()
   return (pattern: string): RE2JS | undefined => {
@@ -81,7 +81,10 @@ export const makeLinear = () => {
 }
 type Linear = ReturnType<typeof makeLinear>
 
-/** Takes out what cannot be checked safely: patterns RE2 refuses. Says which by path: the upstream has to check them. */
+/**
+ * Removes patterns that cannot be checked safely because RE2 refuses them. Returns their paths: the upstream has to
+ * check them.
+ */
 export const withoutUnsafe = (
   schema: Readonly<Record<string, unknown>>,
   linearOf: Linear,

@@ -1,11 +1,11 @@
 /**
- * A schema without anything that could take long: no references, patterns or formats. Most are so, and whether a value fits
- * one is found out here and now, in so many steps at most. What does not fit is left to the compiler, which says why. Before
- * that, how big a value is, roughly and without recursion: asked of every call, before anything that recurses sees it.
+ * A plain schema has nothing that could take long: no references, patterns or formats. Most are plain, and whether a
+ * value matches one is checked here, in a limited number of steps. If it does not match, the compiler says why. Also
+ * measures roughly how big a value is, without recursion: for every call, before recursive code sees the value.
  */
 
 export interface Extent {
-  /** Deeper than anybody needs, and deep enough to break what walks it. */
+  /** Deeper than anybody needs, and deep enough to overflow a recursive walk. */
   readonly tooDeep: boolean
   readonly large: boolean
 }
@@ -28,30 +28,30 @@ export const extentOf = (value: unknown): Extent => {
         }
       else size += 4
     }
-    // A value of a million items has answered the question long before it has been walked.
+    // A value with a million items is known to be large long before the walk ends.
     if (size > 64 * largest) return { tooDeep: false, large: true }
     level = next
   }
   return { tooDeep: false, large: size > largest }
 }
 
-/** Deeper than anything that recurses should be given. */
+/** Too deep for recursive code. */
 export const isTooDeep = (value: unknown): boolean => extentOf(value).tooDeep
 
 type Node = Readonly<Record<string, unknown>>
 interface Steps {
   left: number
 }
-/** True: it fits. It counts its steps, and gives up when they are too many. */
+/** True: it matches. It counts its steps, and gives up when there are too many. */
 type Fits = (value: unknown, steps: Steps) => boolean
 
-/** What looks at several things at once pays for them before it does. */
+/** Code that looks at several things at once pays for them first. */
 const pay = (steps: Steps, things: number): boolean => (steps.left -= things >> 3) > 0
 
 const mostSteps = 5000
 const mostWords = 100
 
-/** They say something about the schema, and nothing about the value. */
+/** Keywords that say nothing about the value. */
 const remarks = new Set([
   "title",
   "description",
@@ -79,7 +79,7 @@ const types: Readonly<Record<string, (value: unknown) => boolean>> = {
   array: Array.isArray,
 }
 
-/** Where a keyword speaks of one type, a value of another fits it. */
+/** If a keyword is about one type, values of other types match. */
 const onObject =
   (fits: (value: Node, steps: Steps) => boolean): Fits =>
   (value, steps) =>
@@ -97,7 +97,7 @@ const onNumber =
   (fits: (value: number) => boolean): Fits =>
   (value) =>
     typeof value !== "number" || fits(value)
-/** In characters as people count them: half of a pair is no character. */
+/** In code points: half of a surrogate pair is no character. */
 const lengthOf = (text: string): number => {
   let length = 0
   for (let at = 0; at < text.length; at++)
@@ -117,7 +117,7 @@ const limit =
     is(given) ? make(given) : undefined
 const isNumber = (it: unknown): it is number => Number.isFinite(it)
 
-/** Each as a test, or nothing where it is not written as it should be. */
+/** Each as a test, or nothing if it is malformed. */
 const keywords: Readonly<Record<string, Keyword>> = {
   type: (given: unknown) => {
     const named = Array.isArray(given) ? (given as ReadonlyArray<unknown>) : [given]
@@ -201,7 +201,7 @@ const testOf = (schema: Node): Fits | "not plain" => {
 /** Nothing in it could take long. */
 export const isPlain = (schema: Node): boolean => testOf(schema) !== "not plain"
 
-/** True: the value fits. False: it does not, or that is not for this place to say. */
+/** True: the value matches. False: it does not, or this cannot be decided here. */
 export const plainlyFits = (schema: Node, value: unknown, steps: Steps = { left: mostSteps }): boolean => {
   const fits = testOf(schema)
   return fits !== "not plain" && fits(value, steps)

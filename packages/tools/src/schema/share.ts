@@ -1,23 +1,23 @@
-/** How much of a thread's time each may use: a little at once, and then a part of every second. Monotonic time. */
+/** How much of a thread's time each asker may use: a burst, and then a part of every second. Monotonic time. */
 
 export interface ShareOptions {
   readonly burstMillis: number
-  /** Of one, for each second. */
+  /** Of one asker, per second. */
   readonly part: number
 }
 
-/** Whoever has used nothing for as long as it takes to be forgiven is forgotten. */
+/** An asker whose debt is paid off is forgotten. */
 const mostKnown = 1000
 
 export class Shares {
-  /** When each will have been forgiven everything. */
+  /** When each asker's debt is paid off. */
   readonly #freeAt = new Map<string, number>()
   readonly #options: ShareOptions
   constructor(options: ShareOptions) {
     this.#options = options
   }
 
-  /** Milliseconds until this one may begin something more. */
+  /** Milliseconds until this asker may start something more. */
   wait(who: string, now: number): number {
     return Math.max(0, (this.#freeAt.get(who) ?? 0) - now - this.#options.burstMillis / this.#options.part)
   }

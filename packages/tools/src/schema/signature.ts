@@ -20,7 +20,7 @@ const fromSchema = (schema: Readonly<Record<string, unknown>>): ReadonlyArray<st
     })
 }
 
-/** How to call it. A server's tool is left without its name, which is another one at each door. */
+/** How to call it. For a server's tool without its name, which differs at each door. */
 export const callAs = (definition: ToolDefinition): string => {
   const { inputSchema, name } = definition
   const takes = `(${(inputSchema === undefined ? fromList(definition) : fromSchema(inputSchema)).join(", ")})`

@@ -1,6 +1,6 @@
 /**
- * The other side of `worker.ts`. One question at a time, those who ask in turn, each with a share of the thread's time and
- * each answer with a deadline: a thread that does not answer is replaced, and what it was asked is refused.
+ * The other side of `worker.ts`. One question at a time, askers in turn, each with a share of the thread's time and
+ * each answer with a deadline: a thread that does not answer is replaced, and its question is refused.
  */
 // edge: a worker thread and timers; what is lost with them is a check, which is simply asked again.
 import { Worker } from "node:worker_threads"
@@ -10,13 +10,13 @@ import { Shares } from "./share.ts"
 import type { ValidationResult, ValidationRequest } from "./worker.ts"
 
 export const threadLimits = {
-  /** Compiling and checking what is within the caps takes milliseconds; a second is somebody's attack. */
+  /** Compiling and checking within the limits takes milliseconds; a second means an attack. */
   deadlineMillis: 1000,
-  /** A thread that starts on a busy machine has done no work yet: its time is counted from when it is ready. */
+  /** A thread that starts on a busy machine has done no work yet: its time counts from when it is ready. */
   startMillis: 30_000,
-  /** Questions that one may have waiting. */
+  /** How many questions of one asker may wait. */
   queue: 64,
-  /** Longer than this nobody waits for a turn. */
+  /** The longest wait for a turn. */
   turnMillis: 20_000,
   /** Two seconds at once, and then a fifth of every second. */
   share: { burstMillis: 2000, part: 0.2 },
@@ -30,7 +30,7 @@ interface Asked {
   readonly by: string
   readonly digest: string
   readonly schema: Schema
-  /** Absent where the schema alone is asked about. */
+  /** Absent if only the schema is checked. */
   readonly given: { readonly value: unknown } | undefined
   readonly until: number
   readonly answer: (told: Reply) => void
@@ -45,9 +45,9 @@ export class SchemaThread {
   readonly #shares: Shares
   #worker: Worker | undefined
   #ready = false
-  /** Schemas this thread has seen: they are not sent again. */
+  /** Schemas this thread has: they are not sent again. */
   readonly #sent = new Set<string>()
-  /** Whose turn is next stands first. */
+  /** The first entry has the next turn. */
   readonly #waiting = new Map<string, Array<Asked>>()
   #current: { readonly id: number; readonly asked: Asked; readonly since: number; timer: NodeJS.Timeout } | undefined
   #wake: NodeJS.Timeout | undefined
@@ -102,7 +102,7 @@ export class SchemaThread {
     if (line?.length === 0) this.#waiting.delete(asked.by)
   }
 
-  /** The next question, of whoever's turn it is and who has not used up its share. */
+  /** Sends the next question: of the asker whose turn it is and who has not used up its share. */
   #turn(): void {
     clearTimeout(this.#wake)
     if (this.#current !== undefined || this.#waiting.size === 0) return
@@ -134,7 +134,7 @@ export class SchemaThread {
       }
       soonest = Math.min(soonest, wait, line[0]!.until - now)
     }
-    // The timer keeps the process alive until the answer is there, and no longer.
+    // The timer keeps the process alive only until the answer is there.
     if (soonest < Infinity) this.#wake = setTimeout(() => this.#turn(), Math.ceil(soonest))
   }
 
@@ -167,7 +167,7 @@ export class SchemaThread {
     if (this.#worker !== undefined) return this.#worker
     const worker = new Worker(new URL("./worker.ts", import.meta.url), {
       env: {},
-      // A thread that runs out of memory may take the process along: what needs it is bounded before (`branches.ts`).
+      // A thread that runs out of memory may take the process down: memory use is limited before (`branches.ts`).
       resourceLimits: { maxOldGenerationSizeMb: 512, stackSizeMb: 4 },
     })
     this.#ready = false
@@ -179,7 +179,7 @@ export class SchemaThread {
       const told = String(cause).slice(0, 200)
       if (worker === this.#worker) this.#end(fault("arguments that can be checked", told, `cannot be checked: ${told}`))
     })
-    // Listening would keep the process alive; only a question that waits for its answer may.
+    // Listening would keep the process alive; only an open question may.
     worker.unref()
     this.#worker = worker
     return worker
@@ -220,5 +220,5 @@ export class SchemaThread {
   }
 }
 
-/** One for the process: it holds nothing but caches. */
+/** One for the process: it holds only caches. */
 export const schemaThread = new SchemaThread()

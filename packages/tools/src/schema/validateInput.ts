@@ -1,9 +1,12 @@
-/** Seed 004's flat parameter list: what is declared is checked and passed on, everything else is dropped (S4-46 … S4-54). */
+/**
+ * Seed 004's flat parameter list: declared parameters are checked and passed on, everything else is dropped (S4-46 …
+ * S4-54).
+ */
 import { type ToolDefinition, type ToolParameter, ToolValidationError } from "@stoa/contract"
 import { Effect } from "effect"
 import { callAs } from "./signature.ts"
 
-/** Arrays are told apart from objects, and what is no number is not one. */
+/** Distinguishes arrays from objects, and NaN is not a number. */
 const typeOf = (value: unknown): string => {
   if (value === null) return "null"
   if (Array.isArray(value)) return "array"
@@ -17,7 +20,7 @@ interface Fault {
   readonly received: string
 }
 
-/** What is wrong with a value that is there. Enums apply to strings (S4-51). */
+/** What is wrong with a present value. Enums apply to strings (S4-51). */
 export const faultOf = (parameter: ToolParameter, value: unknown): Fault | undefined => {
   const { enum: values, name, type } = parameter
   const received = typeOf(value)
@@ -41,7 +44,7 @@ const refuse = (definition: ToolDefinition, parameter: string, fault: Fault) =>
     message: `${fault.message}. ${callAs(definition)}`,
   })
 
-/** Own keys only: `__proto__` and `constructor` are names like any other (S4-54). */
+/** Own keys only: `__proto__` and `constructor` are ordinary names (S4-54). */
 const own = (args: Readonly<Record<string, unknown>>, name: string): unknown =>
   Object.hasOwn(args, name) ? args[name] : undefined
 

@@ -1,6 +1,7 @@
 /**
- * Arguments and results against a JSON Schema. Schemas of our own code are compiled and small values checked in place;
- * all others on a thread with a deadline, unless the value plainly fits. A foreign schema is never compiled here.
+ * Validates arguments and results against a JSON Schema. Our own schemas are compiled here, and small values checked in
+ * place; all others on a thread with a deadline, unless the value matches a plain schema. A foreign schema is never
+ * compiled here.
  */
 import { type JsonSchema, type ToolDefinition, ToolValidationError } from "@stoa/contract"
 import { Effect } from "effect"
@@ -19,9 +20,9 @@ const passed = new Recent<string, ReadonlyArray<string>>(5000)
 
 type Field = "inputSchema" | "outputSchema"
 
-/** Who asks: checks of one wait for each other, not for those of others. */
+/** Who asks: checks of one asker wait for each other, not for those of others. */
 export interface Asker {
-  /** The schema is of our own code: it is compiled and checked in place. */
+  /** The schema is our own code: it is compiled and checked in place. */
   readonly reviewed: boolean
   readonly by: string
 }
@@ -35,7 +36,7 @@ const refuse = (toolName: string, parameter: Field, expected: string, received: 
     received,
   })
 
-/** Measures a schema, once; fails if it is too big. Nothing is compiled. */
+/** Measures a schema, once; fails if it is too big. Compiles nothing. */
 export const measureSchema = (
   toolName: string,
   field: Field,
@@ -53,8 +54,8 @@ export const measureSchema = (
   })
 
 /**
- * Whether a schema can be used: within the caps, and compiled in time on the thread, unless it is plain. Asked when a
- * definition is taken. Says what of it is left unchecked, by path.
+ * Whether a schema can be used: within the limits, and compiled in time on the thread, unless it is plain. Called when
+ * a definition is registered. Returns what of it is left unchecked, by path.
  */
 export const admitSchema = Effect.fnUntraced(function* (
   toolName: string,
@@ -98,7 +99,7 @@ export const checkAgainst = (
       : schemaThread.check(by, schema.digest, schema.schema, value)
   })
 
-/** Any value against any schema, under a deadline; a schema that cannot be used fits nothing. */
+/** Any value against any schema, under a deadline; an unusable schema matches nothing. */
 export const checkValue = (schema: JsonSchema, value: unknown, by = ""): Effect.Effect<SchemaFault | undefined> =>
   measureSchema("", "outputSchema", schema).pipe(
     Effect.flatMap((measured) => checkAgainst(measured, value, { by, reviewed: false })),
@@ -123,7 +124,7 @@ export const validateWithSchema = (
   const judged = (fault: SchemaFault | undefined) =>
     fault === undefined ? Effect.succeed(args) : Effect.fail(misfit(definition, fault))
   const known = knownOf(definition.inputSchema!)
-  // Asked of every call: what can be checked here and now needs no fiber.
+  // Runs for every call: a check in place needs no fiber.
   if (known !== undefined && !extent.large) {
     if (reviewed) return judged(here(known, args))
     if (plainlyFits(known.schema, args)) return Effect.succeed(args)

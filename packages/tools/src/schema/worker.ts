@@ -1,4 +1,4 @@
-/** Compiles schemas and checks values on a thread of its own, where a slow one hurts nobody. */
+/** Compiles schemas and checks values on a separate thread, where a slow one blocks nothing else. */
 // edge: a worker speaks messages.
 import { parentPort } from "node:worker_threads"
 import { type Compiled, compileSchema, type SchemaFault } from "./compile.ts"
@@ -7,16 +7,16 @@ import { Recent } from "../recent.ts"
 export interface ValidationRequest {
   readonly id: number
   readonly digest: string
-  /** Left out where it was sent before. */
+  /** Left out if it was sent before. */
   readonly schema?: Readonly<Record<string, unknown>>
-  /** Left out where the schema alone is asked about. */
+  /** Left out if only the schema is checked. */
   readonly value?: unknown
 }
 export type ValidationResult =
   | { readonly id: number; readonly fault: SchemaFault | undefined }
   | { readonly id: number; readonly unchecked: ReadonlyArray<string> }
   | { readonly id: number; readonly broken: string }
-  /** It was sent before and is gone by now: send it again. */
+  /** It was sent before but is gone by now: send it again. */
   | { readonly id: number; readonly lacks: true }
 
 const compiled = new Recent<string, Compiled>(200)
@@ -36,5 +36,5 @@ const answerTo = (question: ValidationRequest): ValidationResult => {
 
 parentPort!.on("message", (question: ValidationRequest) => parentPort!.postMessage(answerTo(question)))
 
-// Everything is loaded: from now on an answer is a matter of work.
+// Everything is loaded: from now on the deadline counts.
 parentPort!.postMessage("ready")

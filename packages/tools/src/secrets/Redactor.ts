@@ -1,25 +1,25 @@
 /**
- * Takes secrets out of whatever comes from where they were sent: texts, JSON, bytes, errors (G-17). Any eight characters
- * in a row of one count, plain, escaped, in base64, hexadecimal or decimal, also where they are split over the fields of an
- * answer or over the messages of a stream. With no secret in it, it looks at nothing.
+ * Removes secrets from everything that comes back from where they were sent: texts, JSON, bytes, errors (G-17). Any
+ * eight consecutive characters of one count, plain, escaped, in base64, hexadecimal or decimal, even if they are split
+ * over the fields of an answer or over the messages of a stream. Without secrets it does nothing.
  */
 import { decodedIn } from "./decode.ts"
 import { type Leaf, leavesOf, type Mark, ordersOf, placeMarks, type Writing } from "./leaves.ts"
 import { run, type Writings, writingsOf } from "./writings.ts"
 
-/** Below this, taking a value out would tear up what is left. */
+/** Removing shorter values would tear up the rest. */
 const shortest = 4
 const instead = "[secret]"
-/** One writing within another: JSON in JSON in JSON, base64 of what was percent-encoded. */
+/** Nested encodings: JSON in JSON in JSON, base64 of percent-encoded text. */
 const layers = 3
-/** What is remembered of a stream, to find what goes on in its next message. */
+/** What is remembered of a stream, to find secrets that continue in its next message. */
 const remembered = { leaves: 64, characters: 128, subjects: 64 }
-/** Of an error and what caused it. */
+/** Levels of an error and its causes. */
 const deepest = 5
 
 const wholeBase64 = /^(?:[A-Za-z0-9+/]{4})+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 
-/** Overlapping places as one. */
+/** Merges overlapping places. */
 const merged = (marks: ReadonlyArray<Mark>): ReadonlyArray<Mark> => {
   const result: Array<{ begin: number; end: number; writing: Writing }> = []
   for (const mark of marks.toSorted((a, b) => a.begin - b.begin)) {
@@ -35,13 +35,13 @@ const merged = (marks: ReadonlyArray<Mark>): ReadonlyArray<Mark> => {
 
 const isBase64 = (sign: string | undefined): boolean => sign !== undefined && /[A-Za-z0-9+/_-]/.test(sign)
 
-/** A character of base64 beside it holds the rest of its first or last byte. */
+/** A neighbouring base64 character holds the rest of the first or last byte. */
 const widened = (text: string, { begin, end, writing }: Mark): Mark =>
   writing === "plain"
     ? { begin, end, writing }
     : { begin: begin - (isBase64(text[begin - 1]) ? 1 : 0), end: end + (isBase64(text[end]) ? 1 : 0), writing }
 
-/** In a value that is nothing but base64 the place is kept and filled, so that it still can be decoded. */
+/** In a value that is entirely base64 the place is overwritten, not removed, so that it can still be decoded. */
 const blanked = (text: string, marks: ReadonlyArray<Mark>): string => {
   const places = merged(marks.map((mark) => widened(text, mark)))
   const fills = places.every(({ writing }) => writing === "base64") && wholeBase64.test(text)
@@ -70,14 +70,14 @@ const rename = (owner: Record<string, unknown>, names: ReadonlyMap<string, strin
 export class Redactor {
   readonly #secrets = new Set<string>()
   #writings: Writings | undefined
-  /** Too short for pieces: looked for as they are. */
+  /** Too short for pieces: searched as a whole. */
   #whole: ReadonlyArray<string> = []
 
   constructor(secrets: Iterable<string> = []) {
     for (const secret of secrets) this.add(secret)
   }
 
-  /** From now on. What is shorter than four characters is no secret. */
+  /** Applies from now on. Values of fewer than four characters are ignored. */
   add(secret: string): void {
     if (secret.trim().length < shortest || this.#secrets.has(secret)) return
     this.#secrets.add(secret)
@@ -97,7 +97,7 @@ export class Redactor {
     return writingsOf([...this.#secrets].filter(isLongEnough))
   }
 
-  /** `isWhole`: also what stands within one text alone, such as bytes with marks between them. */
+  /** `isWhole`: also searches within one text alone, such as bytes with separators. */
   #find(text: string, isWhole: boolean, layer = 0): ReadonlyArray<Mark> {
     if (text.length < shortest) return []
     const { base64, hex, plain } = (this.#writings ??= this.#prepare())
@@ -106,7 +106,7 @@ export class Redactor {
     plain.find(text, asPlain)
     base64.find(text, (begin, end) => void marks.push({ begin, end, writing: "base64" }))
     const lower = text.toLowerCase()
-    // A few characters are two in lower case.
+    // A few characters become two in lower case.
     if (lower.length === text.length) hex.find(lower, asPlain)
     for (const one of this.#whole)
       for (let n = text.indexOf(one); n !== -1; n = text.indexOf(one, n + one.length)) asPlain(n, n + one.length)
@@ -127,7 +127,7 @@ export class Redactor {
     return marks.length === 0 ? text : blanked(text, marks)
   }
 
-  /** As many bytes as before: where something stands in them may matter. */
+  /** The same number of bytes as before: offsets in them may matter. */
   bytes(bytes: Uint8Array): Uint8Array {
     if (this.isEmpty) return bytes
     const marks = merged(this.#find(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1"), true))
@@ -137,12 +137,12 @@ export class Redactor {
     return copy
   }
 
-  /** Changes the value itself; a text comes back as another. */
+  /** Changes the value itself; a text is returned as a new one. */
   json<A>(value: A): A {
     return this.isEmpty ? value : (this.#clean(value, []).value as A)
   }
 
-  /** A JSON text; one in which nothing is found comes back as it was. */
+  /** A JSON text; returned unchanged if nothing is found. */
   jsonText(text: string): string {
     if (this.isEmpty) return text
     const { changed, value } = this.#clean(JSON.parse(text) as unknown, [])
@@ -174,7 +174,7 @@ export class Redactor {
     return { value: root.value, changed, leaves: leaves.slice(before.length) }
   }
 
-  /** What comes in several messages and is read as one: all of them, and those about the same thing. */
+  /** For messages that are read as one: all of them together, and those about the same subject. */
   stream(): { readonly json: <A>(message: A, about?: string) => A } {
     const heard = new Map<string, ReadonlyArray<Leaf>>()
     const remember = (about: string, leaves: ReadonlyArray<Leaf>) => {
@@ -198,7 +198,7 @@ export class Redactor {
     }
   }
 
-  /** Changes the error itself, and what caused it. */
+  /** Changes the error itself, and its causes. */
   error<E>(error: E): E {
     if (this.isEmpty) return error
     if (typeof error === "string") return this.text(error) as E

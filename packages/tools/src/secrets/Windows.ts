@@ -1,6 +1,6 @@
 /**
- * Finds every place where one of many patterns of one length stands, in one pass that skips most of a text: two characters
- * that no pattern has side by side rule out every place with both of them in it (Wu and Manber). Pure.
+ * Finds every occurrence of many patterns of one length, in one pass that skips most of a text: two adjacent characters
+ * that no pattern has rule out every place that contains both (Wu and Manber). Pure.
  */
 
 const pair = (one: number, other: number): number => (Math.imul(one, 0x1_01) + other) & 0xff_ff
@@ -8,7 +8,7 @@ const pair = (one: number, other: number): number => (Math.imul(one, 0x1_01) + o
 export class Windows {
   readonly #patterns: ReadonlySet<string>
   readonly #length: number
-  /** By the two characters that a place ends with: how far the next one is at least. */
+  /** By the last two characters of a place: the minimal distance to the next one. */
   readonly #skip: Uint8Array
 
   constructor(length: number, patterns: ReadonlySet<string>) {
@@ -23,7 +23,7 @@ export class Windows {
       }
   }
 
-  /** In order; they overlap. */
+  /** In order; they may overlap. */
   find(text: string, found: (begin: number, end: number) => void): void {
     if (this.#patterns.size === 0) return
     const skip = this.#skip

@@ -1,15 +1,15 @@
 /**
- * What a text is when one layer is taken off it: escapes, spaces and characters nobody sees, marks between the numbers of
- * bytes. Each is given as the text that is left, with the way back to where it stood. Pure.
+ * A text with one layer of encoding removed: escapes, spaces and invisible characters, separators between the numbers
+ * of bytes. Each result is the remaining text, with a mapping back to the original positions. Pure.
  */
 import { unescaped } from "./unescape.ts"
 import { run } from "./writings.ts"
 
 export interface Decoded {
   readonly text: string
-  /** Whether something may be under it in turn. */
+  /** Whether it may contain another layer. */
   readonly goesOn: boolean
-  /** Where in the text that was read a part of this one stands; asked only when something was found. */
+  /** Maps positions back to the original text; used only if something was found. */
   readonly places: () => { readonly begin: (at: number) => number; readonly end: (at: number) => number }
 }
 
@@ -29,7 +29,7 @@ const isUnseen = new RegExp(`[${unseen}]`)
 const allUnseen = new RegExp(`[${unseen}]+`, "g")
 const allSeen = new RegExp(`[^${unseen}]`, "g")
 
-/** Base64 is broken into lines, and a text reads the same with characters in it that nobody sees. */
+/** Base64 is broken into lines, and a text may contain invisible characters. */
 const closedUp = function* (text: string): Generator<Decoded> {
   if (!isUnseen.test(text)) return
   yield {

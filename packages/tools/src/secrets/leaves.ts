@@ -1,12 +1,12 @@
 /**
- * The texts of a JSON value in the order in which they stand, and the orders in which somebody could read them as one:
- * values, keys, both, the values under one key, numbers as bytes. Pure.
+ * The texts of a JSON value in order, and the orders in which they could be read as one: values, keys, both, the values
+ * under one key, numbers as bytes. Pure.
  */
 import { run } from "./writings.ts"
 
 export type Writing = "plain" | "base64"
 
-/** Where a secret stands in a text. */
+/** The position of a secret in a text. */
 export interface Mark {
   readonly begin: number
   readonly end: number
@@ -20,9 +20,9 @@ export interface Leaf {
   readonly isKey: boolean
   /** A number that may be a byte. */
   readonly isByte: boolean
-  /** The nearest key it stands under. */
+  /** The nearest key above it. */
   readonly column: string
-  /** Where it stands; undefined for what was read before. */
+  /** Where it is; undefined for a leaf of an earlier message. */
   readonly owner: Container | undefined
   readonly key: string | number
 }
@@ -32,7 +32,7 @@ const isByte = (value: number): boolean => Number.isInteger(value) && value >= 0
 /** Root is an object with one value, so that everything has an owner. */
 export const leavesOf = (root: { value: unknown }): Array<Leaf> => {
   const leaves: Array<Leaf> = []
-  // By hand rather than by recursion: an answer may be nested deeper than our stack is.
+  // Iterative: an answer may be nested deeper than our stack.
   const left: Array<{ owner: Container; key: string | number; column: string }> = [
     { owner: root, key: "value", column: "" },
   ]
@@ -55,9 +55,9 @@ export const leavesOf = (root: { value: unknown }): Array<Leaf> => {
   return leaves
 }
 
-/** Of a long text only its ends can be part of something that goes on in another. */
+/** Only the ends of a long text can be part of a secret that continues in another. */
 const edge = 128
-/** Stands between pieces that are not to be read as one. */
+/** Separates pieces that must not be read as one. */
 const barrier = "\uffff"
 
 /** Some of the leaves, read one after the other. */
@@ -93,7 +93,7 @@ const orderOf = (leaves: ReadonlyArray<Leaf>, which: ReadonlyArray<number>, isWh
   return { ...order, text: parts.join(""), isWhole }
 }
 
-/** Numbers in a row may be bytes: each is then the character of its number. */
+/** Consecutive numbers may be bytes: each is then the character with that code. */
 const bytesIn = (leaves: ReadonlyArray<Leaf>, values: ReadonlyArray<number>): ReadonlyArray<Order> => {
   const orders: Array<Order> = []
   let row: Array<number> = []
@@ -139,7 +139,7 @@ export const ordersOf = (leaves: ReadonlyArray<Leaf>): ReadonlyArray<Order> => {
   ]
 }
 
-/** From places in an order to places in its leaves. */
+/** Maps positions in an order to positions in its leaves. */
 export const placeMarks = (order: Order, marks: ReadonlyArray<Mark>, into: Map<number, Array<Mark>>): void => {
   const { at, from, leaf, text } = order
   for (const { begin, end, writing } of marks) {

@@ -1,12 +1,12 @@
-/** A secret as it may have been meant by whoever repeats it. What is only written in another way is decoded instead. Pure. */
+/** The forms in which a secret may be repeated. Other encodings are decoded instead. Pure. */
 import { unescaped } from "./unescape.ts"
 
 const run = 8
 
-/** The beginning of these is no secret, and stands in many a text. */
+/** These prefixes are not secret, and occur in many texts. */
 const opening = /^(?:[a-z][a-z0-9+.-]*:\/\/|(?:bearer|basic|token) )/i
 
-/** A value in base64, such as a name and a password, is repeated as what is in it, too. */
+/** A base64 value, such as a name and a password, may also be repeated decoded. */
 const insideOf = (value: string): ReadonlyArray<string> => {
   if (!/^[A-Za-z0-9+/_-]{11,}={0,2}$/.test(value)) return []
   const text = Buffer.from(value, "base64").toString("utf8")
@@ -20,16 +20,16 @@ const adding = (readings: Set<string>, more: (one: string) => ReadonlyArray<stri
 export const readingsOf = (secret: string): ReadonlySet<string> => {
   const bare = secret.replace(opening, "")
   const readings = new Set([bare.trim().length < run ? secret : bare])
-  // What came into a header lost the spaces around it; the rest is made of what is left.
+  // Headers lose surrounding spaces; the other forms are made from the trimmed value.
   adding(readings, (one) => [one.trim()])
   adding(readings, (one) => {
     const inner = unescaped(one)
     return inner === undefined ? [] : [inner.text, unescaped(inner.text)?.text ?? inner.text]
   })
   adding(readings, insideOf)
-  // As a form has it.
+  // As in a form.
   adding(readings, (one) => (one.includes(" ") ? [one.replaceAll(" ", "+")] : []))
-  // As bytes are read, of which nobody says that they are UTF-8.
+  // As bytes read without knowing that they are UTF-8.
   adding(readings, (one) => [Buffer.from(one).toString("latin1")])
   return readings
 }

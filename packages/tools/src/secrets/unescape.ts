@@ -1,8 +1,11 @@
-/** Takes one layer of escapes off a text: percent-encoding, JSON and HTML. Pure; it says where each character stood. */
+/**
+ * Removes one layer of escapes from a text: percent-encoding, JSON and HTML. Pure; it reports the original position of
+ * each character.
+ */
 
 export interface Unescaped {
   readonly text: string
-  /** Where each unit of `text` begins in what was read; one more for the end. */
+  /** Where each unit of `text` begins in the original; one more for the end. */
   readonly starts: Int32Array
 }
 
@@ -23,7 +26,7 @@ const hexAt = (text: string, at: number, digits: number): number => {
 
 type Found = readonly [units: string, length: number]
 
-/** Percent-encoded bytes are UTF-8 where they can be, else each is the character of its number. */
+/** Percent-encoded bytes are decoded as UTF-8 if possible, otherwise each is the character with that code. */
 const percentAt = (text: string, at: number): Found | undefined => {
   const first = hexAt(text, at + 1, 2)
   if (first === -1) return undefined
@@ -57,7 +60,7 @@ const entityAt = (text: string, at: number): Found | undefined => {
   return point > 0x10ffff ? undefined : [String.fromCodePoint(point), whole.length]
 }
 
-/** Undefined where nothing is escaped. */
+/** Undefined if nothing is escaped. */
 export const unescaped = (text: string): Unescaped | undefined => {
   if (!marks.test(text)) return undefined
   const starts = new Int32Array(text.length + 1)

@@ -1,18 +1,18 @@
 /**
- * The patterns by which a secret is found: any eight characters of it in a row, as they are, in base64 at each of its three
- * alignments, or in hexadecimal. Escapes are taken off what is read, not put on here. Pure.
+ * The patterns that find a secret: any eight consecutive characters of it, plain, in base64 at each of its three
+ * alignments, or in hexadecimal. Escapes are removed from the text before the search. Pure.
  */
 import { readingsOf } from "./readings.ts"
 import { Windows } from "./Windows.ts"
 
-/** So many characters in a row are a piece of a secret. */
+/** This many consecutive characters count as a piece of a secret. */
 export const run = 8
-/** Of eight bytes in base64, so many characters are theirs alone. */
+/** Of eight bytes in base64, this many characters depend on them alone. */
 const inBase64 = 10
 const inHex = 2 * run
-/** Eight characters of fewer different ones (dashes, spaces, zeros) stand everywhere and say nothing. */
+/** Eight characters with fewer different ones (dashes, spaces, zeros) occur everywhere and reveal nothing. */
 const fewest = 4
-/** A longer one is not looked for in two encodings at once. */
+/** A longer one is not searched in two encodings at once. */
 const longest = 512
 
 const isVaried = (at: (n: number) => unknown, from: number): boolean => {
@@ -25,7 +25,7 @@ const isVaried = (at: (n: number) => unknown, from: number): boolean => {
   return different >= fewest
 }
 
-/** Where every eight in a row begin that say something; where none do, every eight. */
+/** The starts of all distinctive runs of eight; if there are none, of all runs. */
 const runsIn = (length: number, at: (n: number) => unknown): ReadonlyArray<number> => {
   const all = Array.from({ length: Math.max(0, length - run + 1) }, (_, n) => n)
   const varied = all.filter((from) => isVaried(at, from))
@@ -34,7 +34,7 @@ const runsIn = (length: number, at: (n: number) => unknown): ReadonlyArray<numbe
 
 const escape = (text: string): string => JSON.stringify(text).slice(1, -1)
 
-/** What may be made of a value before its bytes are encoded. */
+/** How a value may be transformed before its bytes are encoded. */
 const encodedOf = (reading: string): ReadonlySet<string> => {
   const text = reading.toWellFormed()
   const bytes = Buffer.from(text)

@@ -1,6 +1,6 @@
 /**
- * Web search by any of four services, each through the egress policy. A service is one function from a question to a
- * request and one from its JSON to results; provide another `SearchProvider` to use what is not here.
+ * Web search with one of four services, each through the egress policy. A service is one function from a question to a
+ * request and one from its JSON to results; provide another `SearchProvider` to use a different one.
  */
 import { ToolExecutionError } from "@stoa/contract"
 import { Context, Effect, Redacted } from "effect"
@@ -20,7 +20,7 @@ export interface SearchProvider {
   readonly search: (query: string, maxResults: number) => Effect.Effect<ReadonlyArray<SearchResult>, ToolExecutionError>
 }
 
-/** Stands before the configured one. */
+/** Takes precedence over the configured one. */
 export const CurrentSearchProvider = Context.Reference<SearchProvider | undefined>("tools/skills/SearchProvider", {
   defaultValue: () => undefined,
 })
@@ -31,7 +31,7 @@ interface Service {
   readonly endpoint: string | undefined
   readonly setting: string
   readonly ask: (endpoint: string, key: string, query: string, max: number) => Ask
-  /** Where the list is, and what its fields are called. */
+  /** The path of the list, and the names of its fields. */
   readonly list: ReadonlyArray<string>
   readonly fields: { readonly url: string; readonly content: string }
 }
@@ -88,7 +88,7 @@ const refuse = (message: string) => Effect.fail(new ToolExecutionError({ message
 const isRecord = (it: unknown): it is Record<string, unknown> => typeof it === "object" && it !== null
 const word = (it: unknown): string => (typeof it === "string" ? it.slice(0, 4000) : "")
 
-/** A list that is not there is no result; an entry without a URL is none either. */
+/** A missing list means no results; an entry without a URL is left out. */
 const resultsOf = ({ fields, list }: Service, json: unknown, max: number): ReadonlyArray<SearchResult> => {
   const found = list.reduce<unknown>((at, name) => (isRecord(at) ? at[name] : undefined), json)
   if (!Array.isArray(found)) return []
@@ -104,7 +104,7 @@ const resultsOf = ({ fields, list }: Service, json: unknown, max: number): Reado
     }))
 }
 
-/** What the service says of its own failure, if it says so in JSON. Never the request, which holds the key. */
+/** The service's own error message, if it is in the JSON. Never the request, which contains the key. */
 const complaint = (body: string): string => {
   const said = /"(?:detail|error|message)"\s*:\s*\{?\s*(?:"error"\s*:\s*)?"((?:[^"\\]|\\.){1,300})"/.exec(body)?.[1]
   return said === undefined ? "" : `: ${said}`
@@ -115,7 +115,7 @@ export const providerOf = ({ endpoint: given, key: secret, provider }: SkillsCon
   const search = Effect.fnUntraced(function* (query: string, max: number) {
     const endpoint = given ?? service.endpoint
     const key = secret === undefined ? "" : Redacted.value(secret)
-    // Without them there is nothing to ask with: no request goes out that could only be refused.
+    // Without endpoint or key the request could only be refused, so none is sent.
     if (endpoint === undefined || (key === "" && provider !== "searxng"))
       return yield* refuse(
         `web-search is not set up: ${provider} needs ${service.setting}. Ask the operator to set it.`,

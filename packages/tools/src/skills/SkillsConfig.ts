@@ -1,6 +1,6 @@
 /**
- * What the built-in skills need to know: which search to ask with which key, and how large a file may be. Keys arrive
- * here and are read nowhere else; `skillsConfigFromEnv` maps the usual names for a caller that has an environment.
+ * The configuration of the built-in skills: which search service with which key, and how large a file may be. Keys are
+ * read only here; `skillsConfigFromEnv` maps the usual variable names.
  */
 import { Context, Redacted } from "effect"
 
@@ -17,7 +17,7 @@ export interface SkillsConfig {
   readonly files: {
     readonly maxReadBytes: number
     readonly maxWriteBytes: number
-    /** Names of files and folders that are refused wherever they lie. A working directory often holds its own keys. */
+    /** Names of files and folders that are refused everywhere. A working directory often contains its own keys. */
     readonly closed: ReadonlyArray<string>
   }
 }

@@ -1,4 +1,6 @@
-/** Reading arguments. The road has validated them; a handler called directly still must not act on nonsense. */
+/**
+ * Reads arguments. The road has validated them, but a handler that is called directly must not act on nonsense either.
+ */
 import { ToolExecutionError } from "@stoa/contract"
 import { Effect } from "effect"
 

@@ -1,7 +1,8 @@
 // edge: the file system speaks in promises.
 /**
- * Files under one folder and nowhere else. A path is made real first (symbolic links followed, as far as it exists) and
- * judged; then walked from the folder by open handles that follow no link, so that nothing swapped in between leads out.
+ * Files under one folder and nowhere else. A path is first resolved (following symbolic links, as far as it exists) and
+ * judged; then it is walked from the folder by open handles that follow no link, so that nothing swapped in between
+ * leads out.
  */
 import { randomUUID } from "node:crypto"
 import { constants, existsSync } from "node:fs"
@@ -10,12 +11,12 @@ import { basename, dirname, join, relative, resolve, sep } from "node:path"
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants
 
-/** Words for a model. Any other error of the file system is shown by its code alone: messages name real paths. */
+/** A message for a model. Any other file system error is shown by its code alone: messages name real paths. */
 export class Refused extends Error {}
 
 export interface Folder {
   readonly prefix: string
-  /** Names that are refused wherever they lie. */
+  /** Names that are refused everywhere. */
   readonly closed: ReadonlyArray<string>
 }
 
@@ -25,7 +26,7 @@ const inside = (base: string, path: string): boolean =>
   path === base || path.startsWith(base.endsWith(sep) ? base : `${base}${sep}`)
 const outside = (path: string) => new Refused(`Path traversal detected: "${path}" is outside the allowed folder.`)
 
-/** Segments from the real base to the real path. What does not exist yet is taken as it is written. */
+/** Segments from the real base to the real path. The part that does not exist yet is taken as written. */
 const locate = async ({ closed, prefix }: Folder, path: string) => {
   if (path.includes("\0")) throw new Refused("Path traversal detected: the path holds a NUL character.")
   if (path.trim() === "" || path.length > 4096) throw new Refused("The path must have between 1 and 4096 characters.")
@@ -43,7 +44,7 @@ const locate = async ({ closed, prefix }: Folder, path: string) => {
     } catch (error) {
       if (codeOf(error) === "ELOOP") throw new Refused(`"${path}" is a link that leads to itself.`)
       if (codeOf(error) === "ENOTDIR") throw new Refused(`A part of "${path}" is a file, not a folder.`)
-      // A link whose target is missing: writing through it would make that target, wherever it is.
+      // A link whose target is missing: writing through it would create that target, anywhere.
       const dangling = await lstat(at).then(
         (it) => it.isSymbolicLink(),
         () => false,
@@ -64,14 +65,14 @@ interface Opened {
   readonly handle: FileHandle
   readonly path: string
 }
-/** A name in an open folder. On Linux by the handle itself, which no rename can redirect. */
+/** A name in an open folder. On Linux through the handle itself, which no rename can redirect. */
 const byHandle = existsSync("/proc/self/fd")
 const within = ({ handle, path }: Opened, name: string): string =>
   byHandle ? `/proc/self/fd/${handle.fd}/${name}` : join(path, name)
 
 const openFolder = (path: string) => open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
 
-/** The folder that holds the last segment, open. */
+/** Opens the folder that holds the last segment. */
 const enter = async (base: string, parents: ReadonlyArray<string>, make: boolean): Promise<Opened> => {
   let at: Opened = { handle: await openFolder(base), path: base }
   for (const name of parents) {
@@ -119,7 +120,7 @@ export const readConfined = (folder: Folder, path: string, maxBytes: number): Pr
     const file = await open(within(parent, name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
     try {
       regular(path, await file.stat())
-      // Read rather than believed: the size of a file that grows, or of one in /proc, says nothing.
+      // Counted while reading: the size of a growing file, or of one in /proc, is not reliable.
       const chunks: Array<Buffer> = []
       for (let length = 0; ;) {
         const { buffer, bytesRead } = await file.read(Buffer.alloc(65_536), 0, 65_536)
@@ -134,7 +135,7 @@ export const readConfined = (folder: Folder, path: string, maxBytes: number): Pr
     }
   })
 
-/** All of it or none: written beside, synced, then moved over. Gives the path from the base. */
+/** All of it or none: written beside, synced, then moved over. Returns the path from the base. */
 export const writeConfined = (folder: Folder, path: string, bytes: Uint8Array, signal: AbortSignal): Promise<string> =>
   withParent(folder, path, true, async (parent, name, segments) => {
     const target = within(parent, name)

@@ -97,7 +97,7 @@ export const fileRead: Tool = {
   }),
 }
 
-/** Node drops or changes what it does not understand; here it is refused, because the file would be silently other. */
+/** Node drops or changes malformed input; here it is refused, because the file would silently differ. */
 const malformed = (content: string, encoding: Encoding): boolean => {
   const beyond = (last: number) => [...content].some((it) => (it.codePointAt(0) ?? 0) > last)
   switch (encoding) {
@@ -122,7 +122,7 @@ export const fileWrite: Tool = {
     const content = yield* text(name, args, "content")
     const encoding = yield* choice(name, args, "encoding", encodings, "utf-8")
     const { folder, maxWriteBytes } = yield* settings
-    // Before any work on it: even hex is no longer than two characters a byte.
+    // Checked before any work on it: even hex has at most two characters per byte.
     if (content.length > maxWriteBytes * 2)
       return yield* refuse(name, `The content has more than ${maxWriteBytes} bytes.`)
     if (malformed(content, encoding))

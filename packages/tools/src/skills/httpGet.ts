@@ -30,7 +30,7 @@ const headersIn = Effect.fnUntraced(function* (args: Arguments) {
   return Object.fromEntries<string>(entries)
 })
 
-/** Text in the charset the answer names. Anything with a NUL, or that is no text by its type, goes as base64. */
+/** Text in the charset the answer names. Anything with a NUL, or whose type is not text, is base64. */
 const read = (body: Uint8Array, type: string): { readonly body: string; readonly encoding?: "base64" } => {
   const binary =
     /^(image|audio|video|font)\/(?!svg)|octet-stream|\/(zip|gzip|pdf|wasm)\b/i.test(type) || body.includes(0)

@@ -1,4 +1,4 @@
-/** web-search: seed 004's definition, any provider behind it. */
+/** web-search: seed 004's definition, with any provider. */
 import type { ToolDefinition } from "@stoa/contract"
 import { Effect } from "effect"
 import type { Tool } from "../Handler.ts"

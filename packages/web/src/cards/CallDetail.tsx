@@ -1,4 +1,4 @@
-/** A call, opened: input and result side by side, and what let it through. */
+/** An opened call: input and result side by side, and the rule that allowed it. */
 import { Link } from "@tanstack/react-router"
 import type { MessageCall } from "../feed/types.ts"
 import { Copy } from "../parts/text/Copy.tsx"
@@ -10,7 +10,7 @@ import { words } from "./words/en.ts"
 
 export interface CallDetailProps {
   readonly call: MessageCall
-  /** Who made it, by name. */
+  /** The caller's name. */
   readonly by: string
   readonly space: string
 }

@@ -1,4 +1,4 @@
-/** Calls of one author in a row share a frame; many fold into one line. */
+/** Consecutive calls of one author share a frame; many are folded into one line. */
 import { lazy, memo, Suspense, useState } from "react"
 import { useStart } from "../feed/start.ts"
 import { inputs } from "../feed/signs.ts"
@@ -18,7 +18,7 @@ const ClosedLine = lazy(() => import("./decision/ClosedLine.tsx").then(({ Closed
 
 const unfolded = 5
 
-/** As much of the input as has been written. */
+/** The part of the input that has arrived so far. */
 const Streaming = ({ id }: { readonly id: string }) => {
   const written = useStore(inputs).get(id)
   return written === undefined ? null : <span className="gist">{written}</span>

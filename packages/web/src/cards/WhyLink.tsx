@@ -1,4 +1,4 @@
-/** From a call, a question or a refusal to every rule that fits it; for those who may look at rules. */
+/** A link from a call, a question or a refusal to every matching rule; for those who may see rules. */
 import { Link } from "@tanstack/react-router"
 import { useStart } from "../feed/start.ts"
 import { words } from "./words/en.ts"

@@ -1,4 +1,4 @@
-/** A call in one line: what went in, what came out, how it ended. */
+/** A call in one line: its input, its output and how it ended. */
 import type { Json, MessageCall } from "../feed/types.ts"
 import { isFields } from "../parts/form/json.logic.ts"
 import { span } from "../parts/figures/time.logic.ts"
@@ -24,7 +24,7 @@ export const gistOfInput = (input: Json): string => {
   return oneLine(parts.slice(0, 2).join(", "))
 }
 
-/** What an MCP server gave: its structure if it has one, else its text. */
+/** An MCP server's result: its structured content if it has any, otherwise its text. */
 const contentOf = (output: Fields): Json | undefined => {
   if ("structuredContent" in output) return output["structuredContent"]
   const { content } = output
@@ -64,7 +64,7 @@ const messageOf = (error: Json): { readonly tag: string; readonly message: strin
 
 export const errorWords = (call: MessageCall): string => (call.error === undefined ? "" : messageOf(call.error).message)
 
-/** Always a sign and a word, never colour alone. */
+/** Always an icon and a word, never colour alone. */
 export const endOf = (call: MessageCall, waits: boolean): End => {
   const { durationMs, rule, state } = call
   const took = durationMs === undefined ? "" : ` · ${span(durationMs)}`

@@ -1,6 +1,6 @@
 /**
- * One feed a browser. A browser gives an address six connections and a feed takes one for ever, so one tab holds it (a
- * lock says which) and tells the others; when it closes, the next goes on at its own last cursor.
+ * One feed per browser. A browser allows an address six connections and a feed occupies one, so one tab holds it
+ * (chosen by a lock) and tells the others; when it closes, the next one resumes at its own last cursor.
  */
 // edge: tabs, locks and reconnecting are the browser's.
 import { connect, type FeedItem, StoaError } from "@stoa/sdk"
@@ -25,7 +25,7 @@ type Said =
 const batchMillis = 50
 const hour = 60 * 60_000
 
-/** Open before the first request: what another tab says meanwhile is held, and then taken if it is newer. */
+/** Open before the first request: messages of another tab are held meanwhile, and then used if they are newer. */
 const channel = new BroadcastChannel("stoa-feed")
 let held: Array<Said> = []
 const hold = (said: Said) => void held.push(said)
@@ -35,7 +35,7 @@ channel.addEventListener("message", ({ data }: MessageEvent<Said>) => listener(d
 export interface FeedOptions {
   readonly me: string
   readonly after: number
-  /** What may be seen has changed, or too much was missed: begin again. */
+  /** What the user may see has changed, or too much was missed: reload everything. */
   readonly restart: () => void
   readonly signedOut: () => void
 }
@@ -87,7 +87,7 @@ export const openFeed = ({ after, me, restart, signedOut }: FeedOptions): void =
 
   let opened = false
   const watched: typeof fetch = async (input, init) => {
-    // Asked before a feed is opened again, because a browser writes a 401 to its console.
+    // Checked before a feed is opened again, because a browser writes a 401 to its console.
     if (opened && (await house.session.look()).principal === null) return new Response(null, { status: 401 })
     const answer = await fetch(input, init)
     if (answer.ok) {
@@ -132,5 +132,5 @@ export const openFeed = ({ after, me, restart, signedOut }: FeedOptions): void =
   }
 }
 
-/** Signing out is for the whole browser. */
+/** Signing out applies to the whole browser. */
 export const tellSignedOut = (): void => channel.postMessage({ who: "", over: true } satisfies Said)

@@ -1,4 +1,4 @@
-/** A batch of events, written into the cache once. */
+/** Writes a batch of events into the cache once. */
 import type { FeedEvent } from "@stoa/sdk"
 import { cache, keys } from "./cache.ts"
 import { type Change, changesOf } from "./feed.logic.ts"
@@ -9,7 +9,7 @@ import type { Decision, Space, Start } from "./types.ts"
 
 const refresh = refreshing(cache)
 
-/** Whether what may be seen has changed, so that everything must be read again. */
+/** Whether the user's visibility has changed, so that everything must be reloaded. */
 export const apply = (events: ReadonlyArray<FeedEvent>, me: string): boolean => {
   const written = new Map<string, { readonly key: ReadonlyArray<string>; value: unknown }>()
   const stale = new Map<string, ReadonlyArray<string>>()
@@ -45,7 +45,7 @@ const inStart = (change: (old: Start) => Start) =>
 const placed = <A extends { readonly id: string }>(list: ReadonlyArray<A>, one: A): ReadonlyArray<A> =>
   list.some(({ id }) => id === one.id) ? list.map((old) => (old.id === one.id ? one : old)) : [...list, one]
 
-/** The house's word on a decision, for every card that shows it. */
+/** The present state of a decision, for every card that shows it. */
 export const noteDecision = (decision: Decision): void => {
   cache.setQueryData(keys.decision(decision.id), decision)
   inStart((old) => ({
@@ -61,7 +61,7 @@ export const readDecision = async (id: string): Promise<void> => {
   try {
     noteDecision(await house.decisions.get(id))
   } catch (error) {
-    // Not ours to see, or no longer: then it is not among those that wait either.
+    // Not visible, or no longer: then it is not among the waiting ones either.
     if (isRefusal(error, 404)) inStart((old) => ({ ...old, decisions: old.decisions.filter((one) => one.id !== id) }))
     else void cache.invalidateQueries({ queryKey: keys.start })
   }

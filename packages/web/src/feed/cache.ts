@@ -1,4 +1,4 @@
-/** The one cache. The feed writes into it, screens read from it, and nothing else keeps what the house said. */
+/** The one cache. The feed writes into it, screens read from it, and nothing else stores data of the house. */
 import { QueryClient } from "@tanstack/react-query"
 import { StoaError } from "@stoa/sdk"
 
@@ -10,23 +10,23 @@ export const keys = {
   answered: ["decisions", "answered"],
   approvals: ["approvals"],
   people: ["people"],
-  /** The catalogue of whoever is here, or as somebody else gets it. */
+  /** The user's own catalogue, or another principal's. */
   tools: (as = "") => ["tools", as],
-  /** Lists of runs, each by what it asks for; one run; what of it is read by whoever looks at it. */
+  /** Lists of runs, each by its query; one run; and the parts of it that are loaded on demand. */
   runLists: ["runs", "list"],
   liveRuns: ["runs", "list", "live"],
   run: (id: string) => ["runs", "one", id],
 } as const
 
-/** What was refused will be refused again; what was not answered may be. */
+/** A refusal will be repeated; a missing answer may not. */
 const again = (failures: number, error: unknown) => !(error instanceof StoaError && error.status < 500) && failures < 2
 
 export const cache = new QueryClient({
   defaultOptions: {
-    // The feed says what has changed: nothing is asked again because a window was looked at.
+    // The feed reports changes: nothing is requested again because a window got the focus.
     queries: { staleTime: Infinity, gcTime: 10 * 60_000, retry: again, refetchOnWindowFocus: false },
     mutations: { retry: false },
   },
 })
-// Those are changed by the feed, one message at a time: the rest of a list is the same objects already.
+// The feed changes these one message at a time: the rest of a list is already the same objects.
 cache.setQueryDefaults(["messages"], { structuralSharing: false })

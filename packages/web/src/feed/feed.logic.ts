@@ -10,11 +10,11 @@ import type { Message, Space, Start } from "./types.ts"
 
 export type Change =
   | { readonly do: "write"; readonly key: ReadonlyArray<string>; readonly with: (old: never) => unknown }
-  /** Read again if it is on screen, otherwise when it is next. */
+  /** Reload it now if it is on screen, otherwise when it is next shown. */
   | { readonly do: "stale"; readonly key: ReadonlyArray<string> }
-  /** The event says which one; the house says what it is now. */
+  /** The event says which one; the house is asked for its present state. */
   | { readonly do: "decision" | "space"; readonly id: string }
-  /** What one may see has changed: begin again. */
+  /** What the user may see has changed: reload everything. */
   | { readonly do: "restart" }
 
 type Of<K extends EventKind> = Extract<FeedEvent, { readonly kind: K }>
@@ -37,7 +37,7 @@ const inMessages = (space: string | null, change: (loaded: Loaded) => Loaded): R
 const onMessage = (space: string | null, id: string, change: (message: Message) => Message) =>
   inMessages(space, (loaded) => withChanged(loaded, id, change))
 
-/** Its thread is a list of its own. */
+/** Its thread is a separate list. */
 const thread = (message: Message): ReadonlyArray<Change> => (message.replyTo === null ? [] : [stale("thread")])
 
 const said: Cell<"message.created"> = ({ body, space }, me) => {
@@ -165,7 +165,7 @@ const cells: { readonly [K in EventKind]: Cell<K> } = {
   "timer.fired": nothing,
 }
 
-/** A newer house may say what this page does not know: then nothing changes. */
+/** A newer house may send an unknown kind: then nothing changes. */
 export const changesOf = (event: FeedEvent, me: string): ReadonlyArray<Change> => {
   const cell = cells[event.kind] as Cell<EventKind> | undefined
   return cell === undefined ? [] : cell(event, me)

@@ -1,4 +1,4 @@
-/** The messages of a space that are loaded: one run without gaps, and whether there is more at either end. */
+/** The loaded messages of a space: one range without gaps, and whether there is more at either end. */
 import type { Message } from "./types.ts"
 
 export interface Loaded {
@@ -7,7 +7,7 @@ export interface Loaded {
   readonly newer: boolean
 }
 
-/** More than this are not kept: the far end is let go. */
+/** At most this many are kept: the far end is dropped. */
 export const most = 600
 
 /** Sorted by number, the later version of each. */
@@ -33,7 +33,7 @@ export const withNewer = (loaded: Loaded, page: ReadonlyArray<Message>, more: bo
     : { ...loaded, items, newer: more }
 }
 
-/** One that was just said. Where the end is not loaded, it will be there when the reader comes to it. */
+/** Adds a new message. If the end is not loaded, it will be there when the reader gets to it. */
 export const withSaid = (loaded: Loaded, message: Message): Loaded => {
   if (loaded.newer && message.seq > (loaded.items.at(-1)?.seq ?? 0)) return loaded
   if (loaded.items.some(({ id }) => id === message.id)) return withChanged(loaded, message.id, () => message)

@@ -1,11 +1,14 @@
-/** Reads again what an event has made stale. One reading of a key at a time: however fast events come, an answer is waited for. */
+/**
+ * Reloads what an event has made stale. One request per key at a time: however fast events come, each answer is
+ * awaited.
+ */
 import type { QueryClient } from "@tanstack/react-query"
 
 export const refreshing = (cache: QueryClient) => {
-  /** Keys that are being read again, and whether they became stale once more meanwhile. */
+  /** Keys that are being reloaded, and whether they became stale again meanwhile. */
   const reading = new Map<string, boolean>()
 
-  /** A first reading is not begun anew while it is under way, and may have been answered before what happened. */
+  /** A first load is not restarted while it is under way, but its answer may be older than the event. */
   const firstReadings = (key: ReadonlyArray<string>) =>
     cache
       .getQueryCache()

@@ -1,4 +1,6 @@
-/** Signs of life: shown, never kept. They live here by space and by call, and go when the real thing comes. */
+/**
+ * Live signals: shown, never stored. They are kept here by space and by call, and removed when the real thing comes.
+ */
 import type { FeedEvent } from "@stoa/sdk"
 import { now } from "./clock.ts"
 import { makeStore } from "./store.ts"
@@ -8,18 +10,18 @@ export interface Doing {
   readonly what: "writes" | "works"
   readonly run: string | undefined
   readonly until: number
-  /** Of its run, as far as this person is told of it. */
+  /** The step of its run, if the user may see it. */
   readonly step?: number
   readonly tool?: string
   readonly waits?: boolean
 }
 
-/** By space, who does something there now. */
+/** By space: who does something there now. */
 export const doings = makeStore<ReadonlyMap<string, ReadonlyArray<Doing>>>(new Map())
-/** By call, as much of its input as has come. */
+/** By call: its input so far. */
 export const inputs = makeStore<ReadonlyMap<string, string>>(new Map())
 
-/** By principal, the program that came in last as it. */
+/** By principal: the program that last connected as it. */
 export interface Arrival {
   readonly client: string
   readonly version: string
@@ -28,14 +30,14 @@ export interface Arrival {
   readonly at: string
 }
 export const arrivals = makeStore<ReadonlyMap<string, Arrival>>(new Map())
-/** When a token was refused last, and by server the lines of its log that have come. */
+/** When a token was last refused, and the live log lines of each server. */
 export const refusedAt = makeStore<string | undefined>(undefined)
 export const serverLines = makeStore<ReadonlyMap<string, ReadonlyArray<string>>>(new Map())
 
-/** By run, what its model is saying in the step it takes. */
+/** By run: the model's output in the present step. */
 export const sayings = makeStore<ReadonlyMap<string, { readonly step: number; readonly text: string }>>(new Map())
 
-/** How many events have come: for what is told of all of them, and cannot know by which. */
+/** How many events have come: for screens that depend on any event. */
 export const heard = makeStore(0)
 
 const mostLines = 200
@@ -60,7 +62,7 @@ const end = (space: string, who: string, what?: Doing["what"]) => {
   change(space, (list) => list.filter((one) => one.who !== who || (what !== undefined && one.what !== what)))
 }
 
-/** Whoever is told of a run sees more than that it goes on. */
+/** Users who may see a run see more than that it is running. */
 const onRun = (run: string, of: (one: Doing) => Doing): void => {
   for (const [space, list] of doings.get())
     if (list.some((one) => one.run === run)) change(space, (all) => all.map((one) => (one.run === run ? of(one) : one)))
@@ -121,7 +123,7 @@ const silent = (run: string): void =>
     return next
   })
 
-/** What really happened takes the place of its sign. */
+/** The real event replaces its live signal. */
 export const takeEvent = (event: FeedEvent): void => {
   const { space } = event
   heard.set((old) => old + 1)

@@ -1,4 +1,4 @@
-/** What the page begins with, and the feed that goes on from there. */
+/** The page's initial data, and the feed that continues from there. */
 import { useQuery } from "@tanstack/react-query"
 import { useCallback } from "react"
 import { cache, keys } from "./cache.ts"
@@ -6,7 +6,7 @@ import { closeFeed, openFeed } from "./Feed.ts"
 import { house } from "./house.ts"
 import type { Principal, Start } from "./types.ts"
 
-/** Leaves for the door; set by the frame, which knows the routes. */
+/** Goes to the sign-in page; set by the frame, which knows the routes. */
 let leave: () => Promise<void> = () => Promise.resolve()
 export const onSignedOut = (go: () => Promise<void>): void => {
   leave = go
@@ -19,10 +19,10 @@ const restart = (): void => {
 
 let followed: string | undefined
 
-/** Asked once: what follows comes by the feed. */
+/** Requested once: changes come by the feed. */
 const loadStart = async (): Promise<Start> => {
   const start = await house.page.start()
-  // The feed of somebody else would not be told; of the same person it goes on.
+  // Another user needs a new feed; for the same user it continues.
   if (followed !== start.me.id) {
     followed = start.me.id
     openFeed({ me: start.me.id, after: start.cursor, restart, signedOut: () => void forget() })
@@ -30,7 +30,10 @@ const loadStart = async (): Promise<Start> => {
   return start
 }
 
-/** Nothing of who was here stays. The cache goes last: until the door is shown, the screen before it reads from it. */
+/**
+ * Removes all data of the previous user. The cache goes last: until the sign-in page is shown, the old screen reads
+ * from it.
+ */
 export const forget = async (): Promise<void> => {
   followed = undefined
   closeFeed()
@@ -40,7 +43,7 @@ export const forget = async (): Promise<void> => {
 
 export const startQuery = { queryKey: keys.start, queryFn: loadStart }
 
-/** For screens behind the door: there it is known. */
+/** For screens behind the sign-in, where it is always loaded. */
 export const useStart = (): Start => {
   const { data } = useQuery(startQuery)
   if (data === undefined) throw new Error("the page has not begun")
@@ -50,7 +53,7 @@ export const useStart = (): Start => {
 const mostPeople = 1000
 const nobody: ReadonlyArray<Principal> = []
 
-/** Everybody the person may see; a guest sees nobody else, and that is no fault. */
+/** Everybody the user may see; a guest sees nobody else, which is no error. */
 export const usePeople = (): ReadonlyArray<Principal> => {
   const { data } = useQuery({
     queryKey: keys.people,
@@ -69,7 +72,7 @@ export const usePeople = (): ReadonlyArray<Principal> => {
   return data ?? nobody
 }
 
-/** Agents' work that has not ended, as far as this person sees it; a guest sees none. */
+/** Agents' live runs, as far as the user sees them; a guest sees none. */
 export const useLiveRuns = () =>
   useQuery({
     queryKey: keys.liveRuns,
@@ -77,7 +80,7 @@ export const useLiveRuns = () =>
     retry: false,
   })
 
-/** How many tools wait for somebody to look at how they changed; those who may not see servers see none. */
+/** How many held tools need a review; users who may not see servers get none. */
 export const useHeld = (): number => {
   const { me } = useStart()
   const { data } = useQuery({
@@ -93,7 +96,7 @@ export const useHeld = (): number => {
 export const useNames = (): ((id: string | null) => string) => {
   const { me, spaces } = useStart()
   const people = usePeople()
-  // The same function as long as nobody new is known, so that rows that are given it are drawn once.
+  // The same function until a new name is known, so that rows are not redrawn.
   return useCallback(
     (id) => {
       if (id === null) return "the house"

@@ -1,4 +1,7 @@
-/** A value that is not the house's word, and so not in the cache: what somebody is typing, whether the feed lives. */
+/**
+ * State that does not come from the house, and so is not in the cache: what the user is typing, whether the feed is
+ * alive.
+ */
 import { useSyncExternalStore } from "react"
 
 export interface Store<A> {

@@ -1,10 +1,10 @@
-/** The tools that somebody may call, and for an admin those that somebody else may. */
+/** The tools that the user may call, and for an admin those of other principals. */
 import { keys } from "./cache.ts"
 import { house } from "./house.ts"
 
 const mostTools = 2000
 
-/** All pages of it: a catalogue is looked through as a whole. */
+/** All pages of it: a catalogue is searched as a whole. */
 const everyTool = async (as: string | undefined) => {
   const first = await house.tools.list({ limit: 100, ...(as === undefined ? {} : { as }) })
   const items = [...first.items]

@@ -1,4 +1,4 @@
-/** What comes from the house, as JSON carries it. */
+/** The types of the house's answers, as JSON carries them. */
 import type * as Contract from "@stoa/contract"
 import type { Plain } from "@stoa/sdk"
 
@@ -15,5 +15,5 @@ export type RunStep = Plain<Contract.RunStep>
 export type RunMessage = Plain<Contract.RunMessage>
 export type MemoryRecord = Plain<Contract.MemoryRecord>
 export type MemoryVersion = Plain<Contract.MemoryVersion>
-/** An input, a result, a value: whatever a tool takes or gives. */
+/** An input, a result or another value of a tool. */
 export type Json = MessageCall["input"]

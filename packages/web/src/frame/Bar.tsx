@@ -11,13 +11,13 @@ export interface BarProps {
   readonly icon?: string
   readonly sub?: ReactNode
   readonly children?: ReactNode
-  /** Where the arrow of a phone leads. */
+  /** Where the back arrow of a phone leads. */
   readonly up?: string
 }
 
 let came = false
 
-/** The head of a screen. Whoever comes to it from another one begins at its title. */
+/** The head of a screen. After navigation, the focus starts at its title. */
 export const Bar = ({ children, icon, sub, title, up }: BarProps) => {
   const head = useRef<HTMLHeadingElement>(null)
   const router = useRouter()

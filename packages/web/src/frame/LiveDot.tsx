@@ -8,7 +8,7 @@ const Waiting = ({ until }: { readonly until: number }) => {
   return <>{words.reconnecting(Math.max(0, Math.ceil((until - now) / 1000)))}</>
 }
 
-/** Whether what is on screen is what is. */
+/** Whether the screen is up to date. */
 export const LiveDot = () => {
   const now = useStore(live)
   return (

@@ -1,4 +1,4 @@
-/** Everything is paused: said on every screen, with why; Overview says it itself, and lets it go on. */
+/** Everything is paused: said on every screen, with the reason; Overview says it itself, and can lift it. */
 import { useQuery } from "@tanstack/react-query"
 import { Link, useLocation } from "@tanstack/react-router"
 import { house } from "../feed/house.ts"
@@ -14,7 +14,7 @@ export const Paused = () => {
   const { data } = useQuery({
     queryKey: ["pauses"],
     queryFn: async () => (await house.pauses.list()).items,
-    // Whoever may not see pauses would be refused on every screen, and written down for it.
+    // Users who may not see pauses would be refused, and the refusal recorded, on every screen.
     enabled: me.roles.includes("admin"),
     retry: false,
   })

@@ -1,7 +1,7 @@
 import { FaultPane } from "../parts/panes/Pane.tsx"
 import { words } from "../words/en.ts"
 
-/** An address that leads nowhere, or a screen that failed: said in its place. */
+/** An unknown address, or a screen that failed: shown in its place. */
 export const RouteFault = ({ error }: { readonly error?: unknown }) => (
   <main className="page alone">
     <h1>{words.product}</h1>

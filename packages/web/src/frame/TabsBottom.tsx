@@ -4,7 +4,7 @@ import { Icon } from "../parts/signs/Icon.tsx"
 import { words } from "../words/en.ts"
 import { isMine } from "./side.logic.ts"
 
-/** A phone has no side: four ways below, one pane at a time. */
+/** A phone has no side: four tabs at the bottom, one pane at a time. */
 export const TabsBottom = () => {
   const { decisions, me } = useStart()
   const path = useLocation({ select: ({ pathname }) => pathname })

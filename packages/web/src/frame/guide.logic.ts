@@ -1,4 +1,4 @@
-/** Which guide says how a screen is used. Pure. */
+/** Which guide explains a screen. Pure. */
 const guides: ReadonlyArray<readonly [begins: string, guide: string]> = [
   ["/s/", "spaces"],
   ["/spaces", "spaces"],

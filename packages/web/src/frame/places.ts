@@ -1,4 +1,6 @@
-/** The parts of the house that have a screen, in the order of the side. One line each; `admins` alone see some of them. */
+/**
+ * The parts of the house that have a screen, in the order of the side. One line each; only `admins` see some of them.
+ */
 import type { Principal } from "../feed/types.ts"
 import { words } from "../words/en.ts"
 

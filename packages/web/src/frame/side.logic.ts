@@ -1,4 +1,4 @@
-/** The lists of the side, from what the page began with. */
+/** The lists of the side, from the page's initial data. */
 import type { Decision, Member, Space } from "../feed/types.ts"
 
 const byName = (a: Space, b: Space) => a.name.localeCompare(b.name)
@@ -8,7 +8,7 @@ export interface Sides {
   readonly pairs: ReadonlyArray<{ readonly space: Space; readonly other: Member | undefined }>
 }
 
-/** Archived ones are found by search, not listed. Between two, it is the other one that counts. */
+/** Archived spaces are found by search, not listed. A DM is listed under the other person. */
 export const sidesOf = (all: ReadonlyArray<Space>, me: string): Sides => {
   const open = all.filter(({ archivedAt }) => archivedAt === null)
   return {
@@ -20,7 +20,7 @@ export const sidesOf = (all: ReadonlyArray<Space>, me: string): Sides => {
   }
 }
 
-/** Those this person may answer now and has not approved already. */
+/** Decisions that this person may answer now and has not approved already. */
 export const isMine = (decision: Decision, me: string): boolean =>
   decision.state === "open" && decision.mayAnswer.includes(me) && !decision.approvals.includes(me)
 

@@ -1,4 +1,7 @@
-/** Keys that work everywhere: Ctrl K, ?, and g then a letter. Single letters are silent in fields and can be switched off. */
+/**
+ * Keys that work everywhere: Ctrl K, ?, and g then a letter. Single letters do nothing in fields and can be switched
+ * off.
+ */
 import { useRouter } from "@tanstack/react-router"
 import { useEffect, useRef } from "react"
 import { now } from "../feed/clock.ts"
@@ -17,7 +20,7 @@ const isField = (target: EventTarget | null): boolean =>
 export const useKeys = (): void => {
   const router = useRouter()
   const { me, spaces } = useStart()
-  // It lasts while the list of spaces changes between the two letters.
+  // A ref, because the list of spaces may change between the two letters.
   const pressedG = useRef(0)
   useEffect(() => {
     const neighbour = (step: number) => {

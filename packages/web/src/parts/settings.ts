@@ -1,16 +1,16 @@
-/** What a person has chosen for this browser: theme, keys, how a message is sent. */
+/** What a user has chosen for this browser: theme, keys, how a message is sent. */
 import { makeStore } from "../feed/store.ts"
 
 export type Theme = "system" | "light" | "dark"
 
 export interface Settings {
   readonly theme: Theme
-  /** Keys that are a single letter. */
+  /** Single-letter shortcuts. */
   readonly letters: boolean
   readonly enterSends: boolean
 }
 
-/** Room for a list and what is chosen in it; a phone shows one after the other. */
+/** Whether there is room for a list and its selected item; a phone shows one after the other. */
 export const isWide = (): boolean => matchMedia("(min-width: 48.01rem)").matches
 
 const key = "stoa.settings"
@@ -26,7 +26,7 @@ const kept = (): Settings => {
 
 export const settings = makeStore<Settings>(kept())
 
-/** The house writes the theme into the document, so it must be told: by a cookie that says nothing else. */
+/** The house writes the theme into the document, so a cookie, which contains nothing else, tells it. */
 const showTheme = (theme: Theme) => {
   if (theme === "system") document.documentElement.removeAttribute("data-theme")
   else document.documentElement.setAttribute("data-theme", theme)

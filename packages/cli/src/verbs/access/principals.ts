@@ -16,7 +16,7 @@ const role = Flag.Literals("role", Role.literals).pipe(
   Flag.between(0, 8),
 )
 
-/** What only agents have. */
+/** Flags that only agents have. */
 const thinking = {
   model: Flag.String("model").pipe(
     Flag.withDescription("A model of the agent; several are tried in the given order"),

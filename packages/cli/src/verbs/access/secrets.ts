@@ -12,7 +12,7 @@ const set = Command.make(
   { name },
   Effect.fn(function* ({ name }) {
     if (process.stdin.isTTY) yield* printNote("Type the value, then Enter and Ctrl-D. It is shown while you type.")
-    // The newline an editor or echo leaves is not part of a key.
+    // The trailing newline of an editor or echo is not part of a key.
     const value = (yield* stdin).replace(/\r?\n$/, "")
     if (value === "") return yield* refused(`stdin was empty. Give the value: stoa secrets set ${name} < file`)
     yield* ask((stoa) => stoa.secrets.set(name, { value }))

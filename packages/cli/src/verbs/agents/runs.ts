@@ -68,14 +68,14 @@ const watch = Command.make(
   Effect.fn(function* ({ run: id }) {
     const stoa = yield* client
     const { json } = yield* root
-    /** What its model is saying stands on a line that has not ended. */
+    /** Whether the model's output has an unfinished line. */
     let saying = false
     const endLine = Effect.suspend(() => {
       const ended = saying ? printLine("") : Effect.void
       saying = false
       return ended
     })
-    /** `isLast`: nothing of it comes any more. One that is over before that has still something to say. */
+    /** `isLast`: nothing more will come. A run that is over before that may still have output. */
     const say = Effect.fnUntraced(function* (isLast: boolean) {
       const one = yield* ask((asked) => asked.runs.get(id))
       if (!isLast && over.includes(one.state)) return false
@@ -86,7 +86,7 @@ const watch = Command.make(
     const hear = Effect.fnUntraced(function* (name: string, { body }: Readonly<Record<string, unknown>>) {
       const { run: whose, text } = (body ?? {}) as { readonly run?: unknown; readonly text?: unknown }
       if (json || whose !== id) return
-      // What it had said so far was taken back.
+      // Its output so far was withdrawn.
       if (name === "run.restarted") yield* endLine
       if (name !== "run.text" || typeof text !== "string") return
       saying = true
@@ -95,7 +95,7 @@ const watch = Command.make(
     const stop = new AbortController()
     const stands = Promise.withResolvers<void>()
     const feed = stoa.feed({ signal: stop.signal, onStand: () => stands.resolve() })
-    // The feed stands before the first look: what happens in between is not missed.
+    // The feed is open before the first read, so that nothing in between is missed.
     const first = feed.next()
     const next = (promise: typeof first) => Effect.promise(() => promise)
     const follow = Effect.gen(function* () {
@@ -103,7 +103,7 @@ const watch = Command.make(
       if (yield* say(true)) return
       for (let item = yield* next(first); item.done !== true; item = yield* next(feed.next())) {
         if (item.value.type === "delta") yield* hear(item.value.name, item.value.delta)
-        // Something was missed: how it stands is asked.
+        // Something was missed: reads the present state.
         if (item.value.type === "reload" && (yield* say(true))) return
         if (item.value.type !== "event") continue
         const { body, kind } = item.value.event as { readonly kind: string; readonly body: { readonly run?: unknown } }
@@ -111,7 +111,7 @@ const watch = Command.make(
         if (yield* say(kind === "run.ended")) return
       }
     })
-    // A stream that stays open would keep the command from ending.
+    // An open stream would keep the command from ending.
     yield* Effect.ensuring(
       follow,
       Effect.sync(() => stop.abort()),

@@ -1,4 +1,4 @@
-/** Teams of agents: what `stoa agents` has beside adding and listing, and `stoa team FILE`. */
+/** Teams of agents: what `stoa agents` has besides adding and listing, and `stoa team FILE`. */
 import type { NewTeamAgent, TeamAgent } from "@stoa/contract"
 import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
@@ -95,7 +95,7 @@ export const team = Command.make(
     const { children, instructions, name, say: words, toolsets, ...profile } = yield* readTeam(file)
     const members = membersOf(name, children)
     const made: Array<string> = []
-    // Half a team would be in the way of the next try.
+    // Half a team would block the next attempt.
     const undo = Effect.suspend(() =>
       Effect.forEach(made.toReversed(), (one) => Effect.ignore(ask((stoa) => stoa.agents.stop(one, { remove: true })))),
     )

@@ -1,4 +1,7 @@
-/** A team in a file: its root, what each is told, and what is said to the root at the end. Read whole before anybody is made. */
+/**
+ * A team in a file: its root, each agent's persona, and the message to the root at the end. Read completely before any
+ * agent is made.
+ */
 // edge: reads a file that is named on the command line.
 import { readFileSync } from "node:fs"
 import { dirname, resolve } from "node:path"
@@ -29,7 +32,7 @@ const decode = Schema.decodeUnknownEffect(TeamFile, { errors: "all", onExcessPro
 export const readTeam = Effect.fnUntraced(function* (file: string) {
   const read = yield* Effect.try({
     try: (): unknown => {
-      // Programs that lie beside the file are named from there: a command has no folder of its own.
+      // Programs beside the file are named relative to it: a command has no folder of its own.
       const here = JSON.stringify(dirname(resolve(file))).slice(1, -1)
       return JSON.parse(readFileSync(file, "utf8").replaceAll("${here}", () => here))
     },
@@ -42,7 +45,7 @@ export const readTeam = Effect.fnUntraced(function* (file: string) {
   })
 })
 
-/** With those above them: parents are made before their children. */
+/** With their parents: parents are made before their children. */
 export const membersOf = (
   parent: string,
   members: ReadonlyArray<Member> = [],

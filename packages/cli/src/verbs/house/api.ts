@@ -1,4 +1,4 @@
-/** Every endpoint of the contract as a command, so that the command line can do all that HTTP can. */
+/** Every endpoint of the contract as a command, so that the command line can do everything HTTP can. */
 // edge: writes bytes to stdout.
 import { Api } from "@stoa/contract"
 import type { Stoa } from "@stoa/sdk"
@@ -29,7 +29,7 @@ const callOf = (stoa: Stoa, group: string, name: string): Call | undefined =>
 const isPage = (answer: unknown): answer is { readonly items: unknown } =>
   typeof answer === "object" && answer !== null && "items" in answer && "next" in answer
 
-/** A large answer goes through, chunk by chunk. */
+/** A large answer is streamed, chunk by chunk. */
 const pour = (bytes: AsyncIterable<Uint8Array>) =>
   Effect.tryPromise({
     try: async () => {
@@ -65,7 +65,7 @@ export const api = Command.make(
     const given = yield* Effect.forEach(args, argument)
     const answer = yield* Effect.tryPromise({
       try: () => call(...given),
-      // What the client itself refuses to send was a mistake in the arguments.
+      // If the client itself refuses to send it, the arguments were wrong.
       catch: (cause) => (cause instanceof TypeError ? refused(cause.message) : failureOf(cause)),
     })
     yield* print(answer)

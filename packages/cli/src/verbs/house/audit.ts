@@ -5,7 +5,7 @@ import { given, switchFlag, textFlag } from "../../flags.ts"
 import { nameOf, namesForPeople, withNames } from "../../names.ts"
 import { ask, list, root } from "../../root.ts"
 
-/** As it comes: a trail may be larger than memory. */
+/** Streamed: a trail may be larger than memory. */
 const exported = ask(async (stoa) => {
   for await (const chunk of await stoa.audit.export())
     await new Promise<void>((done, fail) =>

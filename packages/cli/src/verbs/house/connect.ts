@@ -1,4 +1,4 @@
-/** `stoa connect claude-code`: the line to paste, with a token of its own for the agent the program acts as. */
+/** `stoa connect claude-code`: the line to paste, with a new token for the agent the program acts as. */
 import { connectableClients, type ConnectableName, type ConnectionLine, StoaError } from "@stoa/sdk"
 import { DateTime, Effect, Option } from "effect"
 import { Argument, Command } from "effect/cli"
@@ -7,10 +7,10 @@ import { ask, client, place, show, printNote } from "../../root.ts"
 
 const names = Object.keys(connectableClients) as [ConnectableName, ...Array<ConnectableName>]
 
-/** How long the token of a program is good. */
+/** How long a program's token is valid. */
 const days = 90
 
-/** The agent of this name; made, where there is none. */
+/** The agent of this name; created if there is none. */
 const agentOf = Effect.fnUntraced(function* (name: string) {
   const stoa = yield* client
   return yield* ask(async () => {

@@ -1,4 +1,4 @@
-/** `stoa demo`: what the demo office is made of, what it thinks with, and how to take it away. */
+/** `stoa demo`: what the demo office consists of, which model it uses, and how to remove it. */
 import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import { refused } from "../../Failure.ts"

@@ -17,14 +17,14 @@ const words = (item: Exclude<FeedItem, { readonly type: "reload" }>, known: Name
 const jsonOf = (item: Exclude<FeedItem, { readonly type: "reload" }>): string =>
   visibleJson(item.type === "event" ? item.event : item.delta)
 
-/** `known`: names as they were at the start, or nothing where JSON is wanted. */
+/** `known`: names at the start, or undefined for JSON. */
 const print = async (items: AsyncIterable<FeedItem>, known: Names | undefined): Promise<void> => {
   for await (const item of items)
     if (item.type === "reload") process.stderr.write(`Read again what you know: ${visible(item.reason)}\n`)
     else process.stdout.write(`${known === undefined ? jsonOf(item) : visible(words(item, known))}\n`)
 }
 
-/** Heard again and again: a launcher and the terminal may both send the same Ctrl-C. */
+/** Handles repeated signals: a launcher and the terminal may both send the same Ctrl-C. */
 const stopAsked = Effect.callback<void>((resume) => {
   const stop = () => resume(Effect.void)
   process.on("SIGINT", stop).on("SIGTERM", stop).on("disconnect", stop)
@@ -43,7 +43,7 @@ export const events = Command.make(
   Effect.fn(function* ({ after, names, space }) {
     const { json } = yield* root
     const stoa = yield* client
-    // The feed waits for a house that is away; whoever mistyped an address or a token wants to know now.
+    // The feed would wait for a missing house; a mistyped address or token should be reported now.
     yield* ask((house) => house.principals.me())
     const wanted = {
       onReconnect: (why: string) => void process.stderr.write(`${why}; connecting again\n`),

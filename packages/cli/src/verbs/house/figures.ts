@@ -1,4 +1,4 @@
-/** How the house has been: what Overview shows, for a terminal. */
+/** Figures about the house: what Overview shows, for a terminal. */
 // edge: asks for a span that ends now.
 import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"

@@ -30,7 +30,7 @@ export const reload = Command.make(
     const done = yield* ask((stoa) => stoa.house.reload())
     const count = done.added.length + done.changed.length + done.retired.length
     yield* show(done, count === 0 ? `${done.file}: nothing has changed` : `${done.file}: ${said(done)}`)
-    // A house of an earlier version has none.
+    // A house of an earlier version has no warnings.
     yield* Effect.forEach((done.warnings as typeof done.warnings | undefined) ?? [], printNote, { discard: true })
   }),
 ).pipe(Command.withDescription("Apply the configuration file, all of it or nothing"))
@@ -56,7 +56,7 @@ export const doctor = Command.make(
   Effect.fn(function* ({ accept }) {
     const { json } = yield* root
     if (Option.isSome(accept)) yield* ask((stoa) => stoa.house.accept({ check: accept.value }))
-    // A house that does not run is looked over where it lies.
+    // A house that does not run is checked in its data folder.
     const report = (yield* houseRuns) ? yield* ask((stoa) => stoa.house.doctor()) : yield* doctorHere
     if (json) yield* printJson(report)
     else
@@ -91,7 +91,7 @@ export const backup = Command.make(
   Command.withExamples([{ command: "stoa backup house-2026-11-15.db", description: "A copy of today" }]),
 )
 
-/** Written beside and renamed: a broken download leaves no file that looks whole. */
+/** Written beside and renamed: an interrupted download leaves no file that looks complete. */
 const download = (file: string, withKey: boolean) =>
   Effect.flatMap(client, (stoa) =>
     Effect.tryPromise({
@@ -120,7 +120,7 @@ export const restore = Command.make(
     replace: switchFlag("replace", "Replace the existing data; a copy of it is kept"),
   },
   Effect.fn(function* ({ file, replace }) {
-    // The folder's lock keeps it from a house that runs.
+    // The folder's lock prevents this while a house runs.
     yield* restoreHere(file, replace)
   }),
 ).pipe(Command.withDescription("Restore a backup; the house must not be running"))

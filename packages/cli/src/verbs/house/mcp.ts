@@ -11,10 +11,10 @@ import { House } from "../../mcp/house.ts"
 import { fetchOver } from "../../mcp/socket.ts"
 
 const say = (line: string): void => void process.stderr.write(`stoa: ${line}\n`)
-/** A house that was named is waited for; one of our own starts within seconds or says why not. */
+/** A named house is waited for; our own starts within seconds or reports why not. */
 const patienceMs = 30_000
 
-/** Signals end the input: what follows is the same as when the client closes it. */
+/** Signals end the input, with the same consequences as when the client closes it. */
 const endOnSignal = (): void => {
   const end = () => void process.stdin.destroy()
   process.on("SIGINT", end).on("SIGTERM", end).on("disconnect", end)
@@ -43,7 +43,7 @@ export const mcp = Command.make(
     endOnSignal()
     yield* Effect.tryPromise({
       try: async () => {
-        // Whoever mistyped an address in a client's settings reads it in the client's log.
+        // A mistyped address in a client's settings is reported in the client's log.
         if (target().given) void house.look()
         else await house.find(patienceMs)
         await bridge({ house, path, input: process.stdin, output: process.stdout, say })

@@ -1,4 +1,4 @@
-/** Conversations with one agent that last: begun, gone on with, renamed, deleted. */
+/** Lasting conversations with one agent: started, resumed, renamed, deleted. */
 import { Effect } from "effect"
 import { Argument, Command } from "effect/cli"
 import { given, textFlag } from "../../flags.ts"

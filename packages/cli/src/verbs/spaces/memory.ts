@@ -1,4 +1,4 @@
-/** What lasts: your records, their versions, and who else may read them. */
+/** Memory: your records, their versions, and who else may read them. */
 import {
   batchesOf,
   jsonLinesOf,
@@ -253,10 +253,10 @@ const exportVerb = Command.make(
   ]),
 )
 
-/** Below what a house takes at once, with room for the rest of the body. */
+/** Less than a house accepts at once, with room for the rest of the body. */
 const largestPart = 3 * 1024 * 1024
 
-/** What a house says of a line, said of the file it is from. */
+/** Translates the house's error about a line to the file it is from. */
 const inFiles = (failure: Failure, placeOf: (at: number) => string | undefined): Failure => {
   const issues = failure.cause instanceof StoaError ? failure.cause.issues : []
   const named = issues.flatMap(({ message, path }) => {

@@ -57,7 +57,7 @@ interface ShownCall {
   readonly error?: unknown
 }
 
-/** A visible call is a message without a text: its tool, its input and what became of it. */
+/** A visible call is a message without text: shows its tool, its input and its outcome. */
 const textOf = ({ call, text }: { readonly call: ShownCall | null; readonly text: string }): string => {
   if (call === null) return text
   const { error, input, output, tool } = call

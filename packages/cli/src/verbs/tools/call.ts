@@ -22,13 +22,13 @@ const next: Record<string, (on: string, call: string) => string> = {
   callback: () => "the one who does the work says so",
 }
 
-/** Whoever waits for nobody is told so. */
+/** If nobody can answer, say so. */
 const unanswerable = (decision: string) =>
   Effect.map(Effect.option(ask((stoa) => stoa.decisions.get(decision))), (found) =>
     found._tag === "Some" && found.value.mayAnswer.length === 0 && found.value.state === "open" ? `${nobody} ` : "",
   )
 
-/** What became of it: its output on stdout; what did not end well is a sentence and an exit code. */
+/** The outcome: the output on stdout; anything else is a sentence and an exit code. */
 const report = Effect.fnUntraced(function* (call: CallLike) {
   const { error, id, on, output, state, tool } = call
   const { json } = yield* root
@@ -48,7 +48,7 @@ const report = Effect.fnUntraced(function* (call: CallLike) {
   })
 })
 
-/** The house names the nearest tool; where to find the others is for the command line to say. */
+/** The house names the nearest tool; the command line adds where to find the others. */
 const whereToLook = (failure: Failure): Failure =>
   failure.cause instanceof StoaError && failure.cause.tag === "ToolNotFoundError"
     ? refused(`${failure.message} See what you may call with: stoa tools ls`)

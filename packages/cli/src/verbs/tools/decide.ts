@@ -10,7 +10,7 @@ import { knownNames, nameOf, namesForPeople } from "../../names.ts"
 import { all, ask, client, list, printLine, root, show, printNote } from "../../root.ts"
 import { asTyped } from "../../Settings.ts"
 
-/** Our own hints name the command that works here. Others' lines stand behind a bar and stay as they are. */
+/** Our own hints name the command that works here. Lines of others are behind a bar and stay unchanged. */
 const linesOf = (...args: Parameters<typeof decisionLines>) =>
   decisionLines(...args).map((line) => (line.startsWith("  answer: ") ? asTyped(line) : line))
 
@@ -22,7 +22,7 @@ interface Wanted {
   readonly all: boolean
 }
 
-/** Longest waiting first, as the house lists them. A program that asks for JSON gets all of it, unless it says how many. */
+/** Longest waiting first, as the house lists them. With --json all of them, unless a limit is given. */
 const open = Effect.fnUntraced(function* ({ all: everything, cursor: from, limit }: Wanted) {
   const { json } = yield* root
   const stoa = yield* client
@@ -36,7 +36,7 @@ const open = Effect.fnUntraced(function* ({ all: everything, cursor: from, limit
     : yield* ask(() => page(count, start))
   if (json) return yield* list(items, [])
   if (items.length === 0) return yield* printNote("There are no open questions.")
-  // Short only where all are seen: what is not shown may begin alike.
+  // Short ids only if all are shown: a hidden one may begin alike.
   const short = next === null && start === undefined ? shortIds(items.map((one) => one.id)) : new Map<string, string>()
   const known = yield* knownNames
   for (const one of items) for (const line of linesOf(one, known, short.get(one.id) ?? one.id)) yield* printLine(line)
@@ -61,7 +61,7 @@ const approvals = Effect.fnUntraced(function* () {
   yield* list(json ? items : named, ["id", "principal", "tool", "givenBy", "createdAt"])
 })
 
-/** The decision a person means: its id, or a beginning of it that only one open decision has. */
+/** The decision a person means: its id, or a prefix that only one open decision has. */
 const idOf = Effect.fnUntraced(function* (given: string) {
   if (/^dcs_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(given)) return given
   const stoa = yield* client
@@ -79,7 +79,7 @@ const idOf = Effect.fnUntraced(function* (given: string) {
   )
 })
 
-/** The whole of one decision, on stderr where stdout is for data. */
+/** One complete decision, on stderr if stdout is for data. */
 const whole = Effect.fnUntraced(function* (id: string, write: (line: string) => Effect.Effect<void>) {
   const decision = yield* ask((stoa) => stoa.decisions.get(id))
   const known = yield* knownNames
@@ -87,7 +87,7 @@ const whole = Effect.fnUntraced(function* (id: string, write: (line: string) => 
   return decision
 })
 
-/** At a terminal the question is shown and its answer asked for, field by field where it is a form. */
+/** At a terminal, shows the question and asks for the answer, field by field for a form. */
 const askHere = Effect.fnUntraced(function* (decision: Decision) {
   const fields = fieldsOf(decision.schema)
   const answer = yield* Effect.tryPromise({

@@ -6,7 +6,7 @@ import { ask, list, root, show, printNote } from "../../root.ts"
 
 const server = Argument.String("server").pipe(Argument.withDescription("Its name"))
 
-/** `KEY=value`; the value may hold more of them. */
+/** `KEY=value`; the value may contain more `=`. */
 const pair = Effect.fnUntraced(function* (text: string, flag: string) {
   const at = text.indexOf("=")
   return at > 0
@@ -19,7 +19,7 @@ const pairs = (texts: ReadonlyArray<string>, flag: string) =>
     (all) => Object.fromEntries(all),
   )
 
-/** What a definition says to people. */
+/** The readable texts of a definition. */
 const wordsOf = (definition: unknown): string | undefined =>
   (definition as { readonly description?: string } | null | undefined)?.description
 
@@ -27,8 +27,8 @@ const several = (name: string, words: string) =>
   Flag.String(name).pipe(Flag.withDescription(words), Flag.between(0, 1000))
 
 /**
- * `stoa servers add NAME --url U` is the server's address: whoever writes it there means that one. The house's own stands
- * before the verb, or in STOA_URL.
+ * In `stoa servers add NAME --url U` the flag is the server's address. The house's own address comes before the verb,
+ * or from STOA_URL.
  */
 export const serverUrl = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
   const options = args.includes("--") ? args.indexOf("--") : args.length
@@ -131,7 +131,7 @@ const rm = Command.make(
   }),
 ).pipe(Command.withDescription("Remove an MCP server"))
 
-/** So much of a digest cannot be met by another definition on purpose; less could. */
+/** A digest prefix this long cannot be matched deliberately by another definition; a shorter one could. */
 const shortest = 16
 
 const pinned = Command.make(
@@ -153,7 +153,7 @@ const pinned = Command.make(
   }),
 ).pipe(Command.withDescription("List its tools: active, held for review, or left out"))
 
-/** Line by line. What a terminal would not show, or would show elsewhere, is written out. */
+/** Line by line. Characters that a terminal would hide or move are written out. */
 const linesOf = (definition: unknown): ReadonlyArray<string> =>
   JSON.stringify(definition, null, 2)
     .split("\n")
@@ -164,7 +164,7 @@ const marked = (words: string, mark: string, lines: ReadonlyArray<string>, other
   words,
   ...lines.map((line) => `${others.includes(line) ? " " : mark} ${line}`),
 ]
-/** Both whole, with a mark at the lines that the other has not. */
+/** Both completely, with a mark at the lines that differ. */
 const changeOf = (before: unknown, now: unknown): string => {
   const [old, young] = [linesOf(before), linesOf(now)]
   return [...marked("It said:", "-", old, young), ...marked("It says now:", "+", young, old)].join("\n")
@@ -195,7 +195,7 @@ const accept = Command.make(
     }
     const seen = digest.value.toLowerCase()
     if (seen.length < shortest) return yield* refused(`--digest has at least ${shortest} characters.`)
-    // What was looked at, and not what the server may have made of it meanwhile: the house compares the whole of it.
+    // The reviewed definition, not what the server may have made of it since: the house compares the complete digest.
     const whole = held.digest.startsWith(seen) ? held.digest : seen
     const now = yield* ask((stoa) => stoa.mcpServers.accept(server, tool, { digest: whole }))
     yield* show(now, `${server}/${tool} may be called again`)

@@ -56,7 +56,7 @@ const calls = Command.make(
   Command.withExamples([{ command: "stoa tools calls weather --json", description: "Your last 20 calls of it" }]),
 )
 
-/** Every fault a line, by its path. */
+/** One line per fault, by its path. */
 const faulty = Effect.fnUntraced(function* (issues: ReadonlyArray<Issue>, file: string) {
   for (const { message, path } of issues) yield* printNote(path === "" ? message : `${path}: ${message}`)
   return yield* refused(
@@ -64,7 +64,7 @@ const faulty = Effect.fnUntraced(function* (issues: ReadonlyArray<Issue>, file: 
   )
 })
 
-/** The tools of a file: one, a list, or `{"tools": [...]}`. Read to the end before the first is sent. */
+/** The tools of a file: one, a list, or `{"tools": [...]}`. Read completely before the first is sent. */
 const forms = Effect.fnUntraced(function* (file: string) {
   const value = yield* jsonFile(file)
   const held = (value as { readonly tools?: unknown } | null)?.tools
@@ -99,7 +99,7 @@ const send = (
       for (const form of tools) {
         const tool = yield* Effect.mapError(
           ask((stoa) => sent(stoa, form)),
-          // Whoever sends many wants to know how far it came.
+          // Says how many were added before the failure.
           (failure) =>
             single
               ? failure
@@ -161,7 +161,7 @@ const load = Command.make(
     ),
   },
   Effect.fn(function* ({ apply, baseUrl, file, include, prefix }) {
-    // As text: an API's description has more values than any other body may have.
+    // As text: an API description has more values than any other body may have.
     const document = JSON.stringify(yield* jsonFile(file))
     const report = yield* ask((stoa) =>
       stoa.tools.import(

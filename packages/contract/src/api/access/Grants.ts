@@ -30,7 +30,7 @@ export class GrantsApi extends HttpApiGroup.make("grants")
         principal: Schema.optionalKey(PrincipalRef),
         action: Action,
         resource: Schema.String,
-        /** With all rules that fit, and the gates; `space`: as a call made there. */
+        /** With all matching rules, and the gates; `space`: as for a call made there. */
         explain: Schema.optionalKey(Schema.Literals(["true", "false"])),
         space: Schema.optionalKey(Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(100))),
       },

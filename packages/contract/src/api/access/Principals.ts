@@ -11,7 +11,7 @@ export const PrincipalChange = Schema.Struct({
   name: Schema.optionalKey(Name),
   roles: Schema.optionalKey(Schema.Array(Role).check(Schema.isMaxLength(8))),
   toolsets: Schema.optionalKey(Schema.Array(ToolsetName).check(Schema.isMaxLength(8))),
-  /** `null` takes it away. One principal a wallet. */
+  /** `null` removes it. A wallet belongs to one principal. */
   wallet: Schema.optionalKey(Schema.NullOr(Wallet)),
 })
 

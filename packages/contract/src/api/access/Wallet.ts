@@ -5,7 +5,7 @@ import { IssuedToken } from "../../access/Token.ts"
 import { NewWalletChallenge, WalletChallenge, WalletSignature } from "../../access/Wallet.ts"
 import { SmallBody } from "../guards.ts"
 
-/** Asked without a token: it is how one gets one. */
+/** Needs no token: it is a way to get one. */
 export class WalletApi extends HttpApiGroup.make("wallet")
   .add(
     HttpApiEndpoint.post("challenge", "/wallet/challenge", {

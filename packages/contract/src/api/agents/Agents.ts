@@ -16,7 +16,7 @@ import { Message, NewMessage } from "../../spaces/Message.ts"
 const ref = { agent: PrincipalRef }
 const MessageText = NewMessage.fields.text
 
-/** What an agent has beside its identity. The list of agents is among the principals. */
+/** What an agent has besides its identity. The list of agents is among the principals. */
 export class AgentsApi extends HttpApiGroup.make("agents")
   .add(
     HttpApiEndpoint.get("tree", "/agents/tree", { success: pageOfMany(TeamAgent) }),

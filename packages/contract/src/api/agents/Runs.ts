@@ -21,17 +21,17 @@ import { made } from "../guards.ts"
 
 const ref = { run: RunId }
 
-/** Agents' work: yours, that of agents you own; an admin sees everybody's. */
+/** Agents' runs: your own, and those of agents you own; an admin sees all. */
 export class RunsApi extends HttpApiGroup.make("runs")
   .add(
     HttpApiEndpoint.get("list", "/runs", {
       query: {
         ...pageQuery,
         agent: Schema.optionalKey(PrincipalRef),
-        /** `live`: whatever has not ended. */
+        /** `live`: not ended. */
         state: Schema.optionalKey(Schema.Literals([...RunState.literals, "live"])),
         space: Schema.optionalKey(Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(100))),
-        /** All that work for this outermost run, and itself. */
+        /** This outermost run, and all runs that work for it. */
         root: Schema.optionalKey(RunId),
       },
       success: pageOfMany(Run),
@@ -77,7 +77,7 @@ export class RunsApi extends HttpApiGroup.make("runs")
   )
   .prefix("/api/v1") {}
 
-/** Who waits for whose answer, as those see it who see the runs. */
+/** Who waits for whose answer, visible to those who see the runs. */
 export class WaitsApi extends HttpApiGroup.make("waits")
   .add(
     HttpApiEndpoint.get("list", "/runs/waits", { success: pageOfMany(RunWait) }),
@@ -91,7 +91,7 @@ export class WaitsApi extends HttpApiGroup.make("waits")
 
 const letter = { letter: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(100)) }
 
-/** What could not be handled: an admin looks at it, and has it tried again or put away. */
+/** Events that could not be handled: an admin retries or dismisses them. */
 export class DeadLettersApi extends HttpApiGroup.make("deadLetters")
   .add(
     HttpApiEndpoint.get("list", "/runs/dead-letters", { success: pageOfMany(DeadLetter), error: problem(Forbidden) }),

@@ -13,14 +13,15 @@ export class AuditApi extends HttpApiGroup.make("audit")
         principal: Schema.optionalKey(Schema.String),
         tool: Schema.optionalKey(Schema.String),
         result: Schema.optionalKey(AuditResult),
-        /** All that one request or run brought about. */
+        /** Everything that one request or run caused. */
         correlation: Schema.optionalKey(Schema.String),
       },
       success: pageOfMany(AuditEntry),
       error: problem(Missing),
     }),
     HttpApiEndpoint.get("chain", "/audit/chain", { success: AuditChain }),
-    // A line an entry, oldest first, between a line that says where it begins and one that says whether it is whole.
+    // One line per entry, oldest first, after a line that says where it begins and before one that says whether it is
+    // intact.
     HttpApiEndpoint.get("export", "/audit/export", {
       success: HttpApiSchema.StreamUint8Array({ contentType: "application/jsonl" }),
     }),

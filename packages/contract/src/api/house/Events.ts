@@ -5,7 +5,7 @@ import { FaceName } from "../../Faces.ts"
 
 export const lastEventId = Schema.FiniteFromString.check(Schema.isInt(), Schema.isGreaterThanOrEqualTo(0))
 
-/** The feed: what the caller may see, as it happens, and from any place in the past that is still kept. */
+/** The feed: what the caller may see, live, and from any cursor that is still stored. */
 export class EventsApi extends HttpApiGroup.make("events")
   .add(
     HttpApiEndpoint.get("watch", "/events", {

@@ -9,17 +9,17 @@ import { problem } from "../../Problem.ts"
 const Status = Schema.Struct({ status: Schema.Literals(["ok", "starting", "draining"]) })
 const Ready = Schema.Struct({
   ...Status.fields,
-  /** Only while it is: the house reads on, and answers writes with 507. */
+  /** Only while it is full: reads work, and writes answer 507. */
   disk: Schema.optionalKey(Schema.Literal("full")),
 })
 
-/** Asked by machines, without a token. */
+/** For machines, without a token. */
 export class HealthApi extends HttpApiGroup.make("health").add(
   HttpApiEndpoint.get("alive", "/healthz", { success: Status }),
   HttpApiEndpoint.get("ready", "/readyz", { success: Ready, error: Status.pipe(HttpApiSchema.status(503)) }),
 ) {}
 
-/** Figures for whoever watches the house from outside, in Prometheus' text form. */
+/** Metrics for monitoring, in Prometheus' text format. */
 export class MetricsApi extends HttpApiGroup.make("metrics").add(
   HttpApiEndpoint.get("read", "/metrics", {
     success: Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/plain; version=0.0.4; charset=utf-8" })),
@@ -31,11 +31,11 @@ const Reloaded = Schema.Struct({
   added: Schema.Array(Schema.String),
   changed: Schema.Array(Schema.String),
   retired: Schema.Array(Schema.String),
-  /** What is in force as it stands, but probably not as it was meant. */
+  /** Valid settings that are probably not meant. */
   warnings: Schema.Array(Schema.String),
 })
 
-/** Keeping the house: what an operator asks of it. */
+/** What an operator can ask of the house. */
 export class HouseApi extends HttpApiGroup.make("house")
   .add(
     HttpApiEndpoint.post("reload", "/reload", { success: Reloaded, error: problem(ConfigFaulty) }),

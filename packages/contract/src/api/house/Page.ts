@@ -9,7 +9,7 @@ import { problem } from "../../Problem.ts"
 import { Space } from "../../spaces/Space.ts"
 import { SmallBody } from "../guards.ts"
 
-/** Asked without a token in a header: it is how a browser keeps one, where no script can read it. */
+/** Needs no token in a header: it stores one in the browser, where no script can read it. */
 export class SessionApi extends HttpApiGroup.make("session")
   .add(
     HttpApiEndpoint.post("open", "/session", {
@@ -17,7 +17,7 @@ export class SessionApi extends HttpApiGroup.make("session")
       success: HttpApiSchema.NoContent,
       error: [problem(Unauthenticated), problem(TooManyRequests)],
     }),
-    /** Never 401: a page asks it before anything else, and a browser writes every refusal to its console. */
+    /** Never 401: a page calls it first, and a browser writes every refusal to its console. */
     HttpApiEndpoint.get("look", "/session", {
       success: Schema.Struct({ principal: Schema.NullOr(Principal) }),
       error: problem(TooManyRequests),
@@ -37,20 +37,20 @@ export class Start extends Schema.Class<Start>("Start")({
     name: Schema.String,
     version: Schema.String,
     address: Schema.String,
-    /** The space that the demo begins in, while there is one. */
+    /** The space that the demo starts in, if there is one. */
     demo: Schema.NullOr(SpaceId),
   }),
-  /** Those the caller sees, with what it has not read; the first hundred. */
+  /** The spaces the caller sees, with what is unread; the first hundred. */
   spaces: Schema.Array(Space),
-  /** Those that are open and the caller sees; the first hundred. */
+  /** The open decisions the caller sees; the first hundred. */
   decisions: Schema.Array(Decision),
-  /** The names of the owner's own cards: each draws what tools with that `customUI` gave. */
+  /** The names of the owner's own cards: each draws the results of tools with that `customUI`. */
   cards: Schema.Array(Schema.String),
-  /** A feed that begins after this one misses nothing of what is here. */
+  /** A feed that starts after this cursor misses nothing. */
   cursor: Schema.Int,
 }) {}
 
-/** What a page begins with, in one answer. */
+/** What a page needs to start, in one answer. */
 export class PageApi extends HttpApiGroup.make("page")
   .add(HttpApiEndpoint.get("start", "/start", { success: Start }))
   .prefix("/api/v1") {}

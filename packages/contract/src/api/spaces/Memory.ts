@@ -36,13 +36,13 @@ export class MemoryApi extends HttpApiGroup.make("memory")
     HttpApiEndpoint.get("list", "/memory", {
       query: {
         ...pageQuery,
-        /** A question in plain words: the best first. */
+        /** A search in plain words: best matches first. */
         q: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(2000))),
         namespace: Schema.optionalKey(MemoryNamespace),
         kind: Schema.optionalKey(MemoryKind),
         key: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(512))),
         tag: Schema.optionalKey(MemoryTag),
-        /** Somebody else's: what they made public or shared with the caller. */
+        /** Another principal's records: those that are public or shared with the caller. */
         owner: Schema.optionalKey(PrincipalRef),
         deleted: Schema.optionalKey(Schema.Literals(["true", "false"])),
       },
@@ -63,9 +63,9 @@ export class MemoryApi extends HttpApiGroup.make("memory")
     }),
     HttpApiEndpoint.post("erase", "/memory/erase", {
       payload: Schema.Struct({
-        /** The caller's own name: nothing is erased by mistake. */
+        /** The caller's own name, so that nothing is erased by mistake. */
         confirm: Schema.String,
-        /** Only says how many records would go. */
+        /** Only returns how many records would be erased. */
         dryRun: Schema.optionalKey(Schema.Boolean),
       }),
       success: Schema.Struct({ erased: Schema.Int }),
@@ -80,7 +80,7 @@ export class MemoryApi extends HttpApiGroup.make("memory")
     }),
     HttpApiEndpoint.delete("remove", "/memory/:id", {
       params: ref,
-      /** With its history, and for good. Otherwise it can be restored. */
+      /** With its history, and irrevocably. Otherwise it can be restored. */
       query: { permanent: Schema.optionalKey(Schema.Literals(["true", "false"])) },
       success: HttpApiSchema.NoContent,
       error: [problem(Missing), problem(WrongState), problem(Forbidden)],
@@ -94,7 +94,7 @@ export class MemoryApi extends HttpApiGroup.make("memory")
     }),
     HttpApiEndpoint.get("diff", "/memory/:id/diff", {
       params: ref,
-      /** Two versions; without them, what the newest changed. */
+      /** Two versions; by default, what the newest changed. */
       query: { from: Schema.optionalKey(versionQuery), to: Schema.optionalKey(versionQuery) },
       success: MemoryDiff,
       error: [problem(Missing), problem(WrongState)],

@@ -15,7 +15,7 @@ export class MessagesApi extends HttpApiGroup.make("messages")
   .add(
     HttpApiEndpoint.get("search", "/messages", {
       query: {
-        /** A question in plain words: the best first. What stands in quotes must be there word for word. */
+        /** A search in plain words: best matches first. Quoted text must occur word for word. */
         q: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(2000)),
         space: Schema.optionalKey(SpaceRef),
         ...pageQuery,

@@ -17,7 +17,7 @@ export class CallsApi extends HttpApiGroup.make("calls")
         ...pageQuery,
         state: Schema.optionalKey(CallState),
         tool: Schema.optionalKey(Schema.String),
-        /** Oldest first, unless told. A cursor goes on in the order it was given in. */
+        /** Oldest first by default. A cursor continues in the order it was made in. */
         order: Schema.optionalKey(CallOrder),
       },
       success: pageOfMany(Call),
@@ -36,7 +36,7 @@ export class CallsApi extends HttpApiGroup.make("calls")
   )
   .prefix("/api/v1") {}
 
-/** Apart from the others: a signed callback has no token, and its signature is checked here instead. */
+/** Separate from the others: a signed callback has no token, and its signature is checked here instead. */
 export class ResultsApi extends HttpApiGroup.make("results")
   .add(
     HttpApiEndpoint.post("submit", "/calls/:call/result", {

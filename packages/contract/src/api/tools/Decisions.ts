@@ -10,7 +10,7 @@ const ref = { decision: Schema.String.check(Schema.isMinLength(1), Schema.isMaxL
 
 const DecisionPage = Schema.Struct({
   ...pageOfMany(Decision).fields,
-  /** How many wait for the caller, where that was asked for: a thousand at most. */
+  /** How many wait for the caller, if requested: a thousand at most. */
   count: Schema.optionalKey(Schema.Int),
 })
 
@@ -22,7 +22,7 @@ export class DecisionsApi extends HttpApiGroup.make("decisions")
       query: {
         ...pageQuery,
         state: Schema.optionalKey(DecisionState),
-        /** Only the open ones that wait for the caller, with how many there are. */
+        /** Only the open ones that wait for the caller, with their number. */
         for: Schema.optionalKey(Schema.Literal("me")),
       },
       success: DecisionPage,

@@ -5,7 +5,7 @@ import { Host, HostDeclaration, HostedCall, HostedEnd, HostName } from "../../to
 import { pageOfMany } from "../../Page.ts"
 import { problem } from "../../Problem.ts"
 
-/** One's own by name; an admin reaches another's by id. */
+/** Your own by name; an admin uses the id for another's. */
 const ref = { host: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(100)) }
 
 const instance = Schema.String.check(Schema.isMinLength(8), Schema.isMaxLength(100))
@@ -22,14 +22,14 @@ export class HostsApi extends HttpApiGroup.make("hosts")
     }),
     HttpApiEndpoint.delete("remove", "/hosts/:host", {
       params: ref,
-      // A process that stops takes itself away, and not the one that has its place by now.
+      // A stopping process removes only itself, not the one that has replaced it.
       query: { instance: Schema.optionalKey(instance) },
       success: HttpApiSchema.NoContent,
       error: problem(Missing),
     }),
     HttpApiEndpoint.get("calls", "/hosts/:host/calls", {
       params: { host: HostName },
-      // The process that asks. A call that one process was sent is never sent to another.
+      // The process that connects. A call sent to one process is never sent to another.
       query: { instance: Schema.optionalKey(instance) },
       success: HttpApiSchema.StreamSse({ data: Schema.Union([HostedCall, HostedEnd]) }),
       error: problem(Missing),

@@ -24,14 +24,14 @@ export class MCPServersApi extends HttpApiGroup.make("mcpServers")
       success: MCPServerState,
       error: problem(Missing),
     }),
-    // Connecting takes seconds and writes what it finds, so it cannot stand in the one transaction of the usual guard:
-    // the room itself keeps the key of the request.
+    // Connecting takes seconds and writes what it finds, so it cannot be in the one transaction of the usual guard: the
+    // room itself stores the key of the request.
     HttpApiEndpoint.post("add", "/mcp-servers", {
       payload: NewMCPServer,
       success: made(MCPServerState),
       error: [problem(NameTaken), problem(BadInput), problem(WrongState)],
     }),
-    // Connects for ten seconds at most, and keeps nothing.
+    // Connects for ten seconds at most, and stores nothing.
     HttpApiEndpoint.post("look", "/mcp-servers/look", {
       payload: NewMCPServer,
       success: MCPServerLook,
@@ -59,7 +59,7 @@ export class MCPServersApi extends HttpApiGroup.make("mcpServers")
     }),
     HttpApiEndpoint.post("accept", "/mcp-servers/:server/tools/:tool/accept", {
       params: { ...server, tool: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(256)) },
-      // What was looked at: what has changed since then is not accepted with it.
+      // The definition that was reviewed: later changes are not accepted with it.
       query: { digest: Digest },
       success: MCPServerState,
       error: [problem(Missing), problem(WrongState)],

@@ -37,15 +37,15 @@ export class ToolView extends Schema.Class<ToolView>("ToolView")({
   visibility: Visibility,
   riskLevel: RiskLevel,
   requiresApproval: Schema.Boolean,
-  /** Whether somebody is asked before it runs for this caller, by the tool, its risk or a rule. */
+  /** Whether a person is asked before it runs for this caller, because of the tool, its risk or a rule. */
   asks: Schema.optionalKey(Schema.Boolean),
   annotations: ToolAnnotations,
   customUI: Schema.optionalKey(Schema.String),
-  /** Where the configuration file declares it, for those who may change tools: this one is changed there. */
+  /** Where the configuration file declares it, for those who may change tools: it is changed there. */
   declaredIn: Schema.optionalKey(Schema.Struct({ file: Schema.String, key: Schema.String })),
 }) {}
 
-/** Whatever was sent: it is read by the room, which names every fault by its path. */
+/** Anything that was sent: the room reads it, and names every fault by its path. */
 const AnyForm = ParsedObject.annotate({ identifier: "ToolFormSent" })
 
 /** By name or wire name; a `/` is percent-encoded. */
@@ -54,7 +54,7 @@ const ref = { name: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLengt
 const Import = Schema.Struct({
   /** An OpenAPI 3.0 or 3.1 document: as JSON, or as its text, which may have ten times as many values as a body. */
   document: Schema.Union([ParsedObject, Schema.String]),
-  /** Where the API is, if the document does not say. */
+  /** The address of the API, if the document has none. */
   baseUrl: Schema.optionalKey(Schema.String),
   /** Put before every name. */
   prefix: Schema.optionalKey(Schema.String),
@@ -66,14 +66,14 @@ export class ImportReport extends Schema.Class<ImportReport>("ImportReport")({
   dryRun: Schema.Boolean,
   tools: Schema.Array(ToolForm),
   skipped: Schema.Array(Schema.Struct({ operation: Schema.String, reason: Schema.String })),
-  /** Secrets the tools will ask for. */
+  /** Secrets that the tools need. */
   needs: Schema.Array(Schema.Struct({ secret: Schema.String, why: Schema.String })),
-  /** Optional things that were left out. */
+  /** Optional parts that were left out. */
   notes: Schema.Array(Schema.String),
   issues: Schema.Array(Issue),
 }) {}
 
-/** A tool that a principal does not get, and what leaves it out. */
+/** A tool that a principal does not get, and the reason. */
 const LeftOutTool = Schema.Struct({
   name: Schema.String,
   set: ListedSet,
@@ -85,7 +85,7 @@ export type LeftOutTool = typeof LeftOutTool.Type
 
 const ToolPage = Schema.Struct({
   ...pageOfMany(ToolView).fields,
-  /** On the first page of a list that was asked for `as` somebody: a thousand at most. */
+  /** On the first page of a list requested with `as`: a thousand at most. */
   leftOut: Schema.optionalKey(Schema.Array(LeftOutTool)),
 })
 
@@ -106,7 +106,7 @@ export class ToolsApi extends HttpApiGroup.make("tools")
       query: {
         ...pageQuery,
         set: Schema.optionalKey(ListedSet),
-        /** As this principal sees them, with what it does not get: for whoever may read its grants. */
+        /** As this principal sees them, with what it does not get: for callers that may read its grants. */
         as: Schema.optionalKey(PrincipalRef),
       },
       success: ToolPage,

@@ -1,4 +1,4 @@
-/** Seed 002: engrams of a wallet, by the six tools of an agent. */
+/** Seed 002: engrams of a wallet, through the six tools of an agent. */
 import { casesOf, done, holds, namesOf, type Party, refused, refusesAll, same, type SuiteCase } from "./suite.ts"
 
 export interface Engrams {

@@ -1,4 +1,4 @@
-/** The suites that hold each seed's contract, for any test runner and any server that speaks the face. */
+/** The suites that test each seed's contract, for any test runner and any server that speaks the face. */
 export { type Engrams, engramsSuite } from "./engrams.ts"
 export { type Gateway, gatewaySuite } from "./gateway.ts"
 export { mcpParty } from "./mcp.ts"

@@ -1,4 +1,4 @@
-/** A party by MCP over HTTP (revision 2025-11-25), as small as a suite needs it. */
+/** A minimal MCP client over HTTP (revision 2025-11-25) for the suites. */
 import { holds, type ListedTool, type Outcome, type Party } from "./suite.ts"
 
 interface Reply {
@@ -7,7 +7,7 @@ interface Reply {
   readonly error?: { readonly message: string }
 }
 
-/** A reply stands in a JSON body, or in an event of a stream. */
+/** A reply is in a JSON body, or in an event of a stream. */
 const replyIn = (text: string, id: number): Reply | undefined => {
   const documents = text.trimStart().startsWith("{")
     ? [text]

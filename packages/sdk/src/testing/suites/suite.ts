@@ -1,6 +1,6 @@
-/** What a suite is: cases that anybody can run, with any test runner, against anything that speaks the face over MCP. */
+/** What a suite is: cases that can be run by any test runner, against anything that speaks the face over MCP. */
 
-/** Somebody connected to the face under test. */
+/** A client of the face under test. */
 export interface Party {
   readonly tools: () => Promise<ReadonlyArray<ListedTool>>
   readonly call: (tool: string, input?: object) => Promise<Outcome>
@@ -18,12 +18,12 @@ export interface ListedTool {
 export interface Outcome {
   readonly isError: boolean
   readonly text: string
-  /** The text as JSON, or as it is when it is none. */
+  /** The text parsed as JSON, or unchanged if it is not JSON. */
   readonly value: unknown
 }
 
 export interface SuiteCase {
-  /** The behaviours it holds, by their ids in the ledger. */
+  /** The behaviours it tests, by their ids in the ledger. */
   readonly ids: ReadonlyArray<string>
   readonly title: string
   readonly run: () => Promise<void>
@@ -31,7 +31,7 @@ export interface SuiteCase {
 
 type Body<World> = (world: World) => Promise<void>
 
-/** The cases of a suite; each gets a world of its own. */
+/** The cases of a suite; each gets its own world. */
 export const casesOf = <World>(
   open: () => Promise<World>,
   cases: ReadonlyArray<readonly [ids: string, title: string, body: Body<World>]>,
@@ -55,7 +55,7 @@ export const holds = (so: boolean, what: string): void => {
 export const same = (found: unknown, wanted: unknown, what: string): void =>
   holds(sorted(found) === sorted(wanted), `${what}: found ${shown(found)}, wanted ${shown(wanted)}`)
 
-/** As text in which the order of keys does not count. */
+/** As text that does not depend on the order of keys. */
 const sorted = (value: unknown): string =>
   JSON.stringify(value, (_key, inner: unknown) =>
     typeof inner === "object" && inner !== null && !Array.isArray(inner)
@@ -63,7 +63,7 @@ const sorted = (value: unknown): string =>
       : inner,
   ) ?? "undefined"
 
-/** What a tool gives, when it must not fail. */
+/** The result of a tool that must not fail. */
 export const done = async (
   party: Party,
   tool: string,
@@ -75,7 +75,7 @@ export const done = async (
   return value as Readonly<Record<string, unknown>>
 }
 
-/** Why a tool failed, when it must. */
+/** The error of a tool that must fail. */
 export const refused = async (party: Party, tool: string, input: object): Promise<string> => {
   const { isError, text } = await party.call(tool, input)
   holds(isError, `${tool}(${shown(input)}) should have failed and gave ${text}`)

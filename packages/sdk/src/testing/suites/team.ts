@@ -7,7 +7,7 @@ export interface Member {
   readonly party: Party
 }
 
-/** A root with two children, and a child of the first. Nobody is started by the mail it gets: the suite speaks for all. */
+/** A root with two children, and a child of the first. Mail starts nobody: the suite acts for all of them. */
 export interface TeamWorld {
   readonly root: Member
   readonly one: Member
@@ -29,7 +29,7 @@ const send = (from: Member, to: Member, text: string, sync = false) =>
 const inboxOf = async ({ party }: Member, filter: object = {}) =>
   (await done(party, "check_inbox", filter))["messages"] as ReadonlyArray<Mail>
 
-/** Mail may be carried after the call has returned: it is looked for until so many have come. */
+/** Mail may be delivered after the call has returned: polls until this many have come. */
 const arrived = async (member: Member, count: number, filter: object = {}): Promise<ReadonlyArray<Mail>> => {
   const found: Array<Mail> = []
   for (let tries = 0; found.length < count; tries++) {

@@ -1,4 +1,4 @@
-/** Seed 004: a tool service in a program's own process. Nothing of it crosses a wire, so the world is the service itself. */
+/** Seed 004: a tool service in a program's own process. Nothing crosses a wire, so the world is the service itself. */
 import { casesOf, holds, same, type SuiteCase } from "./suite.ts"
 
 interface Parameter {
@@ -23,14 +23,14 @@ export interface ServiceTool {
 
 type Arguments = Readonly<Record<string, unknown>>
 
-/** What was given, or the error by its tag and fields. */
+/** The result, or the error with its tag and fields. */
 export type ServiceOutcome =
   | { readonly toolName: string; readonly success: boolean; readonly result: unknown; readonly executionTimeMs: number }
   | (Readonly<Record<string, unknown>> & { readonly _tag: string })
 
 export interface ServiceWorld {
   readonly register: (tool: ServiceTool, handler: (input: Arguments) => Promise<unknown>) => Promise<void>
-  /** Never rejects: what it fails with is the outcome. `agentId` "refused" may execute nothing. */
+  /** Never rejects: its failure is the outcome. `agentId` "refused" may execute nothing. */
   readonly execute: (toolName: string, input: Arguments, agentId?: string) => Promise<ServiceOutcome>
   readonly list: (filter?: {
     readonly category?: string
@@ -39,11 +39,11 @@ export interface ServiceWorld {
   readonly formats: () => Promise<
     ReadonlyArray<{ readonly name: string; readonly description: string; readonly input_schema: unknown }>
   >
-  /** What was audited so far: one entry a call. */
+  /** The audit so far: one entry per call. */
   readonly audited: () => ReadonlyArray<{ readonly resource: string; readonly result: string }>
 }
 
-/** The tool that most cases are about. */
+/** The tool that most cases use. */
 export const addition = (over: Partial<ServiceTool> = {}): ServiceTool => ({
   name: "add",
   description: "Add two numbers",

@@ -27,7 +27,7 @@ interface Row extends ChainRow {
 
 const decode = Schema.decodeUnknownSync(AuditEntry)
 const fromRow = (row: Row): AuditEntry => {
-  // What a row does not have is not said of it.
+  // Null columns are left out.
   return decode(
     Object.fromEntries(Object.entries(row).filter(([name, value]) => value !== null || name === "principal")),
   )
@@ -58,7 +58,7 @@ const insertInto = (sql: SqlClient.SqlClient): Insert<Stored> => {
   return made
 }
 
-/** The house's key for this alone, derived once: every batch is signed with it. */
+/** The audit's own key, derived once from the house's key: every batch is signed with it. */
 const keys = new WeakMap<Secrets["Service"], Redacted.Redacted>()
 const keyOf = (secrets: Secrets["Service"]): Redacted.Redacted => {
   const key = keys.get(secrets) ?? secrets.derive("audit")
@@ -77,15 +77,17 @@ export class Audit extends Context.Service<
         readonly correlation?: string
       },
     ) => Effect.Effect<Page<AuditEntry>>
-    /** Walks the whole chain and looks at both seals; says where it breaks, if it does. */
+    /** Verifies the whole chain and both seals, and reports where it breaks. */
     readonly verify: Effect.Effect<TrailCheck>
-    /** How many rows it has. */
     readonly entries: Effect.Effect<number>
-    /** The whole trail as JSON Lines, oldest first; the first and the last line say what it hangs on (docs/operations/audit.md). */
+    /**
+     * The whole trail as JSON Lines, oldest first. The first and the last line describe its ends
+     * (docs/operations/audit.md).
+     */
     readonly export: Stream.Stream<Uint8Array>
-    /** The rows that say that the trail was sealed anew, since an operator last accepted that. */
+    /** The rows that report a new seal, since an operator last accepted that. */
     readonly resealed: Effect.Effect<{ readonly first: number | null; readonly failed: number | null }>
-    /** Removes what is old, as far as the oldest day of it; leaves a trail alone whose seal does not fit. */
+    /** Removes expired rows, at most one day's worth. Leaves the trail alone if its seal does not match. */
     readonly retain: Effect.Effect<number>
   }
 >()("server/access/audit/Audit") {
@@ -152,13 +154,13 @@ export class Audit extends Context.Service<
     name: "audit",
     atomic: true,
     kinds: auditedKinds,
-    // A busy house is audited many at a time: each time is a commit.
+    // In a busy house many events are audited at a time, because each batch is a commit.
     gather: "20 millis",
     givesRows: true,
     handle: Effect.fnUntraced(function* (events) {
       const sql = yield* SqlClient.SqlClient
       const key = keyOf(yield* Secrets)
-      // From where it was sealed, and not from where the rows end: what was cut off stays a gap.
+      // Continues from the sealed end, not from the last row: rows that were cut off stay visible as a gap.
       const { from, moved, row: anew } = yield* checkChainEnd(sql, key, yield* endsOf(sql), events[0]!.cursor)
       let { hash, seq } = from
       const rows: Array<Stored> = []

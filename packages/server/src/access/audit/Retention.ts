@@ -7,12 +7,12 @@ import { withinADay } from "../../store/Moment.ts"
 import { retentionLayer } from "../../store/journal/retention/Retention.ts"
 import { Audit } from "./Audit.ts"
 
-/** A client that retries after this long has forgotten why. */
+/** A client that retries later than this has long given up. */
 const answersKept = { hours: 24 }
 
 const clean = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  // What nobody needs any more is removed only where every reader has passed.
+  // Events are removed only after every reader has passed them, so the cursors must be up to date.
   yield* (yield* Readers).writeDown
   const events = yield* (yield* Journal).retain
   const audited = yield* (yield* Audit).retain

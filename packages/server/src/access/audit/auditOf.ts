@@ -13,10 +13,10 @@ export interface TrailEntry {
   readonly durationMs?: number
 }
 
-/** How the trail says that an operator has looked into what it says of itself. */
+/** The row by which the trail records that an operator has accepted what it reports about itself. */
 export const accepting = { action: "accept", resource: "findings/audit" } as const
 
-/** Nothing for the auditor: said in spaces to those who are there, or a step of what is audited when it has ended. */
+/** Not audited: content of spaces, for their members, or a step of something that is audited when it ends. */
 const passedOver = [
   "message.created",
   "message.changed",
@@ -39,7 +39,7 @@ const passedOver = [
   "run.entered",
 ] as const satisfies ReadonlyArray<EventKind>
 
-/** A tool that is hidden answers like one that is not there: to call either is to be refused. */
+/** A hidden tool answers like an unknown one: a call of either counts as denied. */
 const refusals: ReadonlyArray<string> = ["ToolAuthorizationError", "ToolNotFoundError"]
 
 /** The kinds the audit reads. */
@@ -47,7 +47,7 @@ export const auditedKinds = (Object.keys(kinds) as ReadonlyArray<EventKind>).fil
   (kind) => !(passedOver as ReadonlyArray<EventKind>).includes(kind),
 )
 
-/** Total over the kinds: a new kind does not compile until somebody has said what the auditor reads of it. */
+/** Covers all kinds: a new kind does not compile until somebody decides what is audited of it. */
 export const auditOf = (event: Event): TrailEntry | undefined => {
   const done = (action: string, resource: string): TrailEntry => ({
     principal: event.actor,
@@ -115,7 +115,7 @@ export const auditOf = (event: Event): TrailEntry | undefined => {
       return done("put out", `spaces/${event.body.space}/members/${event.body.principal}`)
     case "message.deleted":
       return done("delete", `messages/${event.body.message}`)
-    // What people say to each other is in the space, for those who are in it, and not in the auditor's book.
+    // Messages are for the members of the space, not for the auditor.
     case "message.created":
     case "message.changed":
     case "message.settled":
@@ -142,7 +142,7 @@ export const auditOf = (event: Event): TrailEntry | undefined => {
       return done("change", `tools/${event.body.tool}`)
     case "tool.removed":
       return done("remove", `tools/${event.body.tool}`)
-    // One row a call (X-44): how it ended, whichever way it ended (S4-28).
+    // One row per call (X-44): how it ended, in every case (S4-28).
     case "call.settled": {
       const { call, durationMs, error, principal, rule, space = null, state, tool } = event.body
       const denied = error !== null && refusals.includes(error.tag)
@@ -162,7 +162,7 @@ export const auditOf = (event: Event): TrailEntry | undefined => {
     case "call.waiting":
     case "decision.asked":
       return undefined
-    // Who approved what is what an auditor comes for (G-13).
+    // Who approved what is what an auditor looks for (G-13).
     case "decision.approved":
       return done("approve", `decisions/${event.body.decision}`)
     case "decision.answered": {
@@ -199,7 +199,7 @@ export const auditOf = (event: Event): TrailEntry | undefined => {
       return done("hold", `tools/${event.body.server}/${event.body.tool}`)
     case "server.tool-accepted":
       return done("accept", `tools/${event.body.server}/${event.body.tool}`)
-    // As calls of its tools are, so is what else a server was asked for.
+    // Other requests to a server are audited like calls of its tools.
     case "resource.read":
       return used("resource.read", `servers/${event.body.server}/resources/${event.body.uri}`, event.body)
     case "prompt.got":
@@ -216,7 +216,7 @@ export const auditOf = (event: Event): TrailEntry | undefined => {
       return done("declare", `hosts/${event.body.name}`)
     case "host.removed":
       return done("remove", `hosts/${event.body.name}`)
-    // How a run ended, for whom: what it did are calls, each with a line of its own.
+    // How a run ended, and for whom. Its actions are calls, each with its own row.
     case "run.ended": {
       const { principal, run, state, stop } = event.body
       return {
@@ -239,7 +239,7 @@ export const auditOf = (event: Event): TrailEntry | undefined => {
     case "host.connected":
     case "host.disconnected":
       return undefined
-    // A timer is the house's own clockwork; what it sets off is audited as what it is.
+    // Timers are internal; what they trigger is audited as what it is.
     case "timer.fired":
       return undefined
     default:
@@ -253,7 +253,7 @@ export interface ChainRow extends TrailEntry {
   readonly correlationId: string
 }
 
-/** Each row's hash covers the one before: a row changed, removed or put in between breaks every hash after it. */
+/** Each row's hash covers the previous one: changing, removing or inserting a row breaks every later hash. */
 export const hashOfRow = (before: string, row: ChainRow): string =>
   hash(
     "sha256",
@@ -268,7 +268,7 @@ export const hashOfRow = (before: string, row: ChainRow): string =>
       row.rule ?? null,
       row.call ?? null,
       row.correlationId,
-      // Rows from before there were these have hashes without them.
+      // Older rows have no such columns, and hashes without them.
       ...(row.space == null && row.durationMs == null ? [] : [row.space ?? null, row.durationMs ?? null]),
     ]),
     "hex",

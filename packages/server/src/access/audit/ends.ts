@@ -1,4 +1,4 @@
-/** The rows that say where the audit trail begins and ends, and how a batch moves them. */
+/** The rows that store where the audit trail begins and ends, and how a batch moves them. */
 import type { EventKind } from "@stoa/contract"
 import { Effect, type Redacted } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
@@ -9,7 +9,7 @@ import { type Anchor, type Head, sealAnchor, sealHead, sealingOfAnchor, sealingO
 export interface ChainEnds {
   readonly head: Head & { readonly seal: string }
   readonly anchor: Anchor & { readonly seal: string }
-  /** The newest row that is there, whatever was sealed. */
+  /** The newest existing row, sealed or not. */
   readonly last: Anchor | undefined
 }
 
@@ -25,7 +25,7 @@ interface Found {
   readonly lastHash: string | null
 }
 
-/** One statement, one state. A row that somebody has deleted reads as one that nobody sealed. */
+/** One statement, so one consistent state. A deleted row reads like one that was never sealed. */
 export const endsOf = (sql: SqlClient.SqlClient): Effect.Effect<ChainEnds, SqlError.SqlError> =>
   Effect.map(
     sql<Found>`SELECT h.seq, h.hash, h.cursor, h.seal, a.seq AS anchor_seq, a.hash AS anchor_hash,
@@ -41,10 +41,10 @@ export const endsOf = (sql: SqlClient.SqlClient): Effect.Effect<ChainEnds, SqlEr
       }
     },
   )
-/** Fits nothing. */
+/** Matches no seal. */
 const missing = "missing"
 
-/** Audited in every version: an event of these that was read and is not in the trail was taken out of it. */
+/** Kinds that every version audits: if such an event was read and is not in the trail, it was removed from it. */
 const lasting: ReadonlyArray<EventKind> = [
   "house.started",
   "principal.added",
@@ -64,7 +64,7 @@ export const hasLasting = (
   upTo: number,
 ): Effect.Effect<boolean, SqlError.SqlError> => Effect.map(lastingIn(sql, after, upTo), (rows) => rows.length > 0)
 
-/** A change of one of the two rows: for the writer thread, and for a transaction. */
+/** An update of one of the two rows: for the writer thread, and for a transaction. */
 export interface EndUpdate {
   readonly statement: RowsOf["statements"][number]
   readonly run: Effect.Effect<unknown, SqlError.SqlError>
@@ -103,10 +103,10 @@ export const moveAnchor = (sql: SqlClient.SqlClient, key: Redacted.Redacted, anc
   }
 }
 
-/** The row that says that the trail was sealed anew. */
+/** The row that records a new seal. */
 export const resealing = { action: "seal", resource: "audit" } as const
 
-/** What is wrong with where the trail stands before a batch, if anything is. `never`: it has not been sealed yet. */
+/** What is wrong with the end of the trail before a batch, if anything. `never`: it has not been sealed yet. */
 const faultOf = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   key: Redacted.Redacted,
@@ -116,15 +116,15 @@ const faultOf = Effect.fnUntraced(function* (
   const [ofHead, ofAnchor] = [sealingOfHead(key, head), sealingOfAnchor(key, anchor)]
   if (ofHead === "broken" || ofAnchor === "broken") return "the seal did not fit the house's key"
   if (last !== undefined && last.seq > head.seq) return "rows stood after the newest that was sealed"
-  // What the audit has read and the trail does not have.
+  // Events that the audit has read but that are not in the trail.
   const older = head.cursor < before - 1 && (yield* hasLasting(sql, head.cursor, before - 1))
   if (older) return "it was replaced by an older one"
   return (ofHead === "none" && head.seq > 0) || ofAnchor === "none" ? ("never" as const) : undefined
 })
 
 /**
- * Where the next batch goes on: at the sealed end. A trail that is not as it was sealed goes on all the same, or nothing
- * would be audited any more; then it is sealed anew, and a row of its own says so.
+ * Where the next batch continues: at the sealed end. A trail that does not match its seal continues too, because
+ * otherwise nothing would be audited any more; it gets a new seal, and a row records that.
  */
 export const checkChainEnd = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,

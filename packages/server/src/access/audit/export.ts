@@ -1,7 +1,7 @@
 /**
- * The trail for somebody outside: one JSON object a line. The first line is where the chain begins, then one line an
- * entry, oldest first, each with the hash that covers the one before, and the last line says what the house itself
- * found. docs/operations/audit.md has the format, and how to verify it without the house.
+ * The trail for people outside: one JSON object per line. The first line is the beginning of the chain; then comes one
+ * line per entry, oldest first, each with the hash that covers the previous one; the last line has the house's own
+ * verification. docs/operations/audit.md describes the format, and how to verify it without the house.
  */
 import { DateTime, Effect, Option, Stream } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -17,7 +17,7 @@ type Row = ChainRow & { readonly hash: string }
 const text = new TextEncoder()
 const line = (value: unknown): string => `${JSON.stringify(value)}\n`
 
-/** In the order of its hash, with nothing left out that the hash covers. */
+/** In the order of the hash, with everything that the hash covers. */
 const entry = (row: Row): string => {
   const { action, at, call, correlationId, durationMs, hash, principal, resource, result, rule, seq, space } = row
   return line({ seq, at, principal, action, resource, result, rule, call, correlationId, space, durationMs, hash })

@@ -5,15 +5,15 @@
 import { createHmac, timingSafeEqual } from "node:crypto"
 import { Redacted } from "effect"
 
-/** The newest row. Rows are numbered without a gap, so that its number is the count of all there have ever been. */
+/** The newest row. Rows are numbered without gaps, so its number is the count of all rows ever written. */
 export interface Head {
   readonly seq: number
   readonly hash: string
-  /** How far the journal has been read for it. */
+  /** How far the journal had been read. */
   readonly cursor: number
 }
 
-/** What was cut off last: the kept chain begins behind it. */
+/** The last removed row: the stored chain begins after it. */
 export interface Anchor {
   readonly seq: number
   readonly hash: string
@@ -27,7 +27,7 @@ export const sealHead = (key: Redacted.Redacted, { cursor, hash, seq }: Head): s
 
 export const sealAnchor = (key: Redacted.Redacted, { hash, seq }: Anchor): string => macOf(key, "anchor", seq, hash)
 
-/** `none`: it has not been sealed yet, as in a new house, or one from before there were seals. */
+/** `none`: not sealed yet, as in a new house or one from before seals existed. */
 export type Sealing = "fits" | "none" | "broken"
 
 const compare = (seal: string, expected: string): Sealing => {
@@ -39,6 +39,6 @@ const compare = (seal: string, expected: string): Sealing => {
 export const sealingOfHead = (key: Redacted.Redacted, head: Head & { readonly seal: string }): Sealing =>
   compare(head.seal, sealHead(key, head))
 
-/** Nothing has been cut off a chain that begins at its beginning: there is nothing to seal. */
+/** A complete chain has lost no rows, so it has no anchor to seal. */
 export const sealingOfAnchor = (key: Redacted.Redacted, anchor: Anchor & { readonly seal: string }): Sealing =>
   anchor.seq === 0 && anchor.hash === "" ? "fits" : compare(anchor.seal, sealAnchor(key, anchor))

@@ -10,10 +10,10 @@ import { sealingOfAnchor, sealingOfHead } from "./seal.ts"
 
 export interface TrailCheck {
   readonly rows: number
-  /** The first row that is not as it was written, or is missing. */
+  /** The first row that was changed or is missing. */
   readonly brokenAt: number | null
   readonly why: string | null
-  /** Whether its end is sealed. A trail from before there were seals is sealed by the next start. */
+  /** Whether its end is sealed. The next start seals a trail from before seals existed. */
   readonly sealed: boolean
 }
 
@@ -42,7 +42,7 @@ const walk = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, key: Redacte
   }
   if (seq !== head.seq || hash !== head.hash) return broken(seq, "it is not the row that was sealed as the newest")
   if (sealingOfHead(key, head) === "broken") return broken(seq, "the newest row is not sealed with the house's key")
-  // One statement, one state: the audit goes on meanwhile.
+  // One statement, so one consistent state: the audit continues meanwhile.
   const [now] = yield* sql<{ seq: number; cursor: number; last: number | null; readTo: number | null }>`SELECT h.seq,
     h.cursor, (SELECT max(seq) FROM audit) AS last, (SELECT cursor FROM readers WHERE name = 'audit') AS read_to
     FROM audit_head h`
@@ -55,7 +55,7 @@ const walk = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, key: Redacte
   return { rows, brokenAt: null, why: null, sealed } satisfies TrailCheck
 })
 
-/** Where retention cuts while we walk, we walk again. */
+/** Starts again if retention removes rows meanwhile. */
 export const verifyTrail = (
   sql: SqlClient.SqlClient,
   key: Redacted.Redacted,

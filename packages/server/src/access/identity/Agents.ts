@@ -1,6 +1,6 @@
 /**
- * Agents: principals that the house may have think. Who they are is in `Principals`; here is what they are told to be, what
- * they think with, how far they may go, and whom they work for.
+ * Agents: principals that can think in the house. `Principals` has their identity; here are their persona, models,
+ * limits, and the agent they work for.
  */
 import {
   Agent,
@@ -20,7 +20,7 @@ import { makeEventCache } from "../../store/journal/EventCache.ts"
 import { rightsChanged } from "../rights/Rights.ts"
 import { principalFromRow, Principals } from "./Principals.ts"
 
-/** How many agents may stand above one another: a chain that is longer is a ring or a mistake. */
+/** The most levels of agents above one agent: a longer chain is a cycle or a mistake. */
 const mostParents = 50
 
 const Profile = Schema.Struct({
@@ -37,7 +37,7 @@ type Profile = typeof Profile.Type
 const decode = Schema.decodeUnknownSync(Profile)
 const encode = Schema.encodeSync(Profile)
 
-/** An agent of which nobody has said anything. */
+/** An agent without a stored profile. */
 const plain: Profile = {
   persona: null,
   model: null,
@@ -49,7 +49,7 @@ const plain: Profile = {
   parent: null,
 }
 
-/** The ids of an agent and of all who work for it, however far down, as a part of a statement. A ring ends it. */
+/** A subquery for the ids of an agent and of all agents below it, at any depth. A cycle ends it. */
 export const branchOf = (sql: SqlClient.SqlClient, agent: string) =>
   sql`(WITH RECURSIVE branch (id) AS (SELECT CAST(${agent} AS TEXT)
     UNION SELECT a.principal FROM agents a JOIN branch ON a.parent = branch.id) SELECT id FROM branch)`
@@ -57,19 +57,22 @@ export const branchOf = (sql: SqlClient.SqlClient, agent: string) =>
 export class Agents extends Context.Service<
   Agents,
   {
-    /** By id or by name. A principal that is no agent is missing here. */
+    /** By id or by name. Fails with Missing for a principal that is not an agent. */
     readonly get: (ref: string) => Effect.Effect<Agent, Missing>
-    /** The same by id, for what every step asks: as this house last heard of it. Its gate is not told by events. */
+    /**
+     * The same by id, from a cache that events invalidate, for code that runs at every step. Changes of its gate have
+     * no events.
+     */
     readonly getCached: (id: string) => Effect.Effect<Agent, Missing>
-    /** What is given replaces what was. */
+    /** Given fields replace the old values. */
     readonly change: (
       ref: string,
       changes: AgentChange,
       by?: Source,
     ) => Effect.Effect<Agent, Missing | OwnedByFile | WrongState | BadInput, Transaction>
-    /** The living agents that work for one, in the order in which they came. */
+    /** The living agents that work for an agent, in the order in which they were added. */
     readonly team: (agent: PrincipalId) => Effect.Effect<ReadonlyArray<Agent>>
-    /** Every living agent, in the order in which they came. */
+    /** Every living agent, in the order in which they were added. */
     readonly living: Effect.Effect<ReadonlyArray<Agent>>
   }
 >()("server/access/identity/Agents") {
@@ -99,7 +102,7 @@ export class Agents extends Context.Service<
           get,
         )
 
-        /** An agent works for another one, which does not work for it, however far around. */
+        /** Finds the parent, and refuses cycles. */
         const parentOf = Effect.fnUntraced(function* (agent: Agent, ref: string) {
           const fault = (message: string) => new BadInput({ issues: [{ path: "parent", message }] })
           const parent = yield* Effect.mapError(get(ref), (error) => fault(error.message))
@@ -138,7 +141,7 @@ export class Agents extends Context.Service<
             parent = excluded.parent`)
           const moved = named.includes("parent") ? { parent: above } : {}
           yield* journal.append({ kind: "principal.changed", body: { principal: after.id, changes: named, ...moved } })
-          // Rules of those above bind it.
+          // The rules of the agents above apply to it.
           if (named.includes("parent")) yield* Effect.provideService(rightsChanged, SqlClient.SqlClient, sql)
           return after
         })

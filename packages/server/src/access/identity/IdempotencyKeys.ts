@@ -1,7 +1,8 @@
 /**
- * The same key from the same caller is the same request: it happens once, and a repeat gets the first answer. Key, effect
- * and answer commit together, so that a retry after a crash finds either nothing or all of it. Creates keep their answer
- * here, sealed, since it may hold a token; a call is its own answer, and is found by its key where calls are.
+ * The same key from the same caller means the same request: it happens once, and a repeat gets the first answer. Key,
+ * effect and answer commit together, so that a retry after a crash finds either nothing or everything. Answers to
+ * creates are stored here, encrypted, because they may contain a token; a call is its own answer, and is found by its
+ * key among the calls.
  */
 import { createHash } from "node:crypto"
 import { type Caller, WrongState } from "@stoa/contract"
@@ -10,7 +11,7 @@ import { SqlClient } from "effect/sql"
 import { Transaction } from "../../store/journal/Journal.ts"
 import { Secrets } from "../secrets/Secrets.ts"
 
-/** Said wherever a key comes with something else than before. */
+/** The error when a key is used again with a different request. */
 export const otherRequest = () =>
   new WrongState({ detail: "This idempotency key was used for another request. Take a new key for a new request." })
 
@@ -21,7 +22,7 @@ export interface Keyed {
   readonly digest: string
 }
 
-/** Bound to the token too: what one token was answered, such as a new token, another of its principal is not told. */
+/** Bound to the token too: another token of the same principal must not get an answer that may contain a new token. */
 export const keyedBy = (
   { principal, token }: Caller["Service"],
   key: string,
@@ -37,9 +38,9 @@ export const keyedBy = (
 export class IdempotencyKeys extends Context.Service<
   IdempotencyKeys,
   {
-    /** Takes the key for this request, or gives what the first one was answered. */
+    /** Takes the key for this request, or returns the first answer. */
     readonly claim: (request: Keyed) => Effect.Effect<Uint8Array | undefined, WrongState, Transaction>
-    /** Keeps the answer of a request whose key was claimed in this transaction. */
+    /** Stores the answer of a request whose key was claimed in this transaction. */
     readonly keep: (request: Keyed, answer: Uint8Array) => Effect.Effect<void, never, Transaction>
   }
 >()("server/access/identity/IdempotencyKeys") {

@@ -1,4 +1,4 @@
-/** People, agents and services. Names are unique among those who are not retired; retiring one frees its name. */
+/** People, agents and services. Names are unique among principals that are not retired; retiring one frees its name. */
 import {
   Missing,
   NameTaken,
@@ -34,10 +34,10 @@ const decode = Schema.decodeUnknownSync(Row)
 const encode = Schema.encodeSync(Row)
 export const principalFromRow = (row: unknown): Principal => new Principal(decode(row))
 
-/** Case and outer form do not tell two names apart. */
+/** Names that differ only in case or Unicode form are the same. */
 export const nameKey = (name: string): string => name.normalize("NFKC").toLowerCase()
 
-/** What a principal is found by; both are free again when it leaves. */
+/** The keys by which a principal is found. Both become free when it retires. */
 const keysOf = ({ name, wallet }: Principal) => ({
   nameKey: nameKey(name),
   walletKey: wallet === null ? null : walletKey(wallet),
@@ -58,7 +58,7 @@ export class Principals extends Context.Service<
       principal: NewPrincipal,
       source?: Source,
     ) => Effect.Effect<Principal, NameTaken | Missing, Transaction>
-    /** By id or by name; those who have left are found by id only. */
+    /** By id or by name; retired principals only by id. */
     readonly get: (ref: string) => Effect.Effect<Principal, Missing>
     readonly list: (query: PageQuery & { readonly kind?: PrincipalKind }) => Effect.Effect<Page<Principal>>
     readonly change: (
@@ -66,14 +66,14 @@ export class Principals extends Context.Service<
       changes: PrincipalChanges,
       by?: Source,
     ) => Effect.Effect<Principal, Missing | NameTaken | OwnedByFile | WrongState, Transaction>
-    /** Leaves for good: its tokens stop at once, its name is free, its past stays. */
+    /** Retires a principal for good: its tokens stop at once, its name becomes free, its history stays. */
     readonly retire: (ref: string, by?: Source) => Effect.Effect<void, Missing | OwnedByFile | WrongState, Transaction>
     readonly declared: Effect.Effect<ReadonlyArray<Principal>>
-    /** The people who rule the house, and since when: they answer where nobody else may. */
+    /** The admins, and since when: they answer if nobody else may. */
     readonly admins: Effect.Effect<ReadonlyArray<{ readonly id: PrincipalId; readonly since: string }>>
-    /** Of these, the people who are here. */
+    /** Those of these that are people and not retired. */
     readonly peopleOf: (ids: ReadonlyArray<PrincipalId>) => Effect.Effect<ReadonlyArray<Principal>>
-    /** The people who hold a role, at most so many. */
+    /** People with a role, at most `most`. */
     readonly peopleIn: (role: Role, most: number) => Effect.Effect<ReadonlyArray<PrincipalId>>
   }
 >()("server/access/identity/Principals") {
@@ -99,7 +99,7 @@ export class Principals extends Context.Service<
           if ((yield* find(name)) !== undefined) return yield* new NameTaken({ noun: "principal", name })
         })
 
-        /** One principal a wallet: else two would own what is written under it. */
+        /** A wallet belongs to one principal: otherwise two would own what is stored under it. */
         const unclaimed = Effect.fnUntraced(function* (wallet: string | null | undefined, by?: PrincipalId) {
           if (wallet == null) return
           yield* Effect.orDie(lockName(sql, "wallets", walletKey(wallet)))
@@ -146,7 +146,7 @@ export class Principals extends Context.Service<
           return pageOf(rows, limit, principalFromRow, (row) => nameKey(row.name))
         }, Effect.orDie)
 
-        /** The file owns what it declares, and nobody may lock the last door behind them. */
+        /** Only the file changes what it declares, and retired principals cannot be changed. */
         const mayTouch = Effect.fnUntraced(function* (principal: Principal, by: Source) {
           if (principal.source === "file" && by !== "file")
             return yield* new OwnedByFile({ noun: principal.kind, name: principal.name, file: configFile })
@@ -184,7 +184,7 @@ export class Principals extends Context.Service<
             sql`UPDATE principals SET ${sql.update({ ...row, ...rule, ...given, ...keysOf(after) })}
               WHERE id = ${before.id}`,
           )
-          // Whoever is no admin any more stands outside again, with every token.
+          // A former admin loses the internal context on every token.
           if (was && !is)
             yield* Effect.orDie(
               sql`UPDATE tokens SET context = 'agent' WHERE principal = ${before.id} AND context = 'internal'`,
@@ -228,7 +228,7 @@ export class Principals extends Context.Service<
           return rows.map(principalFromRow)
         }, Effect.orDie)
 
-        // Roles are kept as a JSON text; a quoted word in it is a role.
+        // Roles are stored as JSON text, so a quoted word in it is a role.
         const peopleIn: Principals["Service"]["peopleIn"] = Effect.fnUntraced(function* (role, most) {
           const rows = yield* sql<{ id: PrincipalId }>`SELECT id FROM principals WHERE kind = 'person'
             AND retired_at IS NULL AND roles LIKE ${`%"${role}"%`} ORDER BY created_at, id LIMIT ${most}`

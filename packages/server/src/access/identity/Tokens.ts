@@ -1,7 +1,7 @@
 /**
- * Credentials: 256 random bits, shown once, kept as a hash. Every request asks whether any right has changed since its
- * token was looked up (on Postgres the database, on SQLite this process, which is the only one), so that revoking works at
- * once, on every machine.
+ * Credentials: 256 random bits, shown once, stored as a hash. Every request checks whether any right has changed since
+ * its token was looked up (on Postgres in the database, on SQLite in this process, which is the only one), so that a
+ * revocation works at once, on every machine.
  */
 import { randomBytes } from "node:crypto"
 import {
@@ -50,9 +50,9 @@ import { rightsChanged, rightsEpoch } from "../rights/Rights.ts"
 const decodeFlag = Schema.decodeUnknownSync(Flag)
 const encodeIssued = Schema.encodeSync(IssuedToken)
 
-/** Seed 004's certificates live seven days (S4-102). */
+/** Certificates of seed 004 last seven days (S4-102). */
 const certificateLife = { days: 7 }
-/** Last use is shown to the minute: more would make every read a write. */
+/** Last use is stored with a precision of a minute: more would make every read a write. */
 const useNotedEvery = 60_000
 
 export class Tokens extends Context.Service<
@@ -60,15 +60,15 @@ export class Tokens extends Context.Service<
   {
     /** `by`: whose it is in truth, where that is not who acts. */
     readonly issue: (wanted: NewToken, by?: FirstIssuer) => Effect.Effect<IssuedToken, Missing | BadInput, Transaction>
-    /** A new secret for the same principal; the old one stops at once. A certificate begins a new life; nothing else outlives its end. */
+    /** A new secret; the old one stops at once. A certificate gets a new lifetime; other tokens keep their end. */
     readonly rotate: (
       id: TokenId,
-      /** When the new one ends at the latest, whatever it is. */
+      /** The latest end of the new token, of whatever kind. */
       latest?: DateTime.Utc | null,
     ) => Effect.Effect<IssuedToken, Missing | WrongState, Transaction>
-    /** It, and what was made from it. */
+    /** Revokes the token and everything made from it. */
     readonly revoke: (id: TokenId) => Effect.Effect<void, Missing | WrongState, Transaction>
-    /** A token for the browser of whoever acts: no stronger than theirs, no longer, and ended with it. */
+    /** A token for the caller's browser: not stronger than the caller's token, not longer, and ended with it. */
     readonly openSession: (
       caller: Caller["Service"],
     ) => Effect.Effect<
@@ -76,31 +76,31 @@ export class Tokens extends Context.Service<
       Unauthenticated,
       Transaction
     >
-    /** A token for the program of an agent, for one turn of a run. */
+    /** A token for an agent's program, for one turn of a run. */
     readonly openTurn: (
       agent: PrincipalId,
       turn: TokenTurn,
       expiresAt: DateTime.Utc,
     ) => Effect.Effect<Redacted.Redacted, Missing, Transaction>
-    /** The turns of a run are over: nobody comes in by their tokens any more. */
+    /** Ends a turn of a run: its tokens no longer work. */
     readonly closeTurn: (run: string, step: number) => Effect.Effect<void, never, Transaction>
     readonly get: (id: TokenId) => Effect.Effect<Token, Missing>
-    /** Who made a token, if that was somebody else than its bearer, and after a moment. */
+    /** Who made a token, if that was not its bearer and after a moment. */
     readonly madeSince: (id: TokenId, moment: string) => Effect.Effect<PrincipalId | undefined>
     readonly list: (query: PageQuery & { readonly principal?: string }) => Effect.Effect<Page<Token>, Missing>
-    /** Who is behind a token. Unknown, expired, revoked and retired all look the same. */
+    /** The caller of a token. Unknown, expired, revoked and retired all fail the same way. */
     readonly authenticate: (token: string) => Effect.Effect<Caller["Service"], Unauthenticated>
-    /** Who is behind what a browser's cookie holds. */
+    /** The caller of a browser's cookie. */
     readonly authenticateSession: (secret: string) => Effect.Effect<Caller["Service"], Unauthenticated>
-    /** Whether a token that was good when a stream began still is. */
+    /** Whether a token is still valid, for streams that began with it. */
     readonly isAlive: (id: TokenId) => Effect.Effect<boolean>
-    /** The same of a caller, also of one that came without a token. */
+    /** The same for a caller, also for one without a token. */
     readonly stillStands: (who: Pick<Caller["Service"], "principal" | "token">) => Effect.Effect<boolean>
-    /** The caller that a request without a token acts as, where a setting allows it. */
+    /** The caller of requests without a token, if a setting allows them. */
     readonly standIn: (name: string) => Effect.Effect<Caller["Service"], Missing>
-    /** The caller of something that has waited, as it stands now: its rights are those of today. */
+    /** The caller of something that has waited, with its present rights. */
     readonly again: (id: string, context: AccessContext) => Effect.Effect<Caller["Service"], Missing>
-    /** The admin token comes from a setting or the data folder; this makes it known, and forgets the one before. */
+    /** The admin token comes from a setting or the data folder. Stores its hash, and removes the previous one. */
     readonly keepAdmin: (token: Redacted.Redacted) => Effect.Effect<void>
   }
 >()("server/access/identity/Tokens") {
@@ -159,7 +159,7 @@ export class Tokens extends Context.Service<
           return yield* new BadInput({
             issues: [{ path: "principal", message: "the token of a program's turn cannot make tokens" }],
           })
-        // Made from one's own token it came from whoever that came from.
+        // A token made from one's own token keeps the original `hand`.
         const own = caller !== undefined && caller.principal.id === principal.id ? caller.token : null
         const from = firstIssuer ?? (own === null ? undefined : yield* firstIssuerOf(own))
         return yield* insert({
@@ -258,7 +258,7 @@ export class Tokens extends Context.Service<
         readonly turnStep: number | null
         readonly turnRoot: string | null
       }
-      // A token is looked up once; every request asks whether any right has changed since.
+      // A token is looked up once; every request checks whether any right has changed since.
       const callers = new Map<
         string,
         { readonly caller: Caller["Service"]; readonly answer: Effect.Effect<Caller["Service"]> }
@@ -293,7 +293,7 @@ export class Tokens extends Context.Service<
         return caller
       })
 
-      // Asked of every request: what is at hand is answered without a fiber.
+      // Runs at every request: a known caller is returned without a fiber.
       const callerAt = (key: string): Effect.Effect<Caller["Service"], Unauthenticated> => {
         const known = callers.get(key)
         if (known === undefined) return lookUp(key)
@@ -339,7 +339,7 @@ export class Tokens extends Context.Service<
         const principal = yield* principals.get(name)
         if (principal.retiredAt !== null) return yield* new Missing({ noun: "principal", ref: name })
         const rows = yield* Effect.orDie(sql<{ epoch: number }>`SELECT epoch FROM access_epoch`)
-        // Whatever its roles: a caller without a credential never stands inside (S2-06).
+        // Whatever its roles: a caller without a credential is never internal (S2-06).
         const context = outerOf(usualContext(principal), "agent")
         return { principal, context, token: null, expiresAt: null, epoch: rows[0]!.epoch }
       })

@@ -1,7 +1,7 @@
 /**
- * Signing in with a wallet: a text that names this house, signed once, gives a short-lived token of the principal that has
- * the wallet. A challenge is given for any address, so that asking tells nothing; whatever is wrong with its answer, the
- * refusal is the same, and the challenge is spent.
+ * Sign-in with a wallet: a text that names this house, signed once, gives a short-lived token of the principal that has
+ * the wallet. A challenge is issued for any address, so that a request reveals nothing; every wrong answer gets the
+ * same refusal and uses up the challenge.
  */
 import { randomBytes } from "node:crypto"
 import {
@@ -25,11 +25,13 @@ import { Wallets } from "./Wallets.ts"
 
 const challengeLife = { minutes: 5 }
 const tokenLife = { hours: 1 }
-/** From one network in a minute, and open in the whole house: rows that anybody can make have an end. */
+/**
+ * Challenges per network in a minute, and open in the whole house: anybody can create these rows, so they are limited.
+ */
 const mostInAMinute = 30
 const mostOpen = 10_000
 
-/** In the form wallets know (EIP-4361), so that they can warn where the page and the house differ. */
+/** In the format that wallets know (EIP-4361), so that they can warn if page and house differ. */
 const textOf = (asked: {
   readonly house: string
   readonly scheme: Scheme
@@ -54,13 +56,13 @@ const textOf = (asked: {
 export class WalletSignIn extends Context.Service<
   WalletSignIn,
   {
-    /** A text to sign, for whoever says it has this wallet. */
+    /** A text to sign, for anybody who claims to have this wallet. */
     readonly challenge: (asked: {
       readonly wallet: string
       readonly house: string
       readonly address: string
     }) => Effect.Effect<WalletChallenge, BadInput | TooManyRequests>
-    /** A token of the one who has the wallet, for the signature; the challenge is spent by asking. */
+    /** A token of the wallet's holder, for the signature. Uses up the challenge in any case. */
     readonly token: (signed: WalletSignature) => Effect.Effect<IssuedToken, Unauthenticated>
   }
 >()("server/access/identity/WalletSignIn") {
@@ -120,7 +122,7 @@ export class WalletSignIn extends Context.Service<
       const token: WalletSignIn["Service"]["token"] = Effect.fn("WalletSignIn.token")(function* (signed) {
         const now = yield* DateTime.now
         const at = DateTime.formatIso(now)
-        // Spent before it is looked at: of two who bring the same one, one at most gets a token.
+        // Used up before it is checked: of two requests with the same challenge, at most one gets a token.
         const rows = yield* transact(
           Effect.orDie(
             sql<{ wallet: string; message: string }>`UPDATE wallet_challenges SET used_at = ${at}
@@ -138,7 +140,7 @@ export class WalletSignIn extends Context.Service<
           actor: principal.id,
           provenance: kind === "service" ? "outside" : kind,
         }
-        // Whoever gave the wallet may have its key: what is signed with it may be their hand.
+        // The principal that assigned the wallet may have its key, so it may be the one that signs.
         const given = yield* Effect.orDie(
           sql<{ walletBy: PrincipalId | null; walletSince: string | null }>`SELECT wallet_by, wallet_since
             FROM principals WHERE id = ${principal.id}`,

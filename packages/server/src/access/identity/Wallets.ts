@@ -1,6 +1,6 @@
 /**
- * Whose a wallet is, and who may use it: the principal that has it, and whoever that one lent it to. An address in an
- * argument says nothing about who sent it (S2-78).
+ * Who has a wallet, and who may use it: its holder, and those it was lent to. An address in an argument says nothing
+ * about the sender (S2-78).
  */
 import type { Action, Caller, Principal, PrincipalId } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer } from "effect"
@@ -13,12 +13,12 @@ import { walletKey, walletResource } from "./walletKey.ts"
 export class Wallets extends Context.Service<
   Wallets,
   {
-    /** Who has it now. */
+    /** The present holder. */
     readonly holder: (address: string) => Effect.Effect<Principal | undefined>
     readonly mayUse: (who: Caller["Service"], action: Action, address: string) => Effect.Effect<boolean>
-    /** In whose place the caller may act, itself first: those whose wallets it may use. */
+    /** The principals whose wallets the caller may use, itself first. */
     readonly usable: (who: Caller["Service"], action: Action) => Effect.Effect<ReadonlyArray<PrincipalId>>
-    /** The wallets of these, where they have one. */
+    /** The wallets of those that have one. */
     readonly addresses: (ids: ReadonlyArray<PrincipalId>) => Effect.Effect<ReadonlyMap<PrincipalId, string>>
   }
 >()("server/access/identity/Wallets") {

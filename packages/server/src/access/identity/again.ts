@@ -1,6 +1,6 @@
 /**
- * The caller of something that goes on without a credential, as it stands now. Asked at every step of every run: who somebody is
- * changes with the epoch of rights, and not otherwise.
+ * The caller of something that continues without a credential, with its present rights. It is needed at every step of
+ * every run, and cached per epoch of rights.
  */
 import { type AccessContext, type Caller, Missing, type Principal } from "@stoa/contract"
 import { Effect } from "effect"
@@ -11,7 +11,7 @@ export const makeAgain = (
   get: (id: string) => Effect.Effect<Principal, Missing>,
   epochNow: () => Effect.Effect<number>,
 ): ((id: string, context: AccessContext) => Effect.Effect<Caller["Service"], Missing>) => {
-  // One object for as long as its rights stand: others keep with it what it may see.
+  // One object per epoch: other code caches by it what it may see.
   const known = new Map<string, Caller["Service"]>()
   let since = -1
   return Effect.fnUntraced(function* (id, context) {

@@ -1,6 +1,6 @@
 /**
- * A browser's session: a credential of its own, made from a token and ended with it. What the cookie holds is no bearer
- * token, and a bearer token is no cookie: the two are hashed differently.
+ * A browser's session: its own credential, made from a token and ended with it. A cookie's secret does not work as a
+ * bearer token, nor a bearer token as a cookie: they are hashed differently.
  */
 import { hash } from "node:crypto"
 import {
@@ -18,13 +18,12 @@ import { DateTime, Effect, Option, Redacted, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Transaction } from "../../store/journal/Journal.ts"
 
-/** Who a credential came from first, and since when. */
+/** Who a credential originally came from, and since when. */
 export interface FirstIssuer {
   readonly hand: PrincipalId | null
   readonly handSince: string
 }
 
-/** A token that is about to be written. */
 export interface TokenRow {
   readonly principal: Principal
   readonly label: string | null
@@ -44,17 +43,17 @@ export interface TokenTurn {
   readonly root: string
 }
 
-/** What a stored token is besides: renewed as a certificate. */
+/** Other properties of a stored token: whether it is renewed as a certificate. */
 export interface StoredKind {
   readonly certificate: unknown
 }
 
-/** What the token is called that the house itself keeps for its admin. */
+/** The label of the admin token that the house itself stores. */
 export const houseLabel = "admin token of the house"
 
 const decode = Schema.decodeUnknownSync(Token)
 
-/** A stored token as it is shown: with what it was made for, where that is why it is not rotated. */
+/** A stored token as it is shown; `madeFor` says why it cannot be rotated. */
 export const tokenFrom = (row: Readonly<Record<string, unknown>>): Token =>
   decode(
     row["run"] !== null
@@ -66,7 +65,7 @@ export const tokenFrom = (row: Readonly<Record<string, unknown>>): Token =>
           : row,
   )
 
-/** Why a token is not rotated, in words for whoever tried. */
+/** Why a token cannot be rotated, as an error text. */
 export const notRotated: Readonly<Record<NonNullable<Token["madeFor"]>, string>> = {
   turn: "This token belongs to a turn of a program: it ends with the turn, and cannot be renewed.",
   browser: "This is a browser's session. Sign out and sign in again instead, or revoke it.",
@@ -77,12 +76,12 @@ export const notRotated: Readonly<Record<NonNullable<Token["madeFor"]>, string>>
 export const notRevoked =
   "This is the house's own admin token. To replace it, stop the house, change STOA_ADMIN_TOKEN or delete admin.token in the data folder, and start it again."
 
-/** What is kept of a token's secret, and of a session's. */
+/** What is stored of a token's secret, and of a session's. */
 export const hashOf = (token: string): string => hash("sha256", token, "hex")
 export const hashOfSession = (secret: string): string => hashOf(`session ${secret}`)
 
 const sessionLife = { days: 30 }
-/** Browsers of one principal. */
+/** The most browsers of one principal. */
 const mostSessions = 20
 
 export const makeOpenSession = (
@@ -97,7 +96,7 @@ export const makeOpenSession = (
   return Effect.fn("Tokens.openSession")(function* (caller: Caller["Service"]) {
     const { context, expiresAt, principal, token } = caller
     if (token === null || caller.turn !== undefined) return yield* new Unauthenticated({ reason: "missing" })
-    // Looked at again where it is written: one that is revoked meanwhile makes no session.
+    // Checked again inside the transaction: a token that was revoked meanwhile makes no session.
     const alive = (id: TokenId) =>
       Effect.map(
         Effect.orDie(
@@ -122,7 +121,7 @@ export const makeOpenSession = (
       parent,
       ...(firstIssuer === undefined ? {} : { firstIssuer }),
     })
-    // The oldest make room: a browser that never signs out must not leave more and more behind.
+    // The oldest sessions are revoked: browsers that never sign out must not accumulate.
     const old = yield* Effect.orDie(
       sql<{ id: TokenId }>`SELECT id FROM tokens WHERE principal = ${principal.id} AND parent IS NOT NULL
             AND revoked_at IS NULL ORDER BY created_at DESC, id DESC LIMIT 100 OFFSET ${mostSessions}`,
@@ -132,7 +131,7 @@ export const makeOpenSession = (
   })
 }
 
-/** The browser that asks for its token to be replaced goes over to the new one; every other that was made from it ends. */
+/** When a browser replaces its own token, its session moves to the new one; all other sessions of the old one end. */
 export const makeSessionTransfer = (sql: SqlClient.SqlClient) =>
   Effect.fnUntraced(function* (from: TokenId) {
     const caller = Option.getOrUndefined(yield* Effect.serviceOption(Caller))
@@ -145,7 +144,7 @@ export const makeSessionTransfer = (sql: SqlClient.SqlClient) =>
       moved.length === 0 ? Effect.void : Effect.orDie(sql`UPDATE tokens SET parent = ${to} WHERE id = ${mine}`)
   })
 
-/** Tokens of programs, each for one turn of a run. */
+/** Tokens for programs, each for one turn of a run. */
 export const makeTurnTokens = (
   sql: SqlClient.SqlClient,
   tokens: {

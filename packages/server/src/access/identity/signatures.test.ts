@@ -43,7 +43,7 @@ describe("signatures of wallets", () => {
     const other = base58.encode(ed25519.getPublicKey(ed25519.utils.randomSecretKey()))
     assert.isFalse(isSignedBy(other, "hello", hex.encode(signed)))
     assert.isFalse(isSignedBy(address, "hello", hex.encode(new Uint8Array(64))))
-    // A point of small order is no key of anybody's.
+    // A point of small order is nobody's key.
     assert.isFalse(isSignedBy(base58.encode(new Uint8Array(32)), "hello", hex.encode(new Uint8Array(64))))
   })
 

@@ -14,7 +14,7 @@ const decoded = (read: () => Uint8Array): Uint8Array | undefined => {
   }
 }
 
-/** What kinds of wallet can sign in, and what their chains call an account. */
+/** The kinds of wallets that can sign in, by the name of their chain. */
 export type Scheme = "Ethereum" | "Solana"
 
 const ethereum = /^0x[0-9a-f]{40}$/i
@@ -26,7 +26,7 @@ const publicKeyOf = (address: string): Uint8Array | undefined => {
 export const schemeOf = (address: string): Scheme | undefined =>
   ethereum.test(address) ? "Ethereum" : publicKeyOf(address) === undefined ? undefined : "Solana"
 
-/** As wallets show it: its capital letters are a checksum (EIP-55). */
+/** As wallets show it: the capital letters are a checksum (EIP-55). */
 export const spelled = (address: string): string => {
   if (!ethereum.test(address)) return address
   const digits = address.slice(2).toLowerCase()
@@ -67,7 +67,7 @@ export const isSignedBy = (address: string, message: string, signature: string):
   const [key, bytes] = [publicKeyOf(address), bytesOf(signature, 64)]
   if (key === undefined || bytes === undefined) return false
   try {
-    // Strict: by the lax rules a key of small order has signed everything.
+    // Strict: under the lax rules a key of small order verifies every signature.
     return ed25519.verify(bytes, utf8(message), key, { zip215: false })
   } catch {
     return false

@@ -1,7 +1,7 @@
 /**
  * How often (G-10), and how many at once. Counted in memory on purpose: a limit protects a running process, and losing
- * the counters at a restart does no harm. Processes of a cluster tell each other what they counted (`SharedLimits.ts`); how many at
- * once is each one's own.
+ * the counters at a restart does no harm. Processes of a cluster exchange their counts (`SharedLimits.ts`), except how
+ * many run at once, which each counts alone.
  */
 import { type Caller, Limit, TooManyRequests } from "@stoa/contract"
 import { Clock, Context, Effect, Layer } from "effect"
@@ -11,7 +11,7 @@ import { SharedLimits } from "./SharedLimits.ts"
 import { concerns, fits } from "../rights/policy.ts"
 import { Rules } from "../rights/Rules.ts"
 
-/** A bucket that fills evenly: the time at which it would be empty again (GCRA). */
+/** A bucket that drains evenly, stored as the time at which it will be empty (GCRA). */
 export const fill = (
   emptyAt: number,
   limit: Limit,
@@ -23,43 +23,43 @@ export const fill = (
   return next - now > window ? { emptyAt, wait: next - now - window } : { emptyAt: next, wait: 0 }
 }
 
-/** Never unlimited: generous for a person or an agent at work, short for a loop gone wild. */
+/** Never unlimited: generous for a person or an agent at work, tight for a runaway loop. */
 export const defaultLimits: ReadonlyArray<Limit> = [
   new Limit({ principal: "*", resource: "http", count: 12_000, seconds: 60 }),
   new Limit({ principal: "*", resource: "tools/*", count: 600, seconds: 60 }),
-  // A long talk is written down and asked about in one go.
+  // A long conversation is stored and searched in one go.
   new Limit({ principal: "*", resource: "calls/memory", count: 6000, seconds: 60 }),
-  // Refused calls that are recorded one by one; the rest is counted.
+  // Refused calls that are recorded individually; further ones are only counted.
   new Limit({ principal: "*", resource: "calls/refused", count: 120, seconds: 60 }),
-  // What one says in one conversation: two agents that answer each other for ever are slowed down.
+  // What one principal says in one conversation: slows down two agents that answer each other forever.
   new Limit({ principal: "*", resource: "spaces/*", count: 12_000, seconds: 60 }),
   // What is sent is what is stored: a gigabyte an hour.
   new Limit({ principal: "*", resource: "kilobytes", count: 1_048_576, seconds: 3600 }),
-  // How many at a time; the seconds say nothing here.
+  // How many are open at a time; the seconds have no meaning here.
   new Limit({ principal: "*", resource: "questions/open", count: 100, seconds: 60 }),
   // Each is a row, and one too many ends another.
   new Limit({ principal: "*", resource: "sessions", count: 30, seconds: 60 }),
   new Limit({ principal: "*", resource: "imports", count: 6, seconds: 60 }),
-  // At once: calls that one stays with, and waits to be spoken to.
+  // How many at once: calls that a client stays connected for, and waits for messages.
   new Limit({ principal: "*", resource: "waits", count: 64, seconds: 0 }),
   new Limit({ principal: "*", resource: "waits/messages", count: 8, seconds: 0 }),
 ]
 
 const defaults: ReadonlySet<Limit> = new Set(defaultLimits)
 
-/** Guessing at tokens: per network, whoever it claims to be and whichever of its addresses it uses. */
+/** Guesses of tokens, counted per network, whichever principal is claimed and whichever address is used. */
 const guesses = new Limit({ principal: "*", resource: "wrong tokens", count: 30, seconds: 60 })
 
-/** Which limit counts for a resource, if any, and in which bucket. */
+/** The limit of a resource, if any, and its bucket. */
 interface Counted {
   readonly limit: Limit | undefined
   readonly key: string
-  /** That of its owner with all agents of theirs, counted beside it. */
+  /** The limit of its owner with all their agents, counted too. */
   readonly shared?: { readonly limit: Limit; readonly key: string }
 }
 const mostKept = 1000
 
-/** Whose limits these are, and under which rules. */
+/** Whose limits, and in which epoch. */
 type Limited = Pick<Caller["Service"], "principal" | "epoch">
 
 export class Limits extends Context.Service<
@@ -67,8 +67,8 @@ export class Limits extends Context.Service<
   {
     readonly list: Effect.Effect<ReadonlyArray<Limit>>
     /**
-     * Counts as it is asked, not when it is run: what is at hand is answered without a fiber. `usual`: whose default counts,
-     * where no rule of this house names the resource.
+     * Counts when called, not when the effect runs, so that most answers need no fiber. `usual`: the resource whose
+     * default applies if no rule of this house names this one.
      */
     readonly take: (
       who: Limited,
@@ -76,17 +76,17 @@ export class Limits extends Context.Service<
       amount?: number,
       usual?: string,
     ) => Effect.Effect<void, TooManyRequests>
-    /** How many of a thing a principal may have at a time: the `count` of the first limit that fits. */
+    /** How many of a thing a principal may have at a time: the `count` of the first matching limit. */
     readonly most: (who: Limited, resource: string) => Effect.Effect<number>
-    /** Takes one of the places that a principal has at once; what it gives back is called to leave it, once. */
+    /** Takes one of the principal's concurrent places. Call the returned function once to release it. */
     readonly hold: (who: Caller["Service"], resource: string) => Effect.Effect<() => void, TooManyRequests>
-    /** Runs with such a place. */
+    /** Runs while holding such a place. */
     readonly within: <A, E, R>(
       who: Caller["Service"],
       resource: string,
       app: Effect.Effect<A, E, R>,
     ) => Effect.Effect<A, E | TooManyRequests, R>
-    /** The limit that counts for a resource, if one does. */
+    /** The limit of a resource, if there is one. */
     readonly of: (who: Limited, resource: string) => Effect.Effect<Limit | undefined>
     readonly takeGuess: (address: string) => Effect.Effect<void, TooManyRequests>
   }
@@ -124,14 +124,14 @@ export class Limits extends Context.Service<
         const now = monotonicOf(clock)
         const { emptyAt, wait } = fill(buckets.get(key) ?? 0, limit, now, amount)
         if (wait > 0) return Effect.fail(refused(limit, resource, wait))
-        // Buckets that have run empty say nothing; they are dropped before they become many.
+        // Empty buckets carry no information; they are dropped before there are many.
         if (buckets.size > 10_000) for (const [old, at] of buckets) if (at <= now) buckets.delete(old)
         shared.tell(key, emptyAt - Math.max(buckets.get(key) ?? 0, now))
         buckets.set(key, emptyAt)
         return Effect.void
       }
 
-      // A caller is one object for as long as its token and its rights stand: what it is counted by is kept with it.
+      // A caller is the same object while its token and rights are unchanged, so its buckets are cached by it.
       const found = new WeakMap<Limited, Map<string, Counted>>()
       const limitFor = (
         limits: ReadonlyArray<Limit>,

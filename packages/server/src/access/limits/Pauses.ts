@@ -14,17 +14,17 @@ import { rightsBell, rightsChanged, rightsEpoch } from "../rights/Rights.ts"
 
 const decode = Schema.decodeUnknownSync(Pause)
 
-/** The paused subjects in lower case, each with the reason that was given, which may be empty. */
+/** The paused subjects in lower case, with the given reason, which may be empty. */
 export type Paused = ReadonlyMap<string, string>
 
-/** What a call, or a look at what a server has beside tools, touches: any of these paused, and it does not run. */
+/** What a call, or another request to a server, uses: it does not run if any of these is paused. */
 export interface PauseTargets {
   readonly principal: Principal
   readonly tool?: string
   readonly server: string | undefined
 }
 
-/** Pure: the subject that stops it, if one does. */
+/** The subject that stops it, if any. Pure. */
 export const pausedBy = (paused: Paused, { principal, server, tool }: PauseTargets): string | undefined =>
   paused.size === 0
     ? undefined
@@ -35,14 +35,14 @@ export const pausedBy = (paused: Paused, { principal, server, tool }: PauseTarge
         ...(server === undefined ? [] : [`servers/${server.toLowerCase()}`]),
       ].find((subject) => paused.has(subject))
 
-/** What whoever is stopped is told: why, and what to do. */
+/** The text for a stopped caller: why, and what to do. */
 export const pausedMessage = (what: string, subject: string, { name }: Principal, paused: Paused): string => {
   const reason = paused.get(subject) ?? ""
   const why = reason === "" ? "" : ` (${reason})`
   return `"${what}" does not run now: ${subject.startsWith("agents/") ? name : subject} is paused${why}. Try again when an admin has lifted the pause`
 }
 
-/** Stopped by the kill switch. Whoever asked is told in the words of their door. */
+/** Stopped by a pause. Each door words the error for its clients. */
 export class Stopped {
   readonly _tag = "Stopped"
   readonly subject: string
@@ -57,11 +57,13 @@ export class Pauses extends Context.Service<
   Pauses,
   {
     readonly list: Effect.Effect<Page<Pause>>
-    /** As they stand in this epoch of rights. */
+    /** The pauses of this epoch of rights. */
     readonly at: (epoch: number) => Effect.Effect<Paused>
-    /** As they stand now, whatever the caller was let in by. */
+    /** The pauses of now, whichever epoch the caller has. */
     readonly now: Effect.Effect<Paused>
-    /** Not begun while what it touches is paused, and ended when that is: for what is no call. */
+    /**
+     * For what is not a call: does not start while something it uses is paused, and is interrupted when that is paused.
+     */
     readonly unless: <A, E, R>(
       what: string,
       touched: PauseTargets,
@@ -87,7 +89,7 @@ export class Pauses extends Context.Service<
         (rows) => rows.map(({ byPrincipal, ...row }) => decode({ ...row, by: byPrincipal })),
       )
 
-      // Kept by id, so that a new name does not set it free; shown by name, which is what people read.
+      // Stored by id, so that a rename does not lift it; shown by name.
       const kept = Effect.fnUntraced(function* (subject: string) {
         if (!subject.startsWith("agents/")) return { key: subject.toLowerCase(), shown: subject }
         const { id, name } = yield* principals.get(subject.slice("agents/".length))
@@ -98,7 +100,7 @@ export class Pauses extends Context.Service<
         return new Pause({ ...pause, subject })
       })
 
-      /** Those who work for an agent stop with it; a new parent raises the epoch, as a pause does. */
+      /** Agents that work for a paused agent are paused too. A new parent raises the epoch, as a pause does. */
       const branches = Effect.fnUntraced(function* (pauses: ReadonlyArray<Pause>) {
         const subjects = new Map<string, string>()
         for (const { reason, subject } of pauses) {
@@ -152,7 +154,7 @@ export class Pauses extends Context.Service<
           yield* journal.append({ kind: "pause.set", body: { subject: key, reason } })
           yield* changed
         }
-        // Paused twice is paused once: what is told is what stands.
+        // Pausing twice changes nothing: returns the existing pause.
         const standing = (yield* all).find((one) => one.subject === key)!
         return new Pause({ ...standing, subject: name })
       })

@@ -1,6 +1,6 @@
 /**
- * What one process has counted, told to the others on its database: how far each bucket was filled, gathered for a moment. A
- * notice that is lost makes a limit a little wider for that moment; nothing is stored.
+ * Tells the other processes on the same database how far this one has filled each bucket, collected for a moment. A
+ * lost notice makes a limit a little wider for that moment; nothing is stored.
  */
 import { Context, Duration, Effect, Layer, Option, Schema } from "effect"
 import { SharedDatabase } from "../../store/Holder.ts"
@@ -21,7 +21,7 @@ const decode = Schema.decodeUnknownOption(
   ),
 )
 
-/** The fullest first: what does not fit is what matters least. Pure. */
+/** The fullest first, so that what does not fit matters least. Pure. */
 const noticeOf = (from: string, taken: ReadonlyMap<string, number>): string => {
   let room = mostBytes - from.length
   const kept: Array<string> = []
@@ -37,9 +37,9 @@ const noticeOf = (from: string, taken: ReadonlyMap<string, number>): string => {
 export class SharedLimits extends Context.Service<
   SharedLimits,
   {
-    /** A bucket was filled by so many milliseconds. */
+    /** A bucket was filled by this many milliseconds. */
     readonly tell: (key: string, millis: number) => void
-    /** What others have filled. */
+    /** Listens to what others have filled. */
     readonly hear: (listener: (key: string, millis: number) => void) => void
   }
 >()("server/access/limits/SharedLimits") {

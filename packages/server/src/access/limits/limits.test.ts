@@ -23,7 +23,8 @@ describe("limits", () => {
             // Waiting as long as it says is enough.
             else assert.strictEqual(fill(emptyAt, limit, now + taken.wait).wait, 0)
           }
-          // A bucket that fills evenly lets through at most twice the count in a window: a full one, and what ran in.
+          // A bucket that drains evenly passes at most twice the count in a window: a full bucket, and what drains
+          // meanwhile.
           for (const at of passed)
             assert.isAtMost(passed.filter((one) => one >= at && one < at + seconds * 1000).length, 2 * count)
         },

@@ -19,8 +19,8 @@ const groupsOf = (address: string): ReadonlyArray<number> => {
 }
 
 /**
- * A provider gives one customer an address of IPv4, or one subnet of IPv6: 64 bits, of which it can use every address. For
- * IPv4 the /24 is what is routed at the least. What is no address is a network of its own.
+ * A provider gives one customer an IPv4 address, or an IPv6 subnet of 64 bits, of which the customer can use every
+ * address. For IPv4 the /24 is the smallest routed unit. Anything that is not an address is a network of its own.
  */
 export const networkOf = (address: string): string => {
   const plain = mapped.exec(address)?.[1] ?? address

@@ -66,10 +66,10 @@ export default Effect.gen(function* () {
     changed_by TEXT,
     PRIMARY KEY (toolset, context)
   )`
-  // Rules of the configuration file, kept so that every process of a cluster judges by the same ones.
+  // Rules of the configuration file, stored so that every process of a cluster uses the same ones.
   yield* sql`CREATE TABLE rules (kind TEXT NOT NULL, place INTEGER NOT NULL, rule TEXT NOT NULL, PRIMARY KEY (kind, place))`
   yield* sql`CREATE TABLE secrets (name TEXT PRIMARY KEY, sealed ${bytes} NOT NULL, set_at TEXT NOT NULL)`
-  // One number that rises with every change of rights: a judgement made under another one is made again.
+  // A number that grows with every change of rights: a judgement from another epoch is not reused.
   yield* sql`CREATE TABLE access_epoch (one INTEGER PRIMARY KEY CHECK (one = 1), epoch ${bigint} NOT NULL)`
   yield* sql`INSERT INTO access_epoch (one, epoch) VALUES (1, 1)`
   yield* sql`CREATE TABLE audit (
@@ -85,7 +85,7 @@ export default Effect.gen(function* () {
     hash TEXT NOT NULL
   )`
   yield* sql`CREATE INDEX audit_principal ON audit (principal, seq)`
-  // Where the kept chain begins: retention cuts a prefix and leaves its last hash here.
+  // Where the stored chain begins: retention removes the oldest rows and stores their last hash here.
   yield* sql`CREATE TABLE audit_anchor (one INTEGER PRIMARY KEY CHECK (one = 1), seq ${bigint} NOT NULL, hash TEXT NOT NULL)`
   yield* sql`INSERT INTO audit_anchor (one, seq, hash) VALUES (1, 0, '')`
 })

@@ -1,4 +1,4 @@
-/** What is lent is lent from where the giver's token stands. Loans from before end within a day. */
+/** A delegation has the context of the giver's token. Older delegations end within a day. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 

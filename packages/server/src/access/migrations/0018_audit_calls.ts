@@ -1,4 +1,4 @@
-/** The audit says where a call was made and how long it took (S4-28). */
+/** The audit records where a call was made and how long it took (S4-28). */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 

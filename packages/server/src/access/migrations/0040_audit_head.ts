@@ -1,4 +1,6 @@
-/** The newest row of the audit trail, sealed, so that one cannot cut rows off its end; and a seal for its anchor. */
+/**
+ * The newest row of the audit trail, sealed, so that removing rows from its end is noticed; and a seal for its anchor.
+ */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { columnTypes } from "../../store/database/Columns.ts"
@@ -13,7 +15,7 @@ export default Effect.gen(function* () {
     cursor ${bigint} NOT NULL,
     seal TEXT NOT NULL
   )`
-  // Migrations have no key: what is there already is sealed by the first batch of the audit.
+  // Migrations have no key: the first batch of the audit seals existing rows.
   yield* sql`INSERT INTO audit_head (one, seq, hash, cursor, seal)
     SELECT 1, newest.seq, newest.hash, coalesce((SELECT cursor FROM readers WHERE name = 'audit'), 0), '' FROM (
       SELECT seq, hash FROM audit UNION ALL SELECT seq, hash FROM audit_anchor ORDER BY seq DESC LIMIT 1

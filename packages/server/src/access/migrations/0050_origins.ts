@@ -1,4 +1,6 @@
-/** Since when somebody rules the house, and who made a token: an approval counts neither rights nor tokens made for it. */
+/**
+ * Since when somebody is an admin, and who made a token: an approval ignores rights and tokens that were made for it.
+ */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 

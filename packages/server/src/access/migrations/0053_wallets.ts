@@ -1,11 +1,11 @@
-/** One principal a wallet, and the challenges that whoever says it has one must sign. */
+/** One principal per wallet, and the challenges that must be signed to prove that one has a wallet. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
 export default Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`ALTER TABLE principals ADD COLUMN wallet_key TEXT`
-  // Where several were given the same one, the first of them has it.
+  // If several principals had the same wallet, the first one keeps it.
   yield* sql`UPDATE principals SET wallet_key = CASE WHEN lower(wallet) LIKE '0x%' THEN lower(wallet) ELSE wallet END
     WHERE wallet IS NOT NULL AND retired_at IS NULL AND id = (
       SELECT p.id FROM principals p WHERE p.retired_at IS NULL AND lower(p.wallet) = lower(principals.wallet)

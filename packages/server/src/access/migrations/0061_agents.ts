@@ -1,4 +1,4 @@
-/** What an agent has beside its identity: persona, models, limits, thinker, and the agent it works for. */
+/** What an agent has besides its identity: persona, models, limits, thinker, and the agent it works for. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 

@@ -1,6 +1,7 @@
 /**
- * A browser's session is a token of its own that was made from another, and ends with it. And whose hand a credential came
- * from first, and since when: a token made from a token, or by a wallet that somebody else gave, is still theirs.
+ * A browser's session is a separate token that was made from another and ends with it. `hand`: who a credential
+ * originally came from, and since when. A token made from a token, or through a wallet that somebody else gave, still
+ * counts as theirs.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"

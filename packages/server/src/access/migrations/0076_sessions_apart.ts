@@ -1,6 +1,6 @@
 /**
- * A browser's session is no longer a bearer token: what a cookie holds is hashed in a way of its own. Sessions from before
- * would still work as tokens, so they end here; people sign in again.
+ * A browser's session is no longer a bearer token: a cookie's secret is hashed differently. Older sessions would still
+ * work as tokens, so they end here; people sign in again.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"

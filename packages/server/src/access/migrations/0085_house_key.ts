@@ -1,4 +1,4 @@
-/** A value by which a house knows whether it has the key that secrets here are sealed with. */
+/** A check value by which a house knows whether it has the key that its secrets are encrypted with. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 

@@ -1,4 +1,4 @@
-/** A token may be for one turn of a run: the program that has it acts for that run and step, and for no longer. */
+/** A token may be for one turn of a run: the program that has it acts only for that run and step. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 

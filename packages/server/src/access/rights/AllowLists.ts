@@ -1,4 +1,7 @@
-/** Which tools of a set a context may see and call: one list for both (S2-05), changed at run time with an audit row (G-38). */
+/**
+ * Which tools of a set a context may see and call: one list for both (S2-05), changed at run time with an audit row
+ * (G-38).
+ */
 import {
   type AccessContext,
   AllowList,
@@ -19,19 +22,22 @@ import { rightsChanged } from "./Rights.ts"
 
 const contexts: ReadonlyArray<AccessContext> = ["agent", "crossroads", "internal"]
 
-/** The six of S2-03; otherwise everything for agents and the inside, nothing for the crossroads (X-53). */
+/** The six of S2-03; otherwise everything for `agent` and `internal`, and nothing for `crossroads` (X-53). */
 const engramsForAgents = toolNames.engrams.filter((name) => name.startsWith("engram_"))
 export const defaultTools = (toolset: ListedSet, context: AccessContext): ReadonlyArray<string> =>
   context === "crossroads" ? [] : toolset === "engrams" && context === "agent" ? engramsForAgents : ["*"]
 
-/** Names that are in no built-in set: a mistake (S2-07). Configured and upstream tools come and go, so theirs are only noted. */
+/**
+ * Names that are not in a built-in set: a mistake (S2-07). Configured and upstream tools come and go, so theirs are
+ * accepted.
+ */
 export const unknownNames = (toolset: ListedSet, tools: ReadonlyArray<string>): ReadonlyArray<string> =>
   toolset in toolNames ? tools.filter((tool) => tool !== "*" && !toolNames[toolset as ToolsetName].includes(tool)) : []
 
-/** All of an MCP server: its tools, and what it has beside them. */
+/** Everything of an MCP server: its tools, resources and prompts. */
 export const wholeServer = (server: string): string => `${server}/*`
 
-/** Whether a list of `upstream` gives a server as a whole. A name of one of its tools gives that tool and nothing else. */
+/** Whether a list of `upstream` contains a whole server. The name of a tool gives only that tool. */
 export const listsServer = (tools: ReadonlySet<string>, server: string): boolean =>
   tools.has("*") || tools.has(wholeServer(server))
 
@@ -55,13 +61,13 @@ export class AllowLists extends Context.Service<
       tools: ReadonlyArray<string>,
       by?: Source,
     ) => Effect.Effect<AllowList, BadInput | OwnedByFile, Transaction>
-    /** Gives the list back to its default. Only the file resets what it declared. */
+    /** Resets the list to its default. Only the file resets what it declared. */
     readonly reset: (
       toolset: ListedSet,
       context: AccessContext,
       by?: Source,
     ) => Effect.Effect<AllowList, OwnedByFile, Transaction>
-    /** Asked when a catalogue is listed, and again when a tool is called. */
+    /** Checked when a catalogue is listed, and again when a tool is called. */
     readonly allows: (toolset: ListedSet, context: AccessContext, tool: string) => Effect.Effect<boolean>
   }
 >()("server/access/rights/AllowLists") {

@@ -1,6 +1,6 @@
 /**
  * What a caller may give away: tokens, grants, roles, allow lists. Nothing it makes has more rights than its own token,
- * a more trusted context, or a later end. Handlers ask here and nowhere else.
+ * a more trusted context, or a later end. Handlers check only here.
  */
 import {
   type AccessContext,
@@ -22,14 +22,17 @@ import { isWithin, outerOf, usualContext } from "../identity/contexts.ts"
 import { defaultRoles, mayDelegate, reachesBeyond } from "./policy.ts"
 import { Grants } from "./Grants.ts"
 
-/** A policy wants a second person for this change (G-38). Never crosses the wire: whoever makes the change asks one. */
+/**
+ * A policy requires a second person for this change (G-38). Never crosses the wire: the code that makes the change asks
+ * one.
+ */
 export class NeedsApproval extends Schema.TaggedError<NeedsApproval>()("NeedsApproval", {
   action: Schema.String,
   resource: Schema.String,
   rule: Schema.String,
 }) {}
 
-/** Set where a second person has said yes to the change that is made: what a policy wants asked has been asked. */
+/** True if a second person has approved the change: then a policy's `ask` is satisfied. */
 export const Approved = Context.Reference<boolean>("server/access/rights/Approved", { defaultValue: () => false })
 
 type Refusal = Forbidden | NeedsApproval
@@ -43,9 +46,9 @@ const latest = (one: DateTime.Utc | null, other: DateTime.Utc | null): boolean =
 export class Authority extends Context.Service<
   Authority,
   {
-    /** A new token for somebody, no further in and no longer than the caller's own. */
+    /** Checks a new token: its context and its end must not exceed the caller's. */
     readonly token: (wanted: NewToken, whose: Principal) => Effect.Effect<NewToken, Forbidden, Caller>
-    /** May this token be replaced by the caller? Returns when the new one ends at the latest. */
+    /** Whether the caller may replace this token. Returns the latest end of the new one. */
     readonly rotation: (
       token: Token,
       whose: Principal,
@@ -67,7 +70,7 @@ export class Authority extends Context.Service<
       const grants = yield* Grants
 
       const { require } = grants
-      /** For a change that can wait: where a policy says `ask`, for this or for writing at all, somebody can be asked. */
+      /** For a change that can wait: if a policy says `ask` for it, or for writing it at all, a person can be asked. */
       const agreed = Effect.fnUntraced(function* (action: Action, resource: string) {
         const caller = yield* Caller
         const { rule, verdict } = yield* grants.judge(caller, action, resource)
@@ -79,7 +82,10 @@ export class Authority extends Context.Service<
           return yield* new NeedsApproval({ action, resource, rule: written.rule })
       })
 
-      /** For what is answered at once, and so cannot wait: where somebody would have to be asked, it is refused (G-38). */
+      /**
+       * For requests that are answered at once and cannot wait: if a person would have to be asked, it is refused
+       * (G-38).
+       */
       const unasked = (action: Action, resource: string, instead: string) =>
         Effect.catchTag(
           agreed(action, resource),
@@ -91,7 +97,7 @@ export class Authority extends Context.Service<
       const may = (caller: Caller["Service"], action: Action, resource: string) =>
         Effect.map(grants.judge(caller, action, resource), ({ verdict }) => verdict === "allow")
 
-      /** Whether somebody's rights go beyond the caller's own, as they stand without any end. */
+      /** Whether somebody's rights exceed the caller's own, counting only those of the caller that do not end. */
       const isBeyond = Effect.fnUntraced(function* (caller: Caller["Service"], whose: Principal) {
         const lasting = (yield* grants.rulesOf(caller)).filter(
           (one) => one.lentBy === undefined && (one.effect !== "allow" || one.expiresAt === null),
@@ -99,7 +105,10 @@ export class Authority extends Context.Service<
         return reachesBeyond(yield* grants.rulesOfPrincipal(whose), lasting, yield* DateTime.now, caller.context)
       })
 
-      /** To make somebody's token is to be them: only whoever has all of their rights may, and nothing that holds it back. */
+      /**
+       * A token lets its maker act as its principal: only a caller with all of those rights may make one, and only if
+       * nothing restricts the caller that does not restrict them.
+       */
       const actAs = Effect.fnUntraced(function* (caller: Caller["Service"], whose: Principal) {
         if (whose.id !== caller.principal.id && (yield* isBeyond(caller, whose)))
           return yield* refuse(
@@ -135,7 +144,7 @@ export class Authority extends Context.Service<
           )
       })
 
-      /** A grant or a role counts wherever its holder's tokens stand, so it is given from inside. */
+      /** A grant or a role applies in every context of its holder's tokens, so giving one takes an internal token. */
       const inside = Effect.fnUntraced(function* (caller: Caller["Service"], action: string, resource: string) {
         if (caller.context !== "internal")
           return yield* refuse(
@@ -150,7 +159,7 @@ export class Authority extends Context.Service<
         const caller = yield* Caller
         const resource = `tokens/${whose.name}`
         const usual = usualContext(whose)
-        // An admin may set a context beyond the usual one (X-53), and nobody else.
+        // Only an admin may set a context beyond the usual one (X-53).
         yield* unasked(
           wanted.context !== undefined && !isWithin(wanted.context, usual) ? "admin" : "write",
           resource,
@@ -167,12 +176,12 @@ export class Authority extends Context.Service<
         return { ...wanted, context, expiresAt: caller.expiresAt }
       })
 
-      /** One's own token is `self/tokens`; another's looks unknown to whoever may not touch it. */
+      /** One's own token is `self/tokens`; to a caller without rights another's looks unknown. */
       const reach = Effect.fnUntraced(function* (it: Token, whose: Principal, action: "write" | "delete") {
         const caller = yield* Caller
         if (whose.id === caller.principal.id) return yield* require(action, "self/tokens")
         const resource = `tokens/${whose.name}`
-        // Where a policy has somebody asked before it is written, an admin's is no exception.
+        // If a policy requires that somebody is asked before writing, that also applies to an admin's token.
         const mayAdmin = !whose.roles.includes("admin") || (yield* may(caller, "admin", resource))
         if (!mayAdmin || !(yield* may(caller, action, resource)))
           return yield* new Missing({ noun: "token", ref: it.id })
@@ -181,19 +190,19 @@ export class Authority extends Context.Service<
       const rotation: Authority["Service"]["rotation"] = Effect.fn("Authority.rotation")(function* (it, whose) {
         yield* reach(it, whose, "write")
         const caller = yield* Caller
-        // A certificate renews itself; that is what it is for (S4-102).
+        // A certificate renews itself; that is its purpose (S4-102).
         if (it.id === caller.token) return null
         const resource = `tokens/${whose.name}`
         yield* hasToken(caller, resource)
         yield* actAs(caller, whose)
-        // One that ends later than the caller's is not renewed for so long: the new one ends with the caller's.
+        // The new token ends no later than the caller's.
         yield* within(caller, resource, { context: it.context, expiresAt: caller.expiresAt })
         return caller.expiresAt
       })
 
       const grant: Authority["Service"]["grant"] = Effect.fn("Authority.grant")(function* (wanted, whose) {
         const caller = yield* Caller
-        // A grant can give anything, so giving one is an admin's act.
+        // A grant can give anything, so only an admin may make one.
         yield* agreed("admin", `grants/${whose.name}`)
         if (wanted.effect === "deny" || wanted.effect === "ask") return wanted
         const { actions, expiresAt = caller.expiresAt, resource } = wanted
@@ -214,7 +223,7 @@ export class Authority extends Context.Service<
         const caller = yield* Caller
         yield* agreed("delete", `grants/${it.id}`)
         if (it.effect === "allow") return
-        // To lift what holds somebody back is to give: it takes an admin of grants, and not the one it holds back.
+        // Lifting a restriction gives rights: it takes an admin of grants, and not the principal that it restricts.
         yield* agreed("admin", `grants/${it.id}`)
         yield* inside(caller, "revoke", `grants/${it.id}`)
         if (it.principal === caller.principal.id && !(yield* may(caller, "admin", "*")))
@@ -226,7 +235,7 @@ export class Authority extends Context.Service<
           )
       })
 
-      /** Rights by role, by what the file says of a name, and by the toolsets that are shown. */
+      /** Checks rights that come from roles, from the file's rules for a name, and from toolsets. */
       const becomes = Effect.fnUntraced(function* (before: Principal | undefined, after: Principal) {
         const caller = yield* Caller
         const resource = `principals/${before?.name ?? after.name}`
@@ -257,7 +266,10 @@ export class Authority extends Context.Service<
       const shows = (caller: Caller["Service"], toolsets: Principal["toolsets"] | undefined) =>
         toolsets !== undefined && toolsets.some((one) => !caller.principal.toolsets.includes(one))
 
-      /** Whoever has the wallet signs in as its holder, from inside and for good: giving one is no less than giving a token. */
+      /**
+       * The wallet's owner can sign in as its principal, as internal and without end: giving a wallet is no less than
+       * giving a token.
+       */
       const signsInAs = Effect.fnUntraced(function* (whose: Principal) {
         const caller = yield* Caller
         const resource = `principals/${whose.name}`
@@ -284,7 +296,7 @@ export class Authority extends Context.Service<
         function* (wanted) {
           const caller = yield* Caller
           const more = wanted.roles !== undefined || wanted.wallet !== undefined || shows(caller, wanted.toolsets)
-          // Roles are rights: whoever gives them could give themselves all of them.
+          // Roles are rights: a principal that can give them could give itself all of them.
           yield* unasked(
             more ? "admin" : "write",
             `principals/${wanted.name}`,
@@ -332,7 +344,7 @@ export class Authority extends Context.Service<
   )
 }
 
-/** Somebody who is about to be added: only what rules speak of. */
+/** A principal that is about to be added, with only what rules refer to. */
 const nobodyYet = (kind: Principal["kind"], name: string, roles: Principal["roles"]): Principal =>
   new Principal({
     id: newId("prn"),

@@ -1,6 +1,6 @@
 /**
- * Rights that one principal lends another (S4-101): for a day at most, three levels deep at most, and never more than
- * the giver has.
+ * Rights that one principal lends to another (S4-101): for at most a day, at most three levels deep, and never more
+ * than the giver has.
  */
 import {
   BadInput,
@@ -33,7 +33,7 @@ export class Delegations extends Context.Service<
     readonly add: (
       wanted: NewDelegation,
     ) => Effect.Effect<Delegation, Missing | BadInput | Forbidden, Transaction | Caller>
-    /** Takes back a delegation, and everything that was handed on from it. The giver may, and an admin. */
+    /** Revokes a delegation, and everything that was handed on from it. The giver may, and an admin. */
     readonly revoke: (id: DelegationId) => Effect.Effect<void, Missing, Transaction | Caller>
     /** Given or received by the principal. */
     readonly list: (of: Principal, query: PageQuery) => Effect.Effect<Page<Delegation>>
@@ -53,10 +53,10 @@ export class Delegations extends Context.Service<
         return rows[0] === undefined ? yield* new Missing({ noun: "delegation", ref: id }) : delegationFrom(rows[0])
       })
 
-      /** Every loan is asked about at every judgement of its receiver, so there is an end to them. */
+      /** Every judgement of the receiver considers every delegation, so their number is limited. */
       const room = Effect.fnUntraced(function* (giver: string, receiver: string, now: string) {
         const live = sql`revoked_at IS NULL AND expires_at > ${now}`
-        // In one order: two who lend to each other do not wait for each other.
+        // Sorted: two principals that lend to each other cannot deadlock.
         for (const id of [giver, receiver].toSorted()) yield* Effect.orDie(lockName(sql, "delegations", id))
         const [counts] = yield* Effect.orDie(
           sql<{ given: number; received: number }>`SELECT
@@ -90,7 +90,7 @@ export class Delegations extends Context.Service<
         const source = mayDelegate(yield* grants.rulesOf(caller), wanted, now, caller.context)
         if (source === undefined)
           return yield* new Forbidden({ action: "delegate", resource: wanted.resource, rule: "only what you have" })
-        // Only whoever has something to lend learns whether there is somebody of that name.
+        // Only a caller with something to lend learns whether that name exists.
         const receiver = yield* principals.get(wanted.to)
         if (receiver.id === caller.principal.id)
           return yield* new BadInput({ issues: [{ path: "to", message: "is yourself: you have it already" }] })
@@ -100,7 +100,7 @@ export class Delegations extends Context.Service<
         const depth = (before?.depth ?? 0) + 1
         if (depth > deepestDelegation)
           return yield* new Forbidden({ action: "delegate", resource: wanted.resource, rule: "at most three deep" })
-        // A loan ends with the token it was made with, and with the loan it was handed on from.
+        // A delegation ends with the token it was made with, and with the delegation it was handed on from.
         const ends = [expiresAt, caller.expiresAt, before?.expiresAt].filter((one) => one != null)
         const delegation = new Delegation({
           id: newId("dlg"),
@@ -129,7 +129,7 @@ export class Delegations extends Context.Service<
         const caller = yield* Caller
         const { from } = yield* get(id)
         const { verdict } = yield* grants.judge(caller, "delete", `delegations/${id}`)
-        // To anybody else it is not there.
+        // To anybody else it looks missing.
         if (from !== caller.principal.id && verdict !== "allow")
           return yield* new Missing({ noun: "delegation", ref: id })
         const now = DateTime.formatIso(yield* DateTime.now)

@@ -1,6 +1,6 @@
 /**
- * Something that is asked for by its name, judged before it is said whether there is one: to whoever may not know of it, a
- * name that is taken and one that is free look alike.
+ * Judges a request for something by name before saying whether it exists: to a caller without rights, used and free
+ * names look alike.
  */
 import { type Action, Caller, Forbidden } from "@stoa/contract"
 import { Effect, Exit } from "effect"
@@ -22,7 +22,9 @@ export const findIfPermitted = Effect.fnUntraced(function* <A extends { readonly
   return yield* found
 })
 
-/** For what is judged further on, by more than its name: here a name that is free is refused to whoever may not use any. */
+/**
+ * For things that are judged later, by more than their name: an unknown name is refused if the caller may not use any.
+ */
 export const findOrRefuse = Effect.fnUntraced(function* <A, E>(
   { judge }: Pick<Grants["Service"], "judge">,
   find: Effect.Effect<A, E>,

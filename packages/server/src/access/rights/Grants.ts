@@ -1,4 +1,4 @@
-/** May they? Loads a principal's rules (roles, policies, grants, delegations) and asks the pure judgement. */
+/** Judges: loads a principal's rules (roles, policies, grants, delegations) and calls the pure judgement. */
 import {
   type AccessContext,
   type Action,
@@ -50,24 +50,24 @@ const decodeGrant = Schema.decodeUnknownSync(GrantRow)
 const encodeGrant = Schema.encodeSync(GrantRow)
 const grantFromRow = (row: unknown): Grant => new Grant(decodeGrant(row))
 
-/** More than any tree has levels. */
+/** Deeper than any tree. */
 const deepestTree = 100
 
-/** Judgements rest on rules gathered at most this long ago, and never on rules of another epoch (S4-104). */
+/** Judgements use rules that were loaded at most this long ago, and never rules of another epoch (S4-104). */
 const remembered = Duration.minutes(5)
 
-/** How many refusals of one principal are written down. */
+/** How many refusals of one principal are recorded. */
 const denialLimit = new Limit({ principal: "*", resource: "denials", count: 300, seconds: 60 })
 
 interface Gathered {
   readonly epoch: number
   readonly until: number
   readonly rules: ReadonlyArray<Rule>
-  /** What these rules said, where no rule among them ends by itself. */
+  /** Earlier judgements by these rules, if none of the rules expires or is lent. */
   readonly said: Map<string, Effect.Effect<Judgement>> | undefined
 }
 
-/** Judgements kept of one principal: a tool's name comes from outside, so there is an end to them. */
+/** The most cached judgements of one principal: tool names come from outside, so they are limited. */
 const mostSaid = 2000
 
 export type { Rule } from "./policy.ts"
@@ -76,36 +76,42 @@ export class Grants extends Context.Service<
   Grants,
   {
     readonly judge: (who: Caller["Service"], action: Action, resource: string) => Effect.Effect<Judgement>
-    /** Whether what is judged of the caller stands for as long as the epoch of rights does: nothing in it ends by itself. */
+    /** Whether judgements of the caller hold for the whole epoch: none of its rules expires or is lent. */
     readonly last: (who: Caller["Service"]) => Effect.Effect<boolean>
-    /** The same question about somebody else, where their tokens stand as a rule, or where one of them does. */
+    /** The same about another principal, in the usual context of its tokens or a given one. */
     readonly judgeOf: (
       principal: Principal,
       action: Action,
       resource: string,
       context?: AccessContext,
     ) => Effect.Effect<Judgement>
-    /** Who looks at things of a kind, such as `calls`, and whether they may look at everybody's. */
+    /** Who looks at things of a kind, such as `calls`, and whether they may see everybody's. */
     readonly viewer: (things: string) => Effect.Effect<Viewer, never, Caller>
     readonly viewerOf: (
       who: Pick<Caller["Service"], "principal" | "epoch"> & Partial<Pick<Caller["Service"], "context">>,
       things: string,
     ) => Effect.Effect<Viewer>
-    /** As its rights stand now, for what has been open or waiting for a while. Inside a transaction it sees that one's changes. */
+    /**
+     * With its present rights, for what has been open or waiting for a while. Inside a transaction it sees that
+     * transaction's changes.
+     */
     readonly viewerNow: (principal: PrincipalId, things: string) => Effect.Effect<Viewer, Missing>
-    /** Goes on only if the caller may. */
+    /** Fails unless the caller may. */
     readonly require: (action: Action, resource: string) => Effect.Effect<void, Forbidden, Caller>
-    /** Journals a refusal, and so audits it. For the door that answers: inside the refused transaction it would be undone. */
+    /**
+     * Journals a refusal, and so audits it. For the door that answers: inside the refused transaction it would be
+     * rolled back.
+     */
     readonly recordDenial: (denied: Forbidden) => Effect.Effect<void, never, Caller>
     readonly add: (wanted: NewGrant) => Effect.Effect<Grant, Missing | BadInput, Transaction>
     readonly revoke: (id: GrantId) => Effect.Effect<void, Missing | OwnedByFile, Transaction>
     readonly list: (query: PageQuery & { readonly principal?: string }) => Effect.Effect<Page<Grant>, Missing>
     readonly get: (id: GrantId) => Effect.Effect<Grant, Missing>
-    /** All rules that speak of the caller, for whoever hands some of it on. */
+    /** All rules of the caller, for handing on some of its rights. */
     readonly rulesOf: (who: Caller["Service"]) => Effect.Effect<ReadonlyArray<Rule>>
-    /** Those of them that speak of this now, whatever they say. */
+    /** Those of them that match this now, whatever their effect. */
     readonly fitting: (who: Caller["Service"], action: Action, resource: string) => Effect.Effect<ReadonlyArray<Rule>>
-    /** Those of anybody, or of what somebody would be under other roles or another name. */
+    /** The rules of any principal, or of one as it would be with other roles or another name. */
     readonly rulesOfPrincipal: (principal: Principal) => Effect.Effect<ReadonlyArray<Rule>>
   }
 >()("server/access/rights/Grants") {
@@ -121,7 +127,7 @@ export class Grants extends Context.Service<
       const gathered = new Map<string, Gathered>()
       const denials = new Map<string, number>()
 
-      /** Each principal is gathered once a depth: whoever lends in a circle gets no more work done than it lends. */
+      /** Each principal is loaded once per depth: cycles of delegations cause no extra work. */
       const gatherFrom = (
         principal: Principal,
         depth: number,
@@ -129,7 +135,7 @@ export class Grants extends Context.Service<
         known: Map<string, ReadonlyArray<Rule>>,
       ): Effect.Effect<ReadonlyArray<Rule>, SqlError.SqlError> =>
         Effect.gen(function* () {
-          // Whoever has left has nothing, and nothing to lend.
+          // A retired principal has no rights, and none to lend.
           if (principal.retiredAt !== null) return []
           const key = `${principal.id} ${depth}`
           const before = known.get(key)
@@ -159,7 +165,7 @@ export class Grants extends Context.Service<
           return all
         })
 
-      /** What those above an agent in its tree are refused, or asked for, by their own names: it binds those below. */
+      /** The deny and ask rules for the agents above an agent also apply to it. */
       const bindingOf = Effect.fnUntraced(function* (principal: Principal) {
         if (principal.kind !== "agent") return []
         const above = yield* sql<{ id: PrincipalId }>`WITH RECURSIVE up (id, hops) AS (
@@ -223,7 +229,7 @@ export class Grants extends Context.Service<
         return judged
       }
 
-      // Asked of every call: what is at hand is answered without a fiber.
+      // Runs at every call: a cached judgement is returned without a fiber.
       const judgeIt: Grants["Service"]["judge"] = (who, action, resource) =>
         chain(gatheredOf(who), (rules) => judgeBy(rules, action, resource, who.context))
 
@@ -263,7 +269,7 @@ export class Grants extends Context.Service<
       const recordDenial: Grants["Service"]["recordDenial"] = Effect.fn("Grants.recordDenial")(function* (denied) {
         const { action, resource, rule } = denied
         const { principal } = yield* Caller
-        // A loop that is refused again and again must not fill the disk: past this, the log alone has it.
+        // A loop that is refused again and again must not fill the disk: beyond this limit, refusals are only logged.
         const now = monotonicOf(clock)
         const taken = fill(denials.get(principal.id) ?? 0, denialLimit, now)
         if (taken.wait > 0)

@@ -28,10 +28,10 @@ export const rightsChanged: Effect.Effect<void, never, SqlClient.SqlClient | Tra
     there.epoch = undefined
     there.bell.ring()
   }
-  // By a step that nobody can foresee: what was remembered under a number that was rolled back fits no later one.
+  // By a random step: a value cached under an epoch that was rolled back matches no later epoch.
   yield* Effect.orDie(sql`UPDATE access_epoch SET epoch = epoch + ${randomInt(1, largestStep)}`)
-  // Forgotten once it is committed: whoever asked before that was answered before it. A commit that failed, too: it may be
-  // in the database all the same.
+  // Forgotten after the commit: earlier requests got earlier answers. Also after a failed commit, because the change
+  // may be in the database all the same.
   yield* Effect.orDie(sql.afterCommit(Effect.sync(forget)))
   transaction.undo.push(forget)
 })
@@ -39,7 +39,7 @@ export const rightsChanged: Effect.Effect<void, never, SqlClient.SqlClient | Tra
 const read = (sql: SqlClient.SqlClient) =>
   Effect.map(Effect.orDie(sql<{ epoch: number }>`SELECT epoch FROM access_epoch`), (rows) => rows[0]!.epoch)
 
-/** Whoever asks while one question is on its way shares the next one: no answer is older than its question. */
+/** Requests that arrive while a query is running share the next one: no answer is older than its request. */
 const shared = <A>(ask: Effect.Effect<A>): Effect.Effect<A> => {
   let next: Deferred.Deferred<A> | undefined
   let asking = false
@@ -65,7 +65,7 @@ const shared = <A>(ask: Effect.Effect<A>): Effect.Effect<A> => {
   })
 }
 
-/** The epoch of rights as it stands when it is asked for; where it is known, it is at hand. */
+/** The present epoch; if it is known, without a fiber. */
 const epochOf = (sql: SqlClient.SqlClient): (() => Effect.Effect<number>) =>
   sql.onDialectOrElse({
     pg: () => {
@@ -78,7 +78,7 @@ const epochOf = (sql: SqlClient.SqlClient): (() => Effect.Effect<number>) =>
       const { changes } = there
       return Effect.contextWith((context: Context.Context<never>) =>
         Effect.map(read(sql), (epoch) => {
-          // What was changed while it was read is read again; and what a transaction sees of itself, others do not.
+          // Not cached if something changed during the read, or inside a transaction, whose changes others do not see.
           const isInside = Context.getOrUndefined(context, sql.transactionService) !== undefined
           if (there.changes === changes && !isInside) there.epoch = epoch
           return epoch
@@ -87,20 +87,23 @@ const epochOf = (sql: SqlClient.SqlClient): (() => Effect.Effect<number>) =>
     },
   })
 
-/** Rings when rights have changed; on Postgres when anything has, for another process may have changed them. */
+/**
+ * Rings when rights have changed; on Postgres when anything has changed, because another process may have changed
+ * rights.
+ */
 export const rightsBell: Effect.Effect<Bell, never, SqlClient.SqlClient | Journal> = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const { bell } = yield* Journal
   return sql.onDialectOrElse({ pg: () => bell, orElse: () => knownOf(sql).bell })
 })
 
-/** How high it stands now. */
+/** The present epoch. */
 export const rightsEpoch: Effect.Effect<() => Effect.Effect<number>, never, SqlClient.SqlClient> = Effect.map(
   SqlClient.SqlClient,
   epochOf,
 )
 
-/** Hears of every change of rights, for as long as the scope lives; while nobody listens, nothing is asked. */
+/** Reacts to every change of rights until the scope ends. While nobody listens, nothing is queried. */
 export const followRights = Effect.fnUntraced(function* (follower: {
   readonly name: string
   readonly wanted: () => boolean

@@ -14,7 +14,7 @@ const decodeLimits = Schema.decodeUnknownSync(Schema.Array(Limit))
 const decodeEnv = Schema.decodeUnknownSync(Configuration.fields.env.schema)
 const decodeEgress = Schema.decodeUnknownSync(EgressSection)
 
-/** The rules that are for one principal by name, and where they stand in the file. */
+/** The rules for one principal by name, and their paths in the file. */
 const placed = (section: string, rules: ReadonlyArray<{ readonly principal: string }>) =>
   rules.flatMap(({ principal: name }, place) =>
     name === "*" || name.startsWith("role:") ? [] : [{ name, path: `${section}.${place}.principal` }],
@@ -22,11 +22,11 @@ const placed = (section: string, rules: ReadonlyArray<{ readonly principal: stri
 
 type RuleKind = "policy" | "limit" | "env" | "egress" | "notify"
 
-/** Where a person is told of what waits for them. */
+/** The address at which a person is notified. */
 const Notify = Schema.Struct({ person: PrincipalId, address: Schema.String })
 const decodeNotify = Schema.decodeUnknownSync(Schema.Array(Notify))
 
-/** Whom the policies ask about a principal's use of a resource, and how. */
+/** Who must approve a principal's use of a resource under the policies, and how. */
 export type ApprovalFor = (principal: Principal, resource: string) => Policy["approval"]
 
 export class Rules extends Context.Service<
@@ -38,11 +38,11 @@ export class Rules extends Context.Service<
     readonly env: Effect.Effect<ReadonlyArray<string>>
     readonly egress: Effect.Effect<EgressSection>
     readonly notify: Effect.Effect<ReadonlyArray<typeof Notify.Type>>
-    /** Whom the policies ask about a resource, and how. */
+    /** Who must approve the use of a resource under the policies, and how. */
     readonly approvals: Effect.Effect<ApprovalFor>
-    /** Rules for a name that nobody has, each as a sentence: they hold for nobody, until somebody of that name comes. */
+    /** Rules for unknown names, each as a sentence: they apply to nobody, until a principal with that name is added. */
     readonly ofNobody: Effect.Effect<ReadonlyArray<string>>
-    /** Replaces all rules of a kind; says whether that changed anything. */
+    /** Replaces all rules of a kind. Returns whether anything changed. */
     readonly replace: (kind: RuleKind, rules: ReadonlyArray<unknown>) => Effect.Effect<boolean, never, Transaction>
   }
 >()("server/access/rights/Rules") {

@@ -1,4 +1,4 @@
-/** Somebody as they come in with a token that nobody said more of, for whoever may read their rights. */
+/** A principal as a caller with its usual token, for those who may read its rights. */
 import type { Caller } from "@stoa/contract"
 import { Effect } from "effect"
 import { usualContext } from "../identity/contexts.ts"

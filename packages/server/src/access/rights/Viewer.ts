@@ -1,6 +1,6 @@
 /**
- * What one principal may see; every list, feed and search asks it. `Grants.viewer` builds it for one epoch of rights;
- * whatever stays open longer (a feed, a watch) gets a new one when rights change.
+ * What one principal may see; every list, feed and search uses it. `Grants.viewer` builds it for one epoch of rights;
+ * anything that stays open longer (a feed, a watch) gets a new one when rights change.
  */
 import type { Action, Principal } from "@stoa/contract"
 import type { RuleVerdict, Reach } from "./policy.ts"
@@ -9,23 +9,23 @@ export type { RuleVerdict } from "./policy.ts"
 
 export interface Viewer {
   readonly principal: Principal
-  /** An admin of the things it was made for: it sees everybody's. */
+  /** An admin of the things it was made for: sees everybody's. */
   readonly all: boolean
   readonly judge: (action: Action, resource: string) => RuleVerdict
-  /** Whether its rules say the same of all things that begin so, such as `spaces/`. */
+  /** Whether its rules say the same about all resources with this prefix, such as `spaces/`. */
   readonly reach: (action: Action, things: string) => Reach
-  /** Whether what it says stands until its own rules are changed: nothing in them ends by itself or is lent. */
+  /** Whether its answers hold until its own rules change: none of them expires or is lent. */
   readonly lasting: boolean
-  /** Of rights, when it was made; the house itself has none. */
+  /** The epoch of rights in which it was made; the house itself has none. */
   readonly epoch?: number
-  /** The house itself: it alone may change what the configuration file owns. */
+  /** The house itself: only it may change what the configuration file owns. */
   readonly house?: true
 }
 
-/** Who looks at what belongs to one principal: its own, or everybody's. */
+/** Who looks at things that belong to one principal: its own, or everybody's. */
 export type Reader = Pick<Viewer, "principal" | "all">
 
-/** The house itself, as when it applies its configuration: no rule of anybody holds it back. */
+/** The house itself, as when it applies its configuration: no rule restricts it. */
 export const houseViewer = (principal: Principal): Viewer => ({
   principal,
   all: true,

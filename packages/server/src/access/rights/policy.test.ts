@@ -249,7 +249,7 @@ describe("judge", () => {
               assert.isAtLeast(rank[after.verdict], rank[before.verdict])
               if (before.rule !== "silence") assert.deepStrictEqual(after, before)
               if (rank[after.verdict] === rank[before.verdict]) continue
-              // What is new is what one of the givers has, as it has it, and no token further in than the giver's gets it.
+              // A new right is one that a giver has, and only for tokens that are trusted no further than the giver's.
               const givers = lent.filter(
                 (one) =>
                   fits(one.resource, resource) &&

@@ -1,21 +1,21 @@
 /**
- * The judgement: pure functions over data. Among the rules that match, deny wins over ask and ask over allow. Silence
- * means deny, because what nobody listed nobody has reviewed.
+ * The judgement: pure functions over data. Among the rules that match, deny wins over ask and ask over allow. No match
+ * means deny, because nobody has reviewed what nobody listed.
  */
 import { type AccessContext, Action, type Policy, type PrincipalKind, type Role, type Verdict } from "@stoa/contract"
 import { DateTime } from "effect"
 import { isWithin } from "../identity/contexts.ts"
 
 export interface Rule {
-  /** What the judgement names as its reason. */
+  /** The reason that the judgement reports. */
   readonly name: string
   readonly resource: string
   readonly actions: ReadonlyArray<Action>
   readonly effect: Verdict
   readonly expiresAt: DateTime.Utc | null
-  /** Present on what was lent: it reaches only as far as these rules of the giver do, now. */
+  /** Only if lent: the rule reaches only as far as these rules of the giver do now. */
   readonly lentBy?: ReadonlyArray<Rule>
-  /** Present on what was lent: no token that stands further in than the giver's has it. */
+  /** Only if lent: does not apply to tokens that are trusted further than the giver's. */
   readonly context?: AccessContext
 }
 
@@ -26,10 +26,10 @@ export interface RuleVerdict {
 
 const rule = (resource: string, ...actions: ReadonlyArray<Action>) => ({ resource, actions })
 
-/** Everybody may look after what is their own and see who else is here. */
+/** Everybody may manage what is their own and see who else is here. */
 const everybody = [rule("self/*", "read", "write", "delete"), rule("principals/*", "read"), rule("models/*", "read")]
 
-/** Roles of seed 004 (S4-99) beside those of people and services. A role only allows; refusing is the work of policies. */
+/** Roles of seed 004 (S4-99), and those of people and services. A role only allows; policies refuse. */
 const roles: Record<Role, ReadonlyArray<{ readonly resource: string; readonly actions: ReadonlyArray<Action> }>> = {
   admin: [rule("*", "admin")],
   member: [...everybody, rule("tools/*", "read", "execute"), rule("spaces/*", "read", "write")],
@@ -50,14 +50,14 @@ const roles: Record<Role, ReadonlyArray<{ readonly resource: string; readonly ac
   ],
 }
 
-/** A new agent can work (S4-100), a new person can talk, a new service can only say who it is. */
+/** A new agent can work (S4-100), a new person can talk, a new service can only read what is its own. */
 export const defaultRoles: Record<PrincipalKind, ReadonlyArray<Role>> = {
   person: ["member"],
   agent: ["agent-standard"],
   service: ["guest"],
 }
 
-/** `*` stands for any run of characters, also across slashes. */
+/** `*` matches any characters, including slashes. */
 export const fits = (pattern: string, resource: string): boolean => {
   const parts = pattern.split("*")
   if (parts.length === 1) return pattern === resource
@@ -73,18 +73,18 @@ export const fits = (pattern: string, resource: string): boolean => {
   return true
 }
 
-/** Whether every resource the narrower pattern names is named by the wider one. Says no when in doubt. */
+/** Whether the wider pattern matches everything that the narrower one matches. False when in doubt. */
 export const covers = (wider: string, narrower: string): boolean =>
-  // A star in the narrower one can stand for anything, so it is matched as a character that only a star can take.
+  // A star in the narrower pattern can be anything, so it becomes a character that only a star matches.
   fits(wider, narrower.replaceAll("*", "\u0000"))
 
 /** `admin` implies every action (S4-98). */
 const includes = (actions: ReadonlyArray<Action>, action: Action): boolean =>
   actions.includes(action) || actions.includes("admin")
 
-/** Of one's own rules the strictest counts: what an admin denied or wants asked stays so. */
+/** Of one's own rules the strictest counts: a deny or ask of an admin stays. */
 const ofOwn: ReadonlyArray<Verdict> = ["deny", "ask", "allow"]
-/** Of what is lent the widest counts, because lending only adds. What the giver is denied it cannot lend. */
+/** Of lent rules the widest counts, because lending only adds. A giver cannot lend what it is denied. */
 const ofLent: ReadonlyArray<Verdict> = ["allow", "ask"]
 
 const firstOf = (order: ReadonlyArray<Verdict>, rules: ReadonlyArray<Rule>): RuleVerdict | undefined => {
@@ -98,7 +98,7 @@ const firstOf = (order: ReadonlyArray<Verdict>, rules: ReadonlyArray<Rule>): Rul
 const isLive = ({ expiresAt }: Rule, now: DateTime.Utc): boolean =>
   expiresAt === null || DateTime.isGreaterThan(expiresAt, now)
 
-/** All that speak of it now, whatever they say. */
+/** All rules that match now, whatever their effect. */
 export const rulesThatFit = (
   rules: ReadonlyArray<Rule>,
   action: Action,
@@ -108,17 +108,17 @@ export const rulesThatFit = (
   rules.filter((one) => fits(one.resource, resource) && includes(one.actions, action) && isLive(one, now))
 
 /**
- * One's own rules decide. Loans are looked at where those are silent: so nobody has less for having been lent something,
- * and where a giver must ask, so must whoever it lent to, for what it lent and for nothing else.
+ * One's own rules decide. Delegations count only if those are silent: so nobody loses rights by being lent something.
+ * If a giver must ask, so must the receiver, but only for what was lent.
  */
 export const judge = (
   rules: ReadonlyArray<Rule>,
   action: Action,
   resource: string,
   now: DateTime.Utc,
-  /** Where the token stands that asks. */
+  /** The context of the caller's token. */
   context: AccessContext,
-  /** What each giver's rules say, once: loans that cross must not be followed over and over. */
+  /** The verdict of each giver's rules, computed once: delegations that form cycles must not be followed repeatedly. */
   said: Map<ReadonlyArray<Rule>, Verdict> = new Map(),
 ): RuleVerdict => {
   const fitting = rulesThatFit(rules, action, resource, now)
@@ -130,7 +130,7 @@ export const judge = (
   const verdictOf = (lentBy: ReadonlyArray<Rule>): Verdict => {
     const known = said.get(lentBy)
     if (known !== undefined) return known
-    // While it is being asked, a giver that lends to itself through others has nothing of its own to add.
+    // During its own evaluation, a giver that lends to itself through others adds nothing.
     said.set(lentBy, "deny")
     const { verdict } = judge(lentBy, action, resource, now, context, said)
     said.set(lentBy, verdict)
@@ -142,7 +142,7 @@ export const judge = (
   return firstOf(ofLent, lent) ?? { verdict: "deny", rule: "silence" }
 }
 
-/** Whether a pattern can name anything that begins so. */
+/** Whether a pattern can match anything with this prefix. */
 const touches = (pattern: string, beginning: string): boolean => {
   const star = pattern.indexOf("*")
   if (star < 0) return pattern.startsWith(beginning)
@@ -150,10 +150,10 @@ const touches = (pattern: string, beginning: string): boolean => {
   return head.startsWith(beginning) || beginning.startsWith(head)
 }
 
-/** What rules say of many things at once: all are allowed, none is, or each has to be asked about. */
+/** What rules say about many resources at once: all are allowed, none is, or each must be judged. */
 export type Reach = "all" | "some" | "none"
 
-/** Says "some" when in doubt: then each is judged. */
+/** "some" when in doubt: then each is judged. */
 export const reachOf = (rules: ReadonlyArray<Rule>, action: Action, beginning: string, now: DateTime.Utc): Reach => {
   const touching = rules.filter(
     (one) =>
@@ -173,15 +173,15 @@ export const rulesOfRoles = (held: ReadonlyArray<Role>): ReadonlyArray<Rule> =>
 
 const ownWallet = "own wallet"
 
-/** Whoever has a wallet may use it, and lend it. */
+/** The holder of a wallet may use and lend it. */
 export const rulesOfWallet = (key: string | undefined): ReadonlyArray<Rule> =>
   key === undefined
     ? []
     : [{ ...rule(`wallets/${key}`, "read", "write", "delete"), name: ownWallet, effect: "allow", expiresAt: null }]
 
 /**
- * What rules say of wallets: one's own, and those their holders lent, however often they were handed on. Nobody uses
- * another's for being an admin, or by an admin's leave (S2-78).
+ * The rules about wallets: one's own, and those that their holders lent, directly or through others. Neither being an
+ * admin nor an admin's grant lets anybody use another's wallet (S2-78).
  */
 export const rulesOnWallets = (
   rules: ReadonlyArray<Rule>,
@@ -189,7 +189,7 @@ export const rulesOnWallets = (
 ): ReadonlyArray<Rule> => {
   const before = known.get(rules)
   if (before !== undefined) return before
-  // Whoever lends in a circle lends nothing of its own the second time round.
+  // In a cycle of delegations, the second visit adds nothing.
   known.set(rules, [])
   const kept = rules.flatMap((one) => {
     if (one.lentBy !== undefined) return [{ ...one, lentBy: rulesOnWallets(one.lentBy, known) }]
@@ -199,7 +199,7 @@ export const rulesOnWallets = (
   return kept
 }
 
-/** The wallets that these rules were made for or lent from. */
+/** The wallets that these rules are about. */
 export const walletsIn = (rules: ReadonlyArray<Rule>, seen: Set<ReadonlyArray<Rule>> = new Set()): Set<string> => {
   if (seen.has(rules)) return new Set()
   seen.add(rules)
@@ -214,7 +214,7 @@ export const walletsIn = (rules: ReadonlyArray<Rule>, seen: Set<ReadonlyArray<Ru
   )
 }
 
-/** Whether a rule of the configuration file, for a name or `role:x` or `*`, speaks of this principal. */
+/** Whether a rule of the configuration file (for a name, `role:x` or `*`) applies to this principal. */
 export const concerns = (
   whom: string,
   principal: { readonly name: string; readonly roles: ReadonlyArray<Role> },
@@ -231,7 +231,7 @@ export const rulesOfPolicies = (
     concerns(policy.principal, principal) ? [{ ...policy, name: `policy:${place}`, expiresAt: null }] : [],
   )
 
-/** Whom the policies ask about this, and how: the first that asks this principal, and says so. */
+/** Who must approve this, and how: from the first matching `ask` policy that says so. */
 export const approvalIn = (
   policies: ReadonlyArray<Policy>,
   principal: { readonly name: string; readonly roles: ReadonlyArray<Role> },
@@ -246,13 +246,13 @@ export const approvalIn = (
       fits(one.resource, resource),
   )?.approval
 
-/** Delegation (S4-101): at most a day, at most three deep. */
+/** Delegation (S4-101): at most a day, at most three levels. */
 export const longestDelegation = { hours: 24 }
 export const deepestDelegation = 3
-/** Open at a time, given by one or received by one. */
+/** The most open delegations that one principal may have given, or received. */
 export const mostDelegations = 50
 
-/** Which of the giver's rules lets it hand this on: one that covers the whole pattern and all the actions. */
+/** The giver's rule that lets it hand this on: it must cover the whole pattern and all actions. */
 export const mayDelegate = (
   rules: ReadonlyArray<Rule>,
   wanted: { readonly resource: string; readonly actions: ReadonlyArray<Action> },
@@ -268,10 +268,10 @@ const coversRule = (
   wanted: { readonly resource: string; readonly actions: ReadonlyArray<Action> },
 ): boolean => covers(one.resource, wanted.resource) && wanted.actions.every((action) => includes(one.actions, action))
 
-/** What everybody has of themselves is nobody else's to give or to lack. */
+/** Rights on `self/` are the same for everybody, so they do not count when rights are compared. */
 const isOfSelf = ({ resource }: Rule): boolean => resource.startsWith("self/")
 
-/** Whether two patterns may name the same resource. Says yes when in doubt. */
+/** Whether two patterns may match the same resource. True when in doubt. */
 const mayMeet = (one: string, other: string): boolean => {
   const [a, b] = [one.split("*")[0]!, other.split("*")[0]!]
   return a.startsWith(b) || b.startsWith(a)
@@ -287,8 +287,8 @@ const outlasts = (one: Rule, other: Rule): boolean =>
   one.expiresAt === null || (other.expiresAt !== null && !DateTime.isLessThan(one.expiresAt, other.expiresAt))
 
 /**
- * Whether some rules reach further than others: one of them allows what none of these covers, or these refuse, or ask
- * about, something that those do not. Says yes when in doubt.
+ * Whether `those` rules reach further than `these`: one of them allows something that `these` do not cover, or `these`
+ * deny, or ask about, something that `those` do not. True when in doubt.
  */
 export const reachesBeyond = (
   those: ReadonlyArray<Rule>,

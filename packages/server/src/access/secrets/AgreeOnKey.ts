@@ -1,7 +1,7 @@
 /**
- * Which key the house's secrets are sealed with, as a value that says nothing of the key. A house that stands alone may change
- * it, and its doctor says what can no longer be read; houses that share a database must have the same one, or each would seal
- * what the others cannot open.
+ * A check value for the key that encrypts the house's secrets; it reveals nothing about the key. A process that is
+ * alone may change its key, and the doctor lists what can no longer be read. Processes that share a database must have
+ * the same key, or each would encrypt what the others cannot decrypt.
  */
 import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"

@@ -7,7 +7,7 @@ import { Context, Effect, Layer } from "effect"
 import { rightsEpoch } from "../rights/Rights.ts"
 import { Rules } from "../rights/Rules.ts"
 
-/** The most that a tool may ask for in its own configuration; each asks for less by default. */
+/** The most that a tool may request in its own configuration; the defaults are lower. */
 const most = { maxBytes: 8 * 1024 * 1024, timeoutMs: 300_000 }
 
 export class EgressRules extends Context.Service<
@@ -22,7 +22,7 @@ export class EgressRules extends Context.Service<
     Effect.gen(function* () {
       const rules = yield* Rules
       const epochNow = yield* rightsEpoch
-      // Rules change with the epoch: while that stands, so do they.
+      // Rules change only with the epoch, so they are cached by it.
       let known: { readonly epoch: number; readonly policy: EgressPolicy } | undefined
       const policy = Effect.flatMap(Effect.suspend(epochNow), (epoch) =>
         known?.epoch === epoch

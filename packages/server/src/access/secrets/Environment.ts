@@ -10,7 +10,7 @@ import { Rules } from "../rights/Rules.ts"
 export class Environment extends Context.Service<
   Environment,
   {
-    /** What may be read. */
+    /** The names that may be read. */
     readonly names: Effect.Effect<ReadonlyArray<string>>
     readonly read: (name: string) => Effect.Effect<Redacted.Redacted, WrongState>
   }
@@ -26,7 +26,7 @@ export class Environment extends Context.Service<
             detail: `Tools may not read the environment variable ${name}. An operator can list it under "env" in the configuration file.`,
           })
         const value = variable(name)
-        // An empty variable is one that was not set.
+        // An empty variable counts as not set.
         if (value === undefined || value === "")
           return yield* new WrongState({
             detail: `The environment variable ${name} is not set. Set it where the house is started.`,

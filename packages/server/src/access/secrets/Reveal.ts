@@ -9,13 +9,13 @@ import { Confidential } from "./Confidential.ts"
 import { Environment } from "./Environment.ts"
 import { Secrets } from "./Secrets.ts"
 
-/** A failure is a sentence. */
+/** The failure is an error text. */
 export type Reveal = (place: Placeholder, redactor: Redactor) => Effect.Effect<string, string>
 
 const tooShort = (name: string) =>
   `The secret "${name}" has fewer than ${shortestSecret} characters and could not be kept out of answers. Set a longer one with "stoa secrets set ${name}".`
 
-/** Built with the house's services, asked each time. */
+/** Built with the house's services; reads the value at each use. */
 export const makeReveal = Effect.gen(function* () {
   const secrets = yield* Secrets
   const environment = yield* Environment
@@ -31,7 +31,7 @@ export const makeReveal = Effect.gen(function* () {
               ? `The secret "${name}" is not set. An operator sets it with "stoa secrets set ${name}".`
               : error.message,
         }).pipe(
-          // One that was kept before they were refused.
+          // A short secret that was stored before they were refused.
           Effect.filterOrFail(isLongEnough, () => tooShort(name)),
         )
 
@@ -45,7 +45,7 @@ export const makeReveal = Effect.gen(function* () {
   return reveal
 })
 
-/** A whole text with its places filled in, for what goes to one address that the operator chose. */
+/** Reveals a whole text, for something that goes to one address that the operator chose. */
 export const makeRevealText = Effect.map(makeReveal, (reveal) => (text: string): Effect.Effect<string, string> => {
   const read = placeholdersIn(text)
   if ("fault" in read) return Effect.fail(read.fault)

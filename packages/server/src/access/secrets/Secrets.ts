@@ -15,12 +15,12 @@ export class Secrets extends Context.Service<
     /** Names only. */
     readonly list: Effect.Effect<Page<Secret>>
     readonly reveal: (name: string) => Effect.Effect<Redacted.Redacted, Missing | WrongState>
-    /** The names whose value the present key does not open: made under another key. */
+    /** The names of secrets that the present key does not decrypt, because another key encrypted them. */
     readonly unreadable: Effect.Effect<ReadonlyArray<string>>
-    /** For what must be kept for a while and is secret, such as the first answer to an idempotency key. */
+    /** For secret data that must be stored for a while, such as the first answer to an idempotency key. */
     readonly seal: (label: string, bytes: Uint8Array) => Uint8Array
     readonly unseal: (label: string, bytes: Uint8Array) => Uint8Array
-    /** A key of its own for a purpose, always the same under the same house key. */
+    /** A key for one purpose, always the same under the same house key. */
     readonly derive: (label: string) => Redacted.Redacted
   }
 >()("server/access/secrets/Secrets") {

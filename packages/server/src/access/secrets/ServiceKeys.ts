@@ -1,10 +1,13 @@
-/** The keys with which services sign what they send, instead of carrying a token: made from the house's own, and kept nowhere. */
+/**
+ * The keys with which services sign what they send, instead of using a token. Derived from the house's key and not
+ * stored.
+ */
 import type { Principal } from "@stoa/contract"
 import { Effect, Option, Redacted } from "effect"
 import { Confidential } from "./Confidential.ts"
 import { Secrets } from "./Secrets.ts"
 
-/** None of who is no service, or has left. */
+/** None for principals that are not services, or are retired. */
 export const makeServiceKey = Effect.gen(function* () {
   const secrets = yield* Secrets
   const confidential = yield* Confidential

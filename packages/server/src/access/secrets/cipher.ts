@@ -5,7 +5,7 @@
 import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from "node:crypto"
 import { Redacted } from "effect"
 
-/** Any text of enough entropy may be the key; what is used is its digest. */
+/** Any text with enough entropy can be the key; its digest is used. */
 const keyOf = (secret: Redacted.Redacted): Buffer => createHash("sha256").update(Redacted.value(secret)).digest()
 
 const version = 1
@@ -17,7 +17,7 @@ export const seal = (key: Redacted.Redacted, name: string, plain: Uint8Array): U
   return Buffer.concat([Buffer.from([version]), nonce, cipher.getAuthTag(), sealed])
 }
 
-/** Throws if the key is another one or the bytes were changed. */
+/** Throws if the key is wrong or the bytes were changed. */
 export const unseal = (key: Redacted.Redacted, name: string, sealed: Uint8Array): Uint8Array => {
   const bytes = Buffer.from(sealed)
   const decipher = createDecipheriv("aes-256-gcm", keyOf(key), bytes.subarray(1, 13)).setAAD(Buffer.from(name))
@@ -25,6 +25,6 @@ export const unseal = (key: Redacted.Redacted, name: string, sealed: Uint8Array)
   return Buffer.concat([decipher.update(bytes.subarray(29)), decipher.final()])
 }
 
-/** One key a purpose, so that what is signed for one is worth nothing for another. */
+/** One key per purpose, so that a signature for one is worthless for another. */
 export const derive = (key: Redacted.Redacted, label: string): Redacted.Redacted =>
   Redacted.make(createHmac("sha256", keyOf(key)).update(`derive/${label}`).digest("hex"))

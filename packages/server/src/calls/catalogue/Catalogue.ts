@@ -22,10 +22,7 @@ import type { HandlerCall, HouseTool } from "../road/Handler.ts"
 import { type CatalogueTool, type Traits, visibilityOf } from "./Traits.ts"
 import { makeUpstreamTools } from "./upstreamTools.ts"
 
-/**
- * A toolset that is not one of the house's own: whoever starts a house may bring it along. As with configured tools, everybody
- * has it, and their list says which of its tools a context may use.
- */
+/** A toolset brought by the program that starts the house. Everybody has it; its allow list says who may use what. */
 type BroughtSet = `brought:${string}`
 export type SetName = ListedSet | BroughtSet
 const isBrought = (set: SetName): set is BroughtSet => set.startsWith("brought:")
@@ -34,7 +31,7 @@ export const listOf = (set: SetName): ListedSet => (isBrought(set) ? "configured
 /** Which tools a face shows: everything the caller has, one set, or one upstream server. */
 export type ToolScope =
   | { readonly kind: "all" }
-  /** `anyway`: whatever toolsets the principal has (X-59). */
+  /** `anyway`: regardless of the principal's toolsets (X-59). */
   | { readonly kind: "set"; readonly set: SetName; readonly anyway?: true }
   | { readonly kind: "server"; readonly server: string }
 
@@ -42,7 +39,7 @@ export const everything: ToolScope = { kind: "all" }
 
 interface ToolGroup {
   readonly set: SetName
-  /** All the toolsets that its tools stand for: more than one, where several are one tool to whoever has them all. */
+  /** The toolsets its tools stand for: several if it unites tools for callers who have them all. */
   readonly sets: ReadonlyArray<SetName>
   readonly owner: PrincipalId | undefined
   readonly registry: Registry<HandlerCall>
@@ -52,7 +49,7 @@ interface ToolGroup {
 const optionsOf = ({ reviewed, targetDigest }: Traits | { targetDigest?: never; reviewed?: never } = {}) => ({
   ...(targetDigest === undefined ? {} : { behind: targetDigest }),
   reviewed: reviewed === true,
-  // Whoever brings tools has had their schemas compiled; at a start that is not done again.
+  // Every source has compiled its schemas already; that is not repeated at start.
   known: true,
 })
 
@@ -62,38 +59,38 @@ export class Catalogue extends Context.Service<
   Catalogue,
   {
     readonly offer: (set: SetName, tool: HouseTool, traits: Traits) => Effect.Effect<void, ToolValidationError>
-    /** To whoever has all of these toolsets it stands in the place of their tools of its name (X-01). */
+    /** For callers who have all of these toolsets, it replaces their tools of its name (X-01). */
     readonly unite: (
       sets: ReadonlyArray<ToolsetName>,
       tool: HouseTool,
       traits: Traits,
     ) => Effect.Effect<void, ToolValidationError>
     readonly withdraw: (set: SetName, name: string, owner?: PrincipalId) => Effect.Effect<void>
-    /** A caller's view of a face: what it can find and what it is told of. Grants are judged apart. */
+    /** A caller's view of a face: the tools it can find and the tools it is shown. Grants are judged separately. */
     readonly view: (caller: Caller["Service"], face: ToolScope) => Effect.Effect<View>
-    /** What the caller may call, in a stable order. */
+    /** The tools the caller may call, in a stable order. */
     readonly list: (caller: Caller["Service"], face: ToolScope) => Effect.Effect<ReadonlyArray<Callable>>
-    /** Every tool there is for a principal, whether its toolsets and lists give it or not, with the sets it belongs to. */
+    /** Every tool there is for a principal, with its sets, even if its toolsets and lists exclude it. */
     readonly every: (
       principal: PrincipalId,
     ) => Effect.Effect<
       ReadonlyArray<{ readonly tool: RegisteredTool<HandlerCall>; readonly traits: Traits; readonly set: SetName }>
     >
-    /** Fails for a toolset that is not one of the caller's. */
+    /** Fails if the face is a toolset that the caller does not have. */
     readonly require: (caller: Caller["Service"], face: ToolScope) => Effect.Effect<void, Forbidden>
-    /** Fails for a tool or a server that nobody has: a switch for it would stop nothing. */
+    /** Fails for a tool or a server that does not exist: pausing it would stop nothing. */
     readonly pausable: (subject: string) => Effect.Effect<void, BadInput>
-    /** A tool whose name reads like this one, and is another: of everybody's, or with an owner of theirs too. */
+    /** Another tool whose name reads like this one: among everybody's tools and, if an owner is given, the owner's. */
     readonly alike: (name: string, owner?: PrincipalId) => string | undefined
-    /** Whether anybody has it now: a tool of this set by its name, or `<server>/*` for a server that is there or away. */
+    /** Whether it exists now: a tool of this set by its name, or `<server>/*` for a server, connected or not. */
     readonly serves: (set: ListedSet, name: string) => Effect.Effect<boolean>
-    /** Tools that work on what their caller remembers, by their names. */
+    /** The names of tools that work on their caller's memory. */
     readonly memoryTools: () => ReadonlyArray<string>
-    /** May the caller run it: the grants alone. */
+    /** May the caller run it? Only grants are considered. */
     readonly judge: (caller: Caller["Service"], name: string) => Effect.Effect<Judgement>
-    /** Rises with every tool that comes, goes or changes. */
+    /** Rises whenever a tool is added, removed or changed. */
     readonly version: () => number
-    /** Told after each change, for as long as the scope lives. */
+    /** Called after each change, while the scope lives. */
     readonly onChange: (hear: () => void) => () => void
   }
 >()("server/calls/catalogue/Catalogue") {
@@ -114,7 +111,7 @@ export class Catalogue extends Context.Service<
         for (const hear of listeners) hear()
       }
 
-      // Each server has a limit of its own; another one's tools do not crowd them out.
+      // Each server has a limit of its own, so one server's tools do not crowd out another's.
       const boundless = { ...config, registry: { ...config.registry, maxTools: Infinity } }
       const groupKey = (set: SetName, owner: PrincipalId | undefined) => `${set} ${owner ?? ""}`
       const groupOf = (set: SetName, owner: PrincipalId | undefined): ToolGroup => {
@@ -136,7 +133,7 @@ export class Catalogue extends Context.Service<
         const group = groupOf(set, traits.owner)
         const { name } = tool.definition
         const before = group.registry.find(name)
-        // Offered again it takes its own place; if it is refused the one before stays.
+        // A tool offered again replaces itself; if the new one is refused, the old one stays.
         if (before?.definition.name === name) group.registry.remove(name)
         yield* group.registry
           .add(tool, optionsOf(traits))
@@ -169,7 +166,7 @@ export class Catalogue extends Context.Service<
           changed()
         })
 
-      // Lists are rights: within one epoch they do not change.
+      // Allow lists are rights: within one epoch they do not change.
       const lists = new Map<string, { readonly epoch: number; readonly tools: ReadonlySet<string> }>()
       const allowed = Effect.fnUntraced(function* (set: ListedSet, context: AccessContext, epoch: number) {
         const key = `${set} ${context}`
@@ -180,7 +177,7 @@ export class Catalogue extends Context.Service<
         return tools
       })
 
-      /** The groups a face shows, in the order names are looked up: what was made for this house first, then toolsets. */
+      /** The groups a face shows, in lookup order: this house's own tools first, then toolsets. */
       const open = ({ principal }: Caller["Service"], face: ToolScope): ReadonlyArray<ToolGroup> => {
         const mine = [...groups.values()].filter((one) => one.owner === undefined || one.owner === principal.id)
         const of = (set: SetName) => mine.filter((one) => one.set === set)
@@ -206,10 +203,10 @@ export class Catalogue extends Context.Service<
         offer: (tool, traits) => offer("upstream", tool, traits),
         withdraw: (name, owner) => withdraw("upstream", name, owner),
       })
-      // Whoever listens hears of servers' tools too, without having asked for anything.
+      // Listeners are told about changes of servers' tools too, even if nobody asks for a list.
       yield* upstreams.onChange(() => runFork(upToDate.sync))
 
-      // A caller is one object for as long as its token and its rights stand, so what it sees is kept with it.
+      // A caller is one object as long as its token and rights are valid, so its views are cached with it.
       type Views = Map<string, { readonly version: number; readonly view: Effect.Effect<View> }>
       const views = new WeakMap<Caller["Service"], Views>()
       const nameOf = (face: ToolScope): string =>
@@ -227,7 +224,7 @@ export class Catalogue extends Context.Service<
         views.set(caller, kept.set(nameOf(face), { version: seenAt, view: Effect.succeed(view) }))
         return view
       })
-      // Asked of every call: what is at hand is answered without a fiber.
+      // Runs for every call: a cached view is returned without a fiber.
       const view: Catalogue["Service"]["view"] = (caller, face) => {
         const known = upToDate.is() ? views.get(caller)?.get(nameOf(face)) : undefined
         return known?.version === version ? known.view : lookAnew(caller, face)
@@ -251,7 +248,7 @@ export class Catalogue extends Context.Service<
           tools.every((list, at) => listsTool(listOf(group.sets[at]!), list, name)) &&
           (caller.turn !== undefined || group.traits.get(name)?.onlyInTurn !== true) &&
           (face.kind !== "server" || group.traits.get(name)?.server === face.server)
-        /** Not on this face, and answers all the same. */
+        /** A tool that is not on this face but can be called all the same. */
         const unlisted = (name: string): CatalogueTool | undefined => {
           for (const group of groups.values())
             if (group.owner === undefined && group.traits.get(name)?.atEveryEndpoint === true)
@@ -264,7 +261,7 @@ export class Catalogue extends Context.Service<
             const tool = group.registry.find(name)
             if (tool === undefined || !shows(group, tools, tool.definition.name)) continue
             const one = listed(group, tool)
-            // A view is made anew with every change: what was found in it stays so.
+            // A view is rebuilt after every change, so what was found in it stays valid.
             found.set(name, one)
             return one
           }
@@ -299,7 +296,7 @@ export class Catalogue extends Context.Service<
 
       const isEverywhere = (name: string): boolean =>
         [...groups.values()].some((group) => group.traits.get(name)?.atEveryEndpoint === true)
-      // What tells and ends one's own calls is one's own, where no rule speaks of it as a tool.
+      // Tools that show and end one's own calls are always allowed, unless a rule names them as tools.
       const require: Catalogue["Service"]["require"] = ({ principal }, face) =>
         face.kind !== "set" || face.anyway === true || !isToolset(face.set) || principal.toolsets.includes(face.set)
           ? Effect.void
@@ -317,7 +314,7 @@ export class Catalogue extends Context.Service<
         const servers = (yield* upstreams.list).items.map((server) => server.name)
         const tools = [...groups.values()].flatMap((group) => group.registry.names())
         const same = (one: string) => one.toLowerCase() === name.toLowerCase()
-        // A tool of a server that is away is one all the same.
+        // A tool of a server that is not connected counts as existing.
         const away = (server: string) => name.toLowerCase().startsWith(`${server.toLowerCase()}/`)
         if (kind === "servers" ? servers.some(same) : tools.some(same) || servers.some(away)) return
         const meant = nearest(name, kind === "servers" ? servers : tools)
@@ -388,12 +385,12 @@ export class Catalogue extends Context.Service<
   )
 }
 
-/** A tool the caller may call; `asks`: somebody is asked first, unless they have approved it from now on. */
+/** A tool the caller may call; `asks`: a person is asked first, unless there is a standing approval. */
 export interface Callable extends CatalogueTool {
   readonly asks: boolean
 }
 
-/** One caller's tools on one face, as the road looks for tools in it. */
+/** One caller's tools on one face, as the road looks them up. */
 export interface View extends Road.ToolView<CatalogueTool> {
   readonly all: () => ReadonlyArray<CatalogueTool>
 }

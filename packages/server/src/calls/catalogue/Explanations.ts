@@ -1,6 +1,6 @@
 /**
- * Why somebody may or may not: every rule that fits, in words and with where it comes from, and the gates a call passes
- * besides rules. It asks what the road asks, and decides nothing.
+ * Explains why a principal may or may not do something: every rule that applies, in words and with its origin, and the
+ * other gates a call must pass. It asks what the road asks, and decides nothing.
  */
 import {
   type Action,
@@ -71,14 +71,17 @@ interface Found {
 export class Explanations extends Context.Service<
   Explanations,
   {
-    /** The judgement with all that fits. `mayLook`: whether the one who asks may know of tools that `who` does not see. */
+    /**
+     * The judgement with every rule that applies. `mayLook`: whether the asking principal may know of tools that `who`
+     * does not see.
+     */
     readonly explain: (
       who: Caller["Service"],
       action: Action,
       resource: string,
       about: { readonly space?: string; readonly mayLook: boolean },
     ) => Effect.Effect<Judgement>
-    /** The tools that somebody does not get, each with the first thing that leaves it out. */
+    /** The tools that a principal does not get, each with the first reason. */
     readonly leftOut: (who: Caller["Service"]) => Effect.Effect<ReadonlyArray<LeftOutTool>>
   }
 >()("server/calls/catalogue/Explanations") {
@@ -126,7 +129,7 @@ export class Explanations extends Context.Service<
         )
       })
 
-      /** Held back, because it changed: such a tool is on no shelf. */
+      /** A tool that is held because its definition changed is in no group. */
       const isHeld = Effect.map(upstreams.list, ({ items }) => {
         const held = new Set(items.flatMap(({ held: names, name }) => names.map((tool) => `${name}/${tool}`)))
         return (tool: string) => held.has(tool)
@@ -149,7 +152,7 @@ export class Explanations extends Context.Service<
           ]
         if (known === undefined || (seen === undefined && !about.mayLook))
           return [...inSpace, gate("tool", false, `${principal.name} sees no tool of this name.`)]
-        // Where a rule asks, the rules say so; here it is the tool or its risk.
+        // If a rule asks, the list of rules shows it; here it is the tool or its risk that asks.
         const asks = (yield* catalogue.list(who, { kind: "all" })).some(
           (one) => one.asks && one.tool.definition.name === tool,
         )
@@ -170,7 +173,7 @@ export class Explanations extends Context.Service<
         function* (who, action, resource, about) {
           const judged = yield* grants.judge(who, action, resource)
           const all = yield* grants.fitting(who, action, resource)
-          // Of several rules of one name the first that says what was decided is the one.
+          // Of several rules with the same name, the first with the decided effect is the one that decides.
           const decides = all.find(
             (one) => one.name === judged.rule && (one.effect === judged.verdict || one.lentBy !== undefined),
           )

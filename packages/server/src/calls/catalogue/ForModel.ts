@@ -1,17 +1,17 @@
 /**
- * What a model is told of a tool, and what the house fills in for it: a wallet is said by who acts, never by a model (S2-79,
- * X-27). Whoever has none is not offered what needs one (S2-80). Pure.
+ * What a model is told about a tool, and what the house fills in for it: a wallet comes from the principal that acts,
+ * never from a model (S2-79, X-27). Without a wallet, tools that need one are not offered (S2-80). Pure.
  */
 import { inputSchemaOf, isObject, type JsonSchema, type Principal } from "@stoa/contract"
 import type { CatalogueTool } from "./Traits.ts"
 
 type Whose = Pick<Principal, "wallet">
 
-/** Whether somebody can use it in a run. */
+/** Whether a principal can use it in a run. */
 export const isForModel = ({ wallets }: Pick<CatalogueTool, "wallets">, { wallet }: Whose): boolean =>
   wallets === undefined || wallet !== null
 
-/** Its schema without what the house fills in. */
+/** Its schema without the fields that the house fills in. */
 export const schemaForModel = ({
   tool: { definition },
   wallets = [],
@@ -29,7 +29,7 @@ export const schemaForModel = ({
   }
 }
 
-/** The input as it is recorded and run. What a model wrote in such a place, though it was not shown it, counts for nothing. */
+/** The input as it is recorded and run. Values that a model wrote into such a field are ignored. */
 export const filledIn = (
   { wallets = [] }: Pick<CatalogueTool, "wallets">,
   input: Readonly<Record<string, unknown>>,

@@ -30,14 +30,14 @@ interface Row {
   readonly source: Source
 }
 
-/** S1-34: nobody may take the place of a tool that is part of the house. */
+/** S1-34: nobody may replace a tool that is part of the house. */
 const builtin = new Map(
   Object.values(toolNames)
     .flat()
     .map((name) => [spellingOf(name), name]),
 )
 
-/** The first of these names that reads like one before it, and is another. */
+/** The first of these names that reads like a different one before it. */
 const alikeIn = (names: ReadonlyArray<string>): string | undefined => {
   const seen = new Map<string, string>()
   return names.find((name) => {
@@ -50,17 +50,20 @@ const alikeIn = (names: ReadonlyArray<string>): string | undefined => {
 export class Tools extends Context.Service<
   Tools,
   {
-    /** Everything that is wrong with it, by path; nothing, if it could be added. `env`: the variables it may read, if not today's. */
+    /**
+     * Everything wrong with it, by path; empty if it could be added. `env`: the variables it may read, if not the
+     * current ones.
+     */
     readonly faults: (form: unknown, env?: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<Issue>>
     readonly add: (form: unknown) => Effect.Effect<ToolForm, BadInput | NameTaken>
-    /** All of them or none. */
+    /** Adds all of them or none. */
     readonly addAll: (forms: ReadonlyArray<unknown>) => Effect.Effect<void, BadInput | NameTaken>
     readonly change: (name: string, form: unknown) => Effect.Effect<ToolForm, BadInput | Missing | OwnedByFile>
     readonly remove: (name: string) => Effect.Effect<void, Missing | OwnedByFile>
     readonly get: (name: string) => Effect.Effect<ToolForm, Missing>
-    /** The file that declares it and the key it stands under, if one does. */
+    /** The file that declares it and its key there, if it is declared. */
     readonly declaredIn: (name: string) => { readonly file: string; readonly key: string } | undefined
-    /** What the file declares, in its transaction; `refresh` afterwards puts it in force. */
+    /** Writes what the file declares, in the file's transaction; `refresh` puts it into force afterwards. */
     readonly declare: (
       forms: ReadonlyArray<ToolForm>,
     ) => Effect.Effect<
@@ -68,7 +71,7 @@ export class Tools extends Context.Service<
       NameTaken,
       Transaction
     >
-    /** Makes the catalogue as the rows are. */
+    /** Makes the catalogue match the rows. */
     readonly refresh: Effect.Effect<void>
   }
 >()("server/calls/catalogue/Tools") {
@@ -85,7 +88,7 @@ export class Tools extends Context.Service<
         const scope = yield* Effect.scope
         const offered = new Map<string, { readonly form: string; readonly source: Source }>()
 
-        /** Read to the end, its schemas compiled: what is refused later is refused now. */
+        /** Reads it completely and compiles its schemas, so that faults are reported now and not at a call. */
         const read = Effect.fnUntraced(function* (value: unknown, env?: ReadonlyArray<string>) {
           const it = readTool(value)
           if (!it.ok) return it
@@ -136,7 +139,7 @@ export class Tools extends Context.Service<
           const made = yield* Effect.orDie(
             sql`INSERT INTO tools ${sql.insert(row)} ON CONFLICT (name) DO NOTHING RETURNING name`,
           )
-          // A name that a host offers to everybody is as taken as a configured one.
+          // A name that a host offers to everybody is taken just like a configured one.
           const hosted = yield* Effect.orDie(
             sql`SELECT host FROM hosted_tools WHERE scope = ${""} AND name = ${form.name}`,
           )
@@ -164,9 +167,9 @@ export class Tools extends Context.Service<
             .pipe(Effect.catch((error) => Effect.logError(`Tool ${row.name} is left out: ${error.message}`)))
         })
 
-        // Added in a transaction of somebody's that may still be open: only that one sees the rows.
+        // Names added in a transaction that may still be open: only that transaction sees the rows.
         const uncommitted = new Set<string>()
-        // One after the other, so that what is offered is what was read last.
+        // One refresh at a time, so that the catalogue shows the rows read last.
         const one = Semaphore.makeUnsafe(1)
         const reread = Effect.gen(function* () {
           const all = yield* rows
@@ -182,7 +185,7 @@ export class Tools extends Context.Service<
             offered.set(row.name, row)
           }
         })
-        // Whoever asked may hang up meanwhile: what has begun is finished, or a tool would be missing for everybody.
+        // Uninterruptible: if the request ended halfway, a tool would be missing for everybody.
         const refresh = Effect.uninterruptible(one.withPermit(reread))
 
         const owned = Effect.fnUntraced(function* (name: string) {
@@ -190,10 +193,13 @@ export class Tools extends Context.Service<
           if (row.source === "file") return yield* new OwnedByFile({ noun: "tool", name, file: configFile })
         })
 
-        // What was committed is in force before it is acknowledged.
+        // Committed changes are in force before the request is answered.
         const commit = <A, E, R>(write: Effect.Effect<A, E, R>) =>
           Effect.uninterruptible(Effect.tap(journal.transact(write), () => refresh))
-        /** The same for new ones, which may be part of a request that is one transaction: others' must not withdraw them. */
+        /**
+         * The same for new tools, which may be part of a larger transaction: a refresh by another request must not
+         * withdraw them.
+         */
         const commitNew = <A, E, R>(names: ReadonlyArray<string>, write: Effect.Effect<A, E, R>) => {
           const settle = Effect.suspend(() => {
             names.forEach((name) => uncommitted.delete(name))
@@ -204,7 +210,7 @@ export class Tools extends Context.Service<
             names.forEach((name) => uncommitted.add(name))
             yield* refresh
             yield* sql.afterCommit(settle)
-            // Rolled back, nobody tells us; no transaction is open for so long.
+            // A rollback is not reported; no transaction stays open that long.
             const later = Effect.updateContext(settle, (context: Context.Context<never>) =>
               Context.omit(sql.transactionService)(context),
             )
@@ -272,7 +278,7 @@ export class Tools extends Context.Service<
         })
 
         const isShared = yield* SharedDatabase
-        // What another process has changed is offered here too.
+        // Offers what another process has changed here too.
         yield* journal.follow({
           name: "following configured tools",
           kinds: ["tool.added", "tool.changed", "tool.removed"],

@@ -1,4 +1,4 @@
-/** What a call needs to know of a tool besides its definition, and a tool as the catalogue lists it. */
+/** What a call needs to know about a tool besides its definition, and a tool as the catalogue lists it. */
 import type { ApprovalRule, ListedSet, Principal, PrincipalId, Visibility } from "@stoa/contract"
 import type { RegisteredTool } from "@stoa/tools"
 import { concerns } from "../../access/rights/Rules.ts"
@@ -7,49 +7,52 @@ import type { Schema } from "effect"
 
 export interface Traits {
   /**
-   * `none`: running it twice harms nobody; recorded and settled in one commit. `store`: all it does is in our database, so
-   * that it runs inside the transaction that records it. `outside`: recorded before it runs, and never run twice.
+   * `none`: running it twice does no harm; recorded and settled in one commit. `store`: it changes only our database,
+   * so it runs inside the transaction that records it. `outside`: recorded before it runs, and never run twice.
    */
   readonly effects: "none" | "store" | "outside"
   /** It only answers; a client may be told so. */
   readonly readOnly?: true
-  /** What would be sent, secrets left out (G-33). */
+  /** What would be sent, without secrets (G-33). */
   readonly preview?: (input: Readonly<Record<string, unknown>>) => Schema.Json
   readonly approval?: ApprovalRule
-  /** What a space sees of it by who calls, where that differs: a name or `role:x`, the first that fits. */
+  /** What a space sees of its calls for certain callers: keys are names or `role:x`, the first match counts. */
   readonly visibilityFor?: Readonly<Record<string, Visibility>>
-  /** People act on it, so there must be a place where they see it (S1-19). */
+  /** People act on it, so it needs a space in which they see it (S1-19). */
   readonly interactive?: boolean
-  /** Its result is in MCP's own shape, and it may ask the client that calls it, and tell it things (upstreams/InputRequired.ts). */
+  /** Its result is an MCP result, and it may ask its calling client, and notify it (upstreams/InputRequired.ts). */
   readonly resultFormat?: "mcp"
-  /** Whoever has made calls may use it at every door, listed there or not: it tells and ends one's own calls. */
+  /** It shows and ends the caller's own calls, so every caller may use it at every door, listed or not. */
   readonly atEveryEndpoint?: true
-  /** Only a program in its turn has it: nobody else has anything to ask by it. */
+  /** Only a program in its turn has this tool; it is useless to everybody else. */
   readonly onlyInTurn?: true
-  /** The default limit its calls count against, where it is not that of every tool. */
+  /** The default limit that its calls count against, if it is not the one of every tool. */
   readonly countedAs?: "calls/memory"
   /**
-   * Whose words it returns, of a tool that is part of the house: its own, where nothing that others wrote is in them, or those
-   * of the world outside. What says nothing returns what people and agents wrote (G-15).
+   * For a built-in tool: whose words it returns. `the house`: nothing that others wrote; `outside`: content from the
+   * outside world. Unset: what people and agents wrote (G-15).
    */
   readonly resultSource?: "the house" | "outside"
-  /** It reads or writes what its caller remembers: whoever erases that erases what these calls keep of it too (G-21). */
+  /** It reads or writes its caller's memory: erasing that memory also erases what these calls store of it (G-21). */
   readonly usesMemory?: true
   /** The upstream server it comes from. */
   readonly server?: string
-  /** Since when it has been pinned as it is. */
+  /** Since when its present definition has been pinned. */
   readonly pinnedAt?: string
-  /** Whose tool it is, where it is not everybody's. */
+  /** Its owner, unless it is everybody's tool. */
   readonly owner?: PrincipalId
-  /** Digest of what the tool does beyond its definition: an approval of it is an approval of that. */
+  /** Digest of what the tool does beyond its definition: an approval covers exactly that. */
   readonly targetDigest?: string
-  /** Fields that hold a wallet: in a run the house fills in the caller's, and the model is not shown them. */
+  /** Fields that hold a wallet: in a run the house fills in the caller's, and hides them from the model. */
   readonly wallets?: ReadonlyArray<string>
   /** What one call costs, in millionths of a dollar. */
   readonly priceMicros?: number
-  /** Words its author sorts it by; clients are shown them. */
+  /** The author's tags, shown to clients. */
   readonly tags?: ReadonlyArray<string>
-  /** Its schema is of our own code, and checked in place; any other is compiled and checked under a deadline, elsewhere. */
+  /**
+   * Its schema is our own code and validates in place; any other schema is compiled and validated elsewhere, under a
+   * deadline.
+   */
   readonly reviewed?: boolean
 }
 
@@ -61,8 +64,8 @@ export interface CatalogueTool extends Traits {
 }
 
 /**
- * What a space sees of a call by somebody: of a tool that is part of the house nothing, whatever it says (S1-20). Configuration
- * alone decides, for the tool or for who calls it (S1-02).
+ * What a space sees of a principal's call: nothing for a built-in tool, whatever its traits say (S1-20). Only
+ * configuration decides, for the tool or for its caller (S1-02).
  */
 export const visibilityOf = (
   set: ListedSet,

@@ -1,4 +1,4 @@
-/** The tools of MCP servers in the catalogue, updated from the room `upstreams` when somebody asks. */
+/** The tools of MCP servers in the catalogue, updated on demand from the room `upstreams`. */
 import type { PrincipalId, ToolValidationError } from "@stoa/contract"
 import { Effect, Semaphore } from "effect"
 import type { Upstreams, UpstreamTool } from "../../upstreams/Upstreams.ts"
@@ -37,7 +37,7 @@ export const makeUpstreamTools = Effect.fnUntraced(function* (upstreams: Upstrea
         server,
         pinnedAt,
         reviewed: false,
-        // The same words from another program or address are another tool.
+        // The same definition from another program or address is another tool.
         targetDigest,
         ...(owner === undefined ? {} : { owner }),
       }
@@ -48,8 +48,8 @@ export const makeUpstreamTools = Effect.fnUntraced(function* (upstreams: Upstrea
     synced = before
   })
 
-  // Whoever asked may hang up meanwhile: what has begun is finished, or a tool would be missing for everybody.
-  /** Nothing to do, unless something has changed: then whoever asks waits until it is so. */
   const is = () => changes === synced
+  // `sync` does nothing unless something has changed; then the caller waits for the update. Uninterruptible: if the
+  // request ended halfway, a tool would be missing for everybody.
   return { is, sync: Effect.suspend(() => (is() ? Effect.void : one.withPermit(Effect.uninterruptible(update)))) }
 })

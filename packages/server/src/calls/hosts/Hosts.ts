@@ -1,6 +1,6 @@
 /**
  * Hosted functions: processes of users that offer tools and receive the calls over a connection they opened. A call
- * that waits for a host is a row, so that it survives both processes; only who is connected is kept in memory.
+ * that waits for a host is a row, so that it survives both processes; only the connections are kept in memory.
  */
 import {
   BadInput,
@@ -32,10 +32,10 @@ import { type HostRow, makeHostRows } from "./rows.ts"
 export type { Line } from "./lines.ts"
 export { hostFrom, type HostRow } from "./rows.ts"
 
-/** So many milliseconds may a process be away, as over a broken connection or a restart of either side. */
+/** For how many milliseconds a process may be away, such as over a broken connection or a restart of either side. */
 export const HostGrace = Context.Reference<number>("server/calls/hosts/HostGrace", { defaultValue: () => 15_000 })
 const purpose = "host"
-/** Of one principal. */
+/** Per principal. */
 const mostHosts = 20
 
 const builtin = new Map(
@@ -47,23 +47,23 @@ const builtin = new Map(
 export class Hosts extends Context.Service<
   Hosts,
   {
-    /** Offers these tools under this name, in place of what was offered under it before. */
+    /** Offers these tools under this name, and replaces what was offered under it before. */
     readonly declare: (
       caller: Caller["Service"],
       name: string,
       declaration: HostDeclaration,
     ) => Effect.Effect<HostRow, BadInput | NameTaken>
-    /** One's own by name; by id whatever the reader may see. */
+    /** By name: one of the reader's own. By id: any host that the reader may see. */
     readonly get: (ref: string, reader: Reader) => Effect.Effect<HostRow, Missing>
     readonly list: (reader: Reader) => Effect.Effect<ReadonlyArray<HostRow>>
-    /** With an instance: only if that one was the last to connect. */
+    /** With an instance: only if that instance connected last. */
     readonly remove: (ref: string, reader: Reader, instance?: string) => Effect.Effect<void, Missing>
-    /** Sends what waits and whatever comes, until `leave`. A line that is there already is closed. */
+    /** Sends waiting calls and new ones, until `leave`. Closes an existing line of the host. */
     readonly connect: (
       host: HostRow,
       line: Line,
     ) => Effect.Effect<{ readonly pump: Effect.Effect<void>; readonly leave: Effect.Effect<void> }>
-    /** The house closes: that a line ends now is not its host's doing. */
+    /** The house is closing: lines that end now were not ended by their hosts. */
     readonly closing: Effect.Effect<void>
     readonly heard: (event: Event) => Effect.Effect<void>
   }
@@ -79,7 +79,7 @@ export class Hosts extends Context.Service<
       const rows = yield* makeHostRows
       const hostGrace = yield* HostGrace
       const lines = yield* makeHostLines(rows)
-      /** The line of each host and since when it is so, as this process has seen it. */
+      /** The state of each host's line and since when, as this process has seen it. */
       const known = new Map<HostId, { readonly state: LineState; readonly since: number }>()
       const offered = new Map<HostId, HostRow>()
       let closing = false
@@ -87,7 +87,7 @@ export class Hosts extends Context.Service<
       const clock = yield* Clock.Clock
       const { id: me } = yield* Holder
       const stateOf = (id: HostId): LineState => known.get(id)?.state ?? "removed"
-      /** Asks the table. False: the line stays as it is. */
+      /** Applies a step of the table. False: the table refuses it, and the line stays as it is. */
       const change = (id: HostId, step: LineStep): boolean => {
         const to = nextLine[stateOf(id)][step]
         if (to === "removed") known.delete(id)
@@ -95,14 +95,14 @@ export class Hosts extends Context.Service<
         else if (to !== null) known.set(id, { state: to, since: clock.currentTimeMillisUnsafe() })
         return to !== null
       }
-      /** One that another process has declared, or that was there before this one. */
+      /** A host that another process has declared, or that existed before this process. */
       const learn = ({ connected, id, instance }: HostRow) => {
         if (known.has(id)) return
         const state = connected ? "connected" : instance === null ? "declared" : "lost"
         // wall clock: compared with a timer's moment.
         known.set(id, { state, since: clock.currentTimeMillisUnsafe() })
       }
-      /** So long that it has lost its turn, whichever process has heard of it. */
+      /** Away for so long that its calls fail, whichever process noticed it. */
       // wall clock: compared with a timer's moment.
       const isLate = (since: number) => clock.currentTimeMillisUnsafe() - since >= hostGrace
       const isThere = (id: HostId) => () => {
@@ -131,7 +131,7 @@ export class Hosts extends Context.Service<
         }
       })
 
-      /** What would be refused when it is offered is refused now, by its path. */
+      /** Reports now, by path, everything that would be refused when the tools are offered. */
       const faults = Effect.fnUntraced(function* (row: HostRow) {
         const issues: Array<Issue> = []
         const registry = new Registry<HandlerCall>(config)
@@ -159,7 +159,7 @@ export class Hosts extends Context.Service<
 
       const about = ({ id, name, owner }: HostRow) => ({ host: id, name, owner })
 
-      // One after the other, so that what is offered is what was written last.
+      // One at a time, so that the catalogue shows what was written last.
       const one = Semaphore.makeUnsafe(1)
       const declare: Hosts["Service"]["declare"] = Effect.fn("Hosts.declare")(
         function* ({ principal }, name, { shared = true, tools }) {
@@ -193,7 +193,7 @@ export class Hosts extends Context.Service<
               })
             }),
           )
-          // Its process may hang up meanwhile: what is written is offered.
+          // Uninterruptible: if the host's process hangs up, what was written is still offered.
           yield* Effect.uninterruptible(Effect.andThen(write, () => offer(row)))
           return row
         },
@@ -207,7 +207,7 @@ export class Hosts extends Context.Service<
         return row
       })
 
-      /** Settles what waits for a process that does not come back. */
+      /** Fails a call whose host's process did not come back. */
       const fail = (call: { readonly id: string; readonly tool: string; readonly instance: string | null }) =>
         Effect.ignore(
           calls.result(call.id, null, {
@@ -232,7 +232,7 @@ export class Hosts extends Context.Service<
         yield* Effect.forEach(open, fail, { discard: true })
       }, Effect.uninterruptible)
 
-      /** What its process was sent has its time to be answered. */
+      /** The calls that the previous process was sent get the grace time to be answered. */
       const grace = Effect.fnUntraced(function* (id: HostId) {
         const dueAt = DateTime.add(yield* DateTime.now, { milliseconds: hostGrace })
         yield* timers.set({ purpose, dueAt, payload: { host: id } })
@@ -251,7 +251,7 @@ export class Hosts extends Context.Service<
         yield* lines.set(id, line)
         yield* journal.transact(
           Effect.gen(function* () {
-            // What another process was sent has its time to be answered, and is not sent again.
+            // Calls that another instance was sent get the grace time to be answered, and are not sent again.
             if (host.instance !== null && host.instance !== line.instance) yield* grace(id)
             yield* rows.seen(id, { connected: true, lastSeenAt: since, instance: line.instance, holder: me })
             yield* rows.forget(id)
@@ -270,12 +270,12 @@ export class Hosts extends Context.Service<
         return { pump: lines.pump(id), leave }
       })
 
-      /** A while after a process went away: what it was sent and has not answered fails, unless it is back. */
+      /** Runs one grace time after a process went away: its unanswered calls fail, unless it is back. */
       const lapse = Effect.fn("Hosts.lapse")(function* (id: HostId) {
         const row = yield* rows.byId(id)
         if (row === undefined) return
         const { since = 0, state = "lost" } = known.get(id) ?? {}
-        // Away again, and not for long: another timer looks again.
+        // Away again, but only for a short time: another timer checks again.
         // wall clock: the timer's.
         const isOver = state === "away" && isLate(since)
         if (isOver) change(id, "lapse")
@@ -294,7 +294,7 @@ export class Hosts extends Context.Service<
         for (const row of yield* rows.all) if (row.owner === event.body.principal) yield* one.withPermit(drop(row))
       })
 
-      /** What another process has heard of a host: its row says how it is. Lines of this process are known here already. */
+      /** Another process changed a host: take its state from its row. Lines of this process are known already. */
       const follow = Effect.fnUntraced(function* (id: HostId) {
         const row = yield* rows.byId(id)
         const before = offered.get(id)
@@ -320,7 +320,7 @@ export class Hosts extends Context.Service<
           }),
       })
 
-      // Whoever was connected when the house stopped has its time to come back.
+      // Hosts that were connected when the house stopped get the grace time to come back.
       for (const row of yield* rows.all) {
         yield* offer(row)
         if (yield* rows.isHeldBeside(row.id, me)) continue

@@ -1,4 +1,4 @@
-/** A host's function as a tool in the catalogue. Running it means letting its call wait for the host. */
+/** A host's function as a tool in the catalogue. Running it makes its call wait for the host. */
 import {
   defaultVisibility,
   type HostedTool,
@@ -12,9 +12,9 @@ import type { HostRow } from "./rows.ts"
 import { type HouseTool, PendingResult } from "../road/Handler.ts"
 import type { Traits } from "../catalogue/Traits.ts"
 
-/** What a function may take when nobody says. */
+/** The default timeout of a function. */
 const usual = 5 * 60_000
-/** To let a call wait takes no time. */
+/** Putting a call into the waiting state is quick. */
 const handing = 30_000
 
 const riskOf = ({ annotations, riskLevel }: HostedTool) =>
@@ -49,13 +49,13 @@ export const hostedTool = (
             message: `The process that offers "${tool.name}" (host ${host.name}) is not connected, and nothing was run. Start it, then call again`,
             toolName: tool.name,
           }),
-    // A result is checked when it comes.
+    // The result is checked when it arrives.
     checksOutput: true,
   },
   traits: {
     effects: "outside",
     reviewed: false,
-    // The same words of another host are another tool.
+    // The same definition from another host is another tool.
     targetDigest: digestOf([host.id, tool.approval ?? null]),
     preview: (input) => ({ host: host.name, tool: tool.name, input: input as never }),
     ...(tool.approval === undefined ? {} : { approval: tool.approval }),

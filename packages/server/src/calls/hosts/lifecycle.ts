@@ -3,11 +3,11 @@
  */
 
 /**
- * `declared`: it has never been connected. `away`: its process went, and may come back. `lost`: it did not, and what it was
- * sent has failed. `removed`: there is no such host any more.
+ * `declared`: it has never been connected. `away`: its process is gone, and may come back. `lost`: it did not come
+ * back, and the calls it was sent have failed. `removed`: the host no longer exists.
  */
 export type LineState = "declared" | "connected" | "away" | "lost" | "removed"
-/** `connect` also takes the place of another line; `lapse`: its time to come back is over. */
+/** `connect` may also replace another line; `lapse`: its time to come back is over. */
 export type LineStep = "connect" | "leave" | "lapse" | "remove"
 
 /** null: refused, and nothing changes. */
@@ -19,5 +19,5 @@ export const nextLine: Record<LineState, Record<LineStep, LineState | null>> = {
   removed: { connect: null, leave: null, lapse: null, remove: null },
 }
 
-/** Whether it is worth giving it a call: its process is there, or may be back in a moment. */
+/** Whether to send it a call: its process is connected, or may be back in a moment. */
 export const takesCalls = (state: LineState): boolean => state === "connected" || state === "away"

@@ -7,20 +7,20 @@ import { Effect, Semaphore } from "effect"
 import { Journal } from "../../store/journal/Journal.ts"
 import type { makeHostRows, SentCall } from "./rows.ts"
 
-/** So many may be with one process at a time; the others wait, and would go to whoever takes its place. */
+/** How many calls one process may have at a time; the others wait, and would go to the process that replaces it. */
 const mostOpen = 100
 const atOnce = 10
 
 /** An open connection of a host's process. */
 export interface Line {
-  /** The process, by a name it made up: what one was sent is never sent to another. */
+  /** A name that the process chose for itself: a call sent to one instance is never sent to another. */
   readonly instance: string
   readonly token: TokenId | null
   readonly call: (call: SentCall) => void
   readonly ended: (end: HostedEnd) => void
-  /** Whether its token and rights still stand: asked before anything is sent. */
+  /** Whether its token and rights are still valid: checked before anything is sent. */
   readonly stands: Effect.Effect<boolean>
-  /** Whether more can be written now; `pump` is called when it can again. */
+  /** Whether more can be written now; when room returns, `pump` is called. */
   readonly hasRoom: () => boolean
   readonly close: (reason: "replaced" | "removed" | "revoked") => void
 }
@@ -46,7 +46,7 @@ export const makeHostLines = Effect.fnUntraced(function* (rows: Effect.Success<t
       const room = Math.min(atOnce, mostOpen - open.sent.size)
       if (room <= 0 || all.get(id) !== open || !open.line.hasRoom()) return
       if (!(yield* open.line.stands)) return open.line.close("revoked")
-      // Written down before it is sent: whoever takes this process's place never gets it too.
+      // Recorded before it is sent, so that a process that replaces this one never gets it too.
       const calls = yield* journal.transact(rows.take(id, open.line.instance, room))
       for (const call of calls) send(open, call)
       if (calls.length < room) return
@@ -59,7 +59,7 @@ export const makeHostLines = Effect.fnUntraced(function* (rows: Effect.Success<t
       return open === undefined ? Effect.void : open.one.withPermit(fill(id, open))
     })
 
-  /** What it was sent and has not answered comes again; then what nobody was sent. */
+  /** First resends what the process was sent and has not answered, then sends what nobody was sent. */
   const begin = Effect.fnUntraced(function* (id: HostId, line: Line) {
     const open = all.get(id)
     if (open?.line !== line) return
@@ -73,7 +73,7 @@ export const makeHostLines = Effect.fnUntraced(function* (rows: Effect.Success<t
       if (!open.sent.delete(call)) continue
       open.line.ended({ id: call as never, state })
       if (++settled % mostOpen === 0) yield* rows.forget(id)
-      // A full line has room again.
+      // The line was full and has room again.
       if (open.sent.size === mostOpen - 1) yield* pump(id)
     }
   })

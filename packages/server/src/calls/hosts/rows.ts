@@ -11,10 +11,10 @@ export interface HostRow {
   readonly name: string
   readonly shared: boolean
   readonly tools: ReadonlyArray<HostedTool>
-  /** The process that was connected last. */
+  /** The process that connected last. */
   readonly instance: string | null
   readonly connected: boolean
-  /** The process of the house that has, or had, its line. */
+  /** The house process that has, or had, its line. */
   readonly holder: string | null
   readonly lastSeenAt: string | null
   readonly createdAt: string
@@ -53,7 +53,7 @@ export const hostFrom = (row: HostRow): Host => {
   return decode({ ...rest, tools: tools.map((tool) => tool.name) })
 }
 
-/** The names of one scope are taken once. */
+/** A name can be taken once per scope. */
 const scopeOf = (row: Pick<HostRow, "shared" | "owner">): string => (row.shared ? "" : row.owner)
 
 export const makeHostRows = Effect.map(SqlClient.SqlClient, (sql) => {
@@ -72,7 +72,7 @@ export const makeHostRows = Effect.map(SqlClient.SqlClient, (sql) => {
   const ofOwner = (owner: string, name: string) =>
     Effect.map(Effect.orDie(sql<Stored>`SELECT * FROM hosts WHERE owner = ${owner} AND name = ${name}`), one)
 
-  /** Writes a host as it is now, with the names it takes; false, where somebody else was first to take one. */
+  /** Writes a host and the names it takes; false if another host took one of them first. */
   const put = Effect.fnUntraced(function* (row: HostRow) {
     const { id, shared } = row
     const tools = JSON.stringify(row.tools)
@@ -86,7 +86,7 @@ export const makeHostRows = Effect.map(SqlClient.SqlClient, (sql) => {
     return made.length === names.length
   }, Effect.orDie)
 
-  /** A name that something else has: the house, another host for everybody, or another of the same owner's. */
+  /** A name that is taken by the house, by another host for everybody, or by another host of the same owner. */
   const taken = Effect.fnUntraced(function* (row: HostRow) {
     const names = row.tools.map(({ name }) => name)
     if (names.length === 0) return undefined
@@ -109,7 +109,7 @@ export const makeHostRows = Effect.map(SqlClient.SqlClient, (sql) => {
     >,
   ) => Effect.orDie(sql`UPDATE hosts SET ${sql.update(line as never)} WHERE id = ${id}`)
 
-  /** Whether another process, which is alive, has its line. */
+  /** Whether another living process has its line. */
   const isHeldBeside = (id: string, me: string) =>
     Effect.map(
       Effect.orDie(
@@ -140,7 +140,7 @@ export const makeHostRows = Effect.map(SqlClient.SqlClient, (sql) => {
       (rows) => rows.map(sent),
     )
 
-  /** Takes what nobody was sent yet, for this process and for no other. */
+  /** Takes calls that nobody was sent yet, for this process only. */
   const take = Effect.fnUntraced(function* (host: string, instance: string, limit: number) {
     const rows = yield* sql<Sent>`SELECT ${columns} FROM calls c LEFT JOIN hosted_calls s ON s.call = c.id
       WHERE ${waits(host)} AND s.call IS NULL ORDER BY c.created_at, c.id LIMIT ${limit}`
@@ -149,7 +149,7 @@ export const makeHostRows = Effect.map(SqlClient.SqlClient, (sql) => {
     return rows.map(sent)
   }, Effect.orDie)
 
-  /** What has settled need not be remembered. */
+  /** Settled calls need not be remembered. */
   const forget = (host: string) =>
     Effect.orDie(
       sql`DELETE FROM hosted_calls WHERE host = ${host}
@@ -159,7 +159,7 @@ export const makeHostRows = Effect.map(SqlClient.SqlClient, (sql) => {
   return { all, byId, ofOwner, put, taken, remove, seen, isHeldBeside, waiting, unanswered, take, forget }
 })
 
-/** Whose host it is that a call waits for: the only one who may answer for it. */
+/** The owner of the host that a call waits for: the only principal that may answer it. */
 export const makeOwnerOf = Effect.map(
   SqlClient.SqlClient,
   (sql) => (host: string) =>

@@ -7,7 +7,7 @@ export type Configured<K extends ToolKind> = Extract<ToolConfiguration, { readon
 
 export interface Kind<K extends ToolKind> {
   /**
-   * `none`: nothing outside changes, so that running it twice harms nobody; it is recorded and settled in one commit.
+   * `none`: it changes nothing outside, so running it twice does no harm; it is recorded and settled in one commit.
    * `outside`: recorded before it runs, and never run twice.
    */
   readonly effects: "none" | "outside"
@@ -15,8 +15,8 @@ export interface Kind<K extends ToolKind> {
   readonly readOnly?: true
   /** May return a `PendingResult`: then the call is not settled, and goes on when what it waits for has come. */
   readonly handler: (tool: Configured<K>) => HouseHandler
-  /** What only the kind sees wrong in a configuration, by path. */
+  /** Faults in a configuration that only the kind can detect, by path. */
   readonly faults?: (tool: Configured<K>) => ReadonlyArray<Issue>
-  /** What would be sent, secrets left out; null where nothing leaves the house (G-33). */
+  /** What would be sent, without secrets; null if nothing leaves the house (G-33). */
   readonly preview: (tool: Configured<K>, input: Readonly<Record<string, unknown>>) => Schema.Json
 }

@@ -1,4 +1,4 @@
-/** The kinds of configured tools, one file each. A new kind is a line here, and a case in contract's table. */
+/** The kinds of configured tools, one file each. A new kind is a line here and a case in contract's table. */
 import type { Issue, ToolConfiguration, ToolKind } from "@stoa/contract"
 import { digestOf } from "@stoa/tools"
 import { definitionOf } from "@stoa/contract"
@@ -19,7 +19,7 @@ export class Kinds extends Context.Service<
   {
     /** A configured tool as the catalogue takes it. */
     readonly make: (tool: ToolConfiguration) => { readonly tool: HouseTool; readonly traits: Traits }
-    /** What only its kind sees wrong with it, by path. */
+    /** Faults that only its kind can detect, by path. */
     readonly faults: (tool: ToolConfiguration) => ReadonlyArray<Issue>
   }
 >()("server/calls/kinds/Kinds") {
@@ -50,7 +50,7 @@ export class Kinds extends Context.Service<
             tool: {
               definition,
               handler: kind.handler(tool),
-              // A result that comes later is checked when it comes.
+              // A result that arrives later is checked when it arrives.
               checksOutput: configured.kind === "ui" || configured.kind === "webhook",
             },
             traits: {

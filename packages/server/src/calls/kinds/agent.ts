@@ -1,4 +1,7 @@
-/** A sub-agent (S1-27): nothing runs here; the call waits for a run, which the room above makes when it reads of it. */
+/**
+ * A sub-agent (S1-27): nothing runs here. The call waits for a run, which the room above creates when it reads the
+ * event.
+ */
 import { Effect } from "effect"
 import { PendingResult } from "../road/Handler.ts"
 import type { Kind } from "./Kind.ts"

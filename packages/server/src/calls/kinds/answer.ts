@@ -3,7 +3,7 @@ import { isTooDeep } from "@stoa/contract"
 import type { EgressResponse, Redactor } from "@stoa/tools"
 import type { Schema } from "effect"
 
-/** The headers worth knowing. Never a cookie or anything else that opens a door. */
+/** The headers worth storing. Never a cookie or another credential. */
 const kept = [
   "content-type",
   "etag",
@@ -32,7 +32,7 @@ const decoderOf = (label: string): TextDecoder | undefined => {
   }
 }
 
-/** In the charset the answer names. */
+/** Decoded with the charset that the answer names. */
 const wordsOf = ({ body, headers }: Pick<EgressResponse, "body" | "headers">): string => {
   const charset = /charset\s*=\s*"?([\w-]+)/i.exec(headers["content-type"] ?? "")?.[1] ?? "utf-8"
   return (decoderOf(charset) ?? new TextDecoder()).decode(body)
@@ -40,7 +40,7 @@ const wordsOf = ({ body, headers }: Pick<EgressResponse, "body" | "headers">): s
 
 const longestExcerpt = 500
 
-/** The beginning of an answer, for an error: on one line, and without what was revealed to whoever answered. */
+/** The beginning of an answer, for an error: on one line, and without the secrets revealed to the service. */
 export const excerptOf = (answer: Pick<EgressResponse, "body" | "headers">, redactor: Redactor): string => {
   const words = redactor
     .text(wordsOf(answer))
@@ -49,7 +49,7 @@ export const excerptOf = (answer: Pick<EgressResponse, "body" | "headers">, reda
   return words === "" ? "" : `: ${words.length > longestExcerpt ? `${words.slice(0, longestExcerpt)}…` : words}`
 }
 
-/** Deeper than anybody means, and deep enough to break what walks it. */
+/** Deeper than any real answer, and deep enough to overflow a recursive walk. */
 const deepest = 200
 
 const parsed = (text: string): Schema.Json | undefined => {
@@ -68,6 +68,6 @@ export const dataOf = (answer: Pick<EgressResponse, "body" | "headers">): Schema
   if (binary.test(type) || (answer.body.includes(0) && !charset))
     return { mediaType: type.split(";")[0]!.trim(), base64: Buffer.from(answer.body).toString("base64") }
   const text = wordsOf(answer)
-  // What says nothing of itself is JSON if it can be read as such.
+  // Without a content type, it is JSON if it parses as JSON.
   return type === "" || /[/+]json\b/i.test(type) ? (parsed(text) ?? text) : text
 }

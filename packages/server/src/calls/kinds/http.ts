@@ -1,7 +1,8 @@
 /**
- * A tool that is one HTTP request (S1-23). Its output is the body of the answer, parsed where it is JSON; status and
- * headers ride beside it in `meta`. An answer outside 2xx is a failed call. Input goes where the configuration puts it
- * and nowhere else: what no place takes is not sent, but for a POST, PUT or PATCH without a body, which sends all of it.
+ * A tool that is one HTTP request (S1-23). Its output is the body of the answer, parsed if it is JSON; status and
+ * headers are stored beside it in `meta`. An answer outside 2xx is a failed call. Input goes only where the
+ * configuration puts it, and input without a placeholder is not sent, except that a POST, PUT or PATCH without a
+ * configured body sends all of it.
  */
 import { createHash } from "node:crypto"
 import { ToolExecutionError } from "@stoa/contract"
@@ -24,7 +25,7 @@ import { makeValues } from "./templates/values.ts"
 import { traceOf } from "../../store/journal/Trace.ts"
 
 const usualBytes = 1 << 20
-/** An answer that asks for more patience than this is not waited for. */
+/** If an answer asks for a longer pause, the request is not retried. */
 const longestPause = 20_000
 
 type Tool = Configured<"http">
@@ -37,7 +38,7 @@ const read = (tool: Tool) => {
 
 const hex = (text: string): string => createHash("sha256").update(text).digest("hex")
 
-/** Which call this is, for whoever is called: one key for one call, and the trace it belongs to. */
+/** Identifies the call to the service: one key per call, and the trace it belongs to. */
 const ownHeaders = (method: string, call: HandlerCall): Readonly<Record<string, string>> => {
   const { idempotencyKey } = call
   const key = /^[\u0021-\u007e]{1,255}$/.test(idempotencyKey) ? idempotencyKey : hex(idempotencyKey)
@@ -55,7 +56,7 @@ const formOf = (body: Readonly<Record<string, Schema.Json>>): string => {
   return form.toString()
 }
 
-/** Text is sent as it is; everything else as JSON, or as a form where the headers say so. */
+/** A string is sent as it is; anything else as JSON, or as a form if the headers say so. */
 const written = (body: Schema.Json, type: string | undefined): { readonly type: string; readonly text: string } => {
   if (typeof body === "string") return { type: type ?? "text/plain; charset=utf-8", text: body }
   if (type !== undefined && /x-www-form-urlencoded/i.test(type) && typeof body === "object" && body !== null)
@@ -73,7 +74,7 @@ const retryAfter = Effect.fnUntraced(function* (answer: EgressResponse) {
   return Math.max(0, DateTime.toEpochMillis(until.value) - (yield* Clock.currentTimeMillis))
 })
 
-/** How long to wait before trying again; undefined: not again. */
+/** How long to wait before a retry; undefined: no retry. */
 const pauseAfter = Effect.fnUntraced(function* (
   outcome: Result.Result<EgressResponse, ToolExecutionError>,
   attempt: number,
@@ -88,7 +89,7 @@ const pauseAfter = Effect.fnUntraced(function* (
   return pause !== undefined && pause <= longestPause ? pause : undefined
 })
 
-/** The egress fault again, with nothing revealed in it. */
+/** The egress error without any revealed secret. */
 const told = (error: ToolExecutionError, where: string, redactor: Redactor): ToolExecutionError => {
   const detail = error.message.slice(error.message.indexOf(" failed: ") + " failed: ".length)
   const reason = (error.cause as EgressFault | undefined)?.reason
@@ -99,7 +100,7 @@ const told = (error: ToolExecutionError, where: string, redactor: Redactor): Too
   })
 }
 
-/** The output, or why there is none. */
+/** The output, or the error. */
 const settle = Effect.fnUntraced(function* (
   answer: EgressResponse,
   toolName: string,
@@ -146,7 +147,7 @@ export const httpKind = Effect.gen(function* () {
           ...request.headers,
         },
         ...(body === undefined ? {} : { body: body.text }),
-        // Cut rather than refused, so that the status of a long answer is known.
+        // Cut, not refused, so that the status of a long answer is known.
         cut: true,
         keep: true,
         maxBytes: tool.execution.maxBytes ?? usualBytes,

@@ -14,7 +14,7 @@ import { fillText, houseParts, type Part, readText, type Report } from "./templa
 type Tool = Configured<"image">
 type Input = Readonly<Record<string, unknown>>
 
-/** A prompt leaves the house and comes back in the answer: what is secret has no place in it. */
+/** A prompt leaves the house and comes back in the answer, so it must not contain secrets. */
 const readPrompt = (tool: Tool, report: Report): ReadonlyArray<Part> | undefined => {
   const { prompt } = tool.execution
   if (prompt === undefined) return undefined
@@ -34,7 +34,7 @@ const faultsOf = (tool: Tool) => {
   return { issues, parts }
 }
 
-/** What is asked for, or why there is nothing to ask. Without a prompt of its own it takes the input's. */
+/** The prompt, or why there is none. Without a configured prompt it takes the input's. */
 const promptOf = (parts: ReadonlyArray<Part> | undefined, input: Input): { prompt: string } | { problem: string } => {
   const problems: Array<string> = []
   const given = [input["prompt"], input["description"]].find((it) => typeof it === "string" && it.trim() !== "")
@@ -56,7 +56,7 @@ export const imageKind = Effect.gen(function* () {
     const file = yield* files
       .put(image.bytes, image.mediaType)
       .pipe(Effect.mapError((error) => fail(`The image was made but could not be stored. ${error.message}`)))
-    // Beside the output, where no answer from outside can write: whoever made the call may read the file.
+    // Stored beside the output, where no outside answer can write: the caller may read this file.
     meta.set("file", file.id)
     return { file: file.id, mediaType: file.mediaType, size: file.size, provider, model: image.model, prompt }
   })

@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import { PendingResult } from "../road/Handler.ts"
 import type { Kind } from "./Kind.ts"
 
-/** People take their time, but not for ever (S1-83). */
+/** People need time, but the wait is limited (S1-83). */
 const usual = 10 * 60_000
 
 export const uiKind: Kind<"ui"> = {

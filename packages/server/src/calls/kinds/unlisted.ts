@@ -5,10 +5,10 @@
 import type { Issue, Placeholder, ToolConfiguration, ToolKind } from "@stoa/contract"
 import { housePlaces, readTemplate } from "./templates/template.ts"
 
-/** The kinds that fill in what the house keeps. In the others `${env.NAME}` is text like any other. */
+/** The kinds that fill in values of the house. In the others `${env.NAME}` is ordinary text. */
 const filling: ReadonlySet<ToolKind> = new Set<ToolKind>(["http", "webhook", "image"])
 
-/** What is malformed its kind reports. */
+/** Its kind reports malformed placeholders. */
 const ignored = () => {}
 
 export const unlisted = ({ execution, kind }: ToolConfiguration, listed: ReadonlyArray<string>): ReadonlyArray<Issue> =>

@@ -1,6 +1,6 @@
 /**
- * A tool whose work another service does (executionType `external`, S1-07): the call is posted to it, signed, and its
- * answer is the result; 202 says that the result comes later, by a signed callback.
+ * A tool whose work another service does (executionType `external`, S1-07): the call is posted to the service, signed,
+ * and its answer is the result. Status 202 means that the result comes later, by a signed callback.
  */
 import { type Executions, type Issue, type Placeholder, ToolExecutionError } from "@stoa/contract"
 import { Egress, type EgressResponse } from "@stoa/tools"
@@ -19,7 +19,7 @@ import { fillUrl, houseInUrl, readUrlTemplate, sameShape, type UrlTemplate } fro
 
 type Tool = Configured<"webhook">
 
-/** An answer by callback may take an hour, unless the tool says otherwise. */
+/** The default time limit for an answer by callback: an hour. */
 const usualCallback = 3_600_000
 const mostBytes = 1 << 20
 
@@ -44,11 +44,11 @@ const read = (
   }
 }
 
-/** What the house keeps and sends along. */
+/** The values of the house that are sent along. */
 export const webhookPlaces = (execution: Executions["webhook"]): ReadonlyArray<Placeholder> =>
   read(execution).template?.house ?? []
 
-/** What the service gets: which tool, which call, what was asked (S1-30), and where a later answer goes. */
+/** What the service gets: the tool, the call, the input (S1-30), and where to send a later answer. */
 const bodyOf = (tool: Tool, input: Readonly<Record<string, unknown>>, call: HandlerCall, address: string): string =>
   JSON.stringify({
     tool: tool.form.name,

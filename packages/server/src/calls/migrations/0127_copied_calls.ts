@@ -1,4 +1,7 @@
-/** Of a call that a run took over from an earlier one: the call that was made, whom people and answers were waited for by. */
+/**
+ * For a call that a run took over from an earlier run: the call that was actually made, for which people and answers
+ * were waited.
+ */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 

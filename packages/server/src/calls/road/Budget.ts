@@ -1,4 +1,7 @@
-/** What a call of a priced tool is paid from. The room of runs keeps the books; a call is paid for before it runs, or refused. */
+/**
+ * The budget that calls of priced tools are paid from. The room of runs keeps the accounts; a call is paid for before
+ * it runs, or refused.
+ */
 import type { CallRun, PrincipalId } from "@stoa/contract"
 import { Context, Effect } from "effect"
 
@@ -11,7 +14,7 @@ export interface Payment {
 export class Budget extends Context.Service<
   Budget,
   {
-    /** Takes it, or says in a sentence which limit that would pass. */
+    /** Pays, or says in a sentence which limit the payment would exceed. */
     readonly pay: (payment: Payment) => Effect.Effect<void, string>
   }
 >()("server/calls/road/Budget") {}

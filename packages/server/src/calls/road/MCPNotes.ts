@@ -9,11 +9,11 @@ import type { CallRow } from "./record/rows.ts"
 
 type JsonObject = Readonly<Record<string, unknown>>
 
-/** Under this name a call's meta has it: true for a result in MCP's shape, or what a failed one said. */
+/** The key in a call's meta: true for a result in MCP's shape, or the content of a failed one. */
 const note = "mcp"
 const longest = 64 * 1024
 
-/** Notes that a result is in MCP's shape, and what a failure was in the tool's own words: the `cause` of its error. */
+/** Notes that a result is in MCP's shape, or the tool's own words about a failure: the `cause` of its error. */
 export const withMCPNotes = (tool: HouseTool): HouseTool => ({
   ...tool,
   handler: (args, call) =>
@@ -34,10 +34,10 @@ export const withMCPNotes = (tool: HouseTool): HouseTool => ({
 
 const noteOf = ({ meta }: CallRow): unknown => (meta === null ? undefined : (JSON.parse(meta) as JsonObject)[note])
 
-/** Whether what a call gave is a result in MCP's own shape. */
+/** Whether a call's output is a result in MCP's own shape. */
 export const isMCPResult = (row: CallRow): boolean => noteOf(row) === true
 
-/** What the tool of a failed call said: a result that is an error, or a refusal. */
+/** What the tool of a failed call returned: a result that is an error, or a refusal. */
 export const mcpFailure = (row: CallRow): JsonObject | undefined => {
   const said = row.state === "failed" ? noteOf(row) : undefined
   return typeof said === "object" && said !== null ? (said as JsonObject) : undefined

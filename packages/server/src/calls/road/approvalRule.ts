@@ -10,7 +10,7 @@ export const makeApprovalRule = Effect.gen(function* () {
   const rules = yield* Rules
   const principals = yield* Principals
 
-  // Policies change with the epoch: while that stands, so do they.
+  // Policies change only with the epoch, so they are cached for one epoch.
   let known: { readonly epoch: number; readonly approvalFor: ApprovalFor } | undefined
   const rulesAt = (epoch: number): Effect.Effect<ApprovalFor> =>
     known?.epoch === epoch
@@ -28,14 +28,14 @@ export const makeApprovalRule = Effect.gen(function* () {
     return { ...(named ? rest : approval), ...stated }
   })
 
-  /** Names as principals. One that is nobody's is left out: it lets nobody in. */
+  /** Names as principals. A name that no principal has is left out: it lets nobody in. */
   const principalsOf = (names: ReadonlyArray<string>) =>
     Effect.map(
       Effect.forEach(names, (name) => Effect.option(principals.get(name))),
       (found) => found.flatMap((one) => (one._tag === "Some" ? [one.value.id] : [])),
     )
 
-  /** What a question is asked with of such a rule. */
+  /** The settings of a question under such a rule. */
   const asked = Effect.fnUntraced(function* (
     rule: ApprovalRule,
   ): Effect.fn.Return<Pick<NewDecision, "named" | "escalation">> {
@@ -51,7 +51,7 @@ export const makeApprovalRule = Effect.gen(function* () {
     return { ...named, escalation: { milliseconds: escalation.afterSeconds * 1000, to: [...people, ...roles] } }
   })
 
-  /** Why somebody is asked: the rule that wants it, the tool, or its risk. */
+  /** Why a person is asked: because of a rule, the tool, or its risk. */
   const whyAsked = (found: CatalogueTool, { verdict, rule }: Judgement): string => {
     const { requiresApproval, riskLevel } = found.tool.definition
     return verdict === "ask" ? rule : requiresApproval ? "tool" : `risk:${riskLevel}`

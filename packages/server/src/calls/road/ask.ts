@@ -16,9 +16,9 @@ import { type Attempt, rowOf } from "./attempt.ts"
 import type { PendingResult } from "./Handler.ts"
 import type { Record, Duplicate } from "./record/record.ts"
 
-/** An approval that nobody gives is a no after a day. */
+/** An approval that nobody gives counts as a no after a day. */
 const approvalTime = 24 * 3600
-/** What a server asks its caller is good for an hour; a form that holds nothing, for as long as an approval. */
+/** A server's question to its caller is valid for an hour; a form that holds nothing open, as long as an approval. */
 const questionTime = 3600
 /** The purpose of the timers that end a wait. */
 export const waitPurpose = "call"
@@ -33,7 +33,7 @@ export const makeAsk = Effect.fnUntraced(function* (record: Record) {
   const questions = yield* makeQuestions
   const { hangUp } = yield* Upstreams
 
-  /** What an approval or a form is asked with. */
+  /** The content of an approval or a form. */
   const about = (
     { caller, id, input, root, space, startedAt }: Attempt,
     { pinnedAt, server, tool }: CatalogueTool,
@@ -48,7 +48,10 @@ export const makeAsk = Effect.fnUntraced(function* (record: Record) {
     space,
   })
 
-  /** An approval from now on that stands for this tool and caller. Two people are two people each time. */
+  /**
+   * A standing approval for this tool and caller. Where two people must approve, it does not count: both approve each
+   * time.
+   */
   const standing = Effect.fnUntraced(function* (found: CatalogueTool, { caller, principal, root }: Attempt) {
     if ((yield* approval.of(found, caller)).people === 2) return undefined
     return yield* approvals.standing(principal, found.tool.definition.name, found.tool.fingerprint, root)
@@ -74,7 +77,7 @@ export const makeAsk = Effect.fnUntraced(function* (record: Record) {
     return id
   })
 
-  /** Where calls ask for approval: it stands already, or the call is written down with its question, and waits. */
+  /** How calls ask for approval: there is a standing approval, or the call is written with its question, and waits. */
   const approvalsOf: RoadDecisions<Attempt, Duplicate | TooManyRequests> = {
     ask: Effect.fnUntraced(function* (question: Question, attempt: Attempt) {
       const found = attempt.found!
@@ -87,13 +90,15 @@ export const makeAsk = Effect.fnUntraced(function* (record: Record) {
     }),
   }
 
-  /** What a call waits for that is answered from outside: a form in its space, a callback or a run by a time. */
+  /**
+   * What a waiting call is answered by from outside: a form in its space, or a callback or a run within a time limit.
+   */
   const awaits = Effect.fnUntraced(function* (
     waits: PendingResult,
     attempt: Attempt,
   ): Effect.fn.Return<WaitsOn, TooManyRequests, Transaction> {
     const found = attempt.found!
-    // Whoever keeps the wait keeps its time.
+    // The room that stores the wait also keeps its timer.
     if (waits.kind === "reply") return { kind: "reply", id: waits.host ?? attempt.id }
     if (waits.kind !== "client") {
       const dueAt = DateTime.add(yield* DateTime.now, { milliseconds: waits.milliseconds })
@@ -116,7 +121,7 @@ export const makeAsk = Effect.fnUntraced(function* (record: Record) {
     return { kind: "client", id }
   })
 
-  /** What a server wants to know: people see its forms; the calling client is asked for whatever it can answer. */
+  /** A server's questions: people see its forms; the calling client is asked everything that it can answer. */
   const putQuestions = Effect.fnUntraced(function* (
     asked: InputRequired,
     attempt: Attempt,
@@ -140,7 +145,7 @@ export const makeAsk = Effect.fnUntraced(function* (record: Record) {
             milliseconds: seconds * 1000,
           })
     yield* questions.put(id, asked, { decision, client, holder: asked.held ? holder : null })
-    // What only the client can answer has no decision to expire with.
+    // A question that only the client can answer has no decision that could expire.
     if (forms(asked.questions).length < Object.keys(asked.questions).length) {
       const dueAt = DateTime.add(yield* DateTime.now, { seconds: questionTime })
       yield* timers.set({ purpose: waitPurpose, key: id, dueAt, payload: { call: id } })
@@ -148,7 +153,7 @@ export const makeAsk = Effect.fnUntraced(function* (record: Record) {
     return decision === null ? { kind: "client", id } : { kind: "decision", id: decision }
   })
 
-  /** Nothing is asked: the server goes on by itself, and this is what it is found again with. */
+  /** Nothing is asked: the server continues by itself, and this state is what finds its work again. */
   const keep = ({ client, id }: Attempt, state: Schema.Json) =>
     questions.put(id, new InputRequired({}, state, false, true), {
       decision: null,

@@ -1,6 +1,6 @@
 /**
- * A call on the road: the request, the caller, and what the steps have found out so far. Its handler gets a part of it. And
- * the place of a call that a program makes in its turn.
+ * A call on the road: the request, the caller, and what the steps have found out so far. Its handler gets a part of it.
+ * Also the place of a call that a program makes in its turn.
  */
 import type { CallId, Caller, CallRun, CorrelationId, Provenance, SpaceId } from "@stoa/contract"
 import { type Progress, Redactor } from "@stoa/tools"
@@ -17,51 +17,51 @@ import type { CallRow, NewRow } from "./record/rows.ts"
 export interface CallRequest {
   readonly tool: string
   readonly input: Readonly<Record<string, unknown>>
-  /** The space it is made in, by id or name; otherwise the one its caller has entered. */
+  /** The space it is made in, by id or name; by default the caller's active space. */
   readonly space?: string
-  /** The same key is the same call: a retry finds the first one and its result. */
+  /** The same key means the same call: a retry gets the first one and its result. */
   readonly key?: string
   readonly face?: ToolScope
-  /** How long to stay with a call that runs, in milliseconds. */
+  /** How long to wait for a running call, in milliseconds. */
   readonly wait?: number
-  /** Stay with one that waits, too. */
+  /** Wait for a waiting call, too. */
   readonly stay?: boolean
   readonly progress?: Progress
-  /** The id it shall have: for whoever may have to stop it before it has answered. */
+  /** The id it must have: for callers that may have to stop it before it has answered. */
   readonly id?: CallId
   /** The MCP client that makes it. */
   readonly client?: CallingClient
-  /** Why it cannot be made, in a sentence: it is refused and written down, and never run. */
+  /** Why it cannot be made, in a sentence: the call is refused and recorded, and never runs. */
   readonly fault?: string
-  /** The outermost run it is part of: what is approved for a run is approved there. */
+  /** The outermost run it is part of: an approval for a run is valid in all of it. */
   readonly root?: string
-  /** The run it is part of. Doors cannot say this. */
+  /** The run it is part of. Doors cannot set this. */
   readonly run?: CallRun
 }
 
 export interface Attempt extends HandlerCall {
-  /** As it was called; the tool's one name, once it is found. */
+  /** The name it was called by; after `find`, the tool's one name. */
   tool: string
-  /** As it was given; as the schema takes it, once it is validated. */
+  /** The input as given; after `validate`, as the schema returns it. */
   input: Readonly<Record<string, unknown>>
-  /** When it was made: a moment, which is stored. */
+  /** When it was made, as stored. */
   readonly startedAt: number
-  /** The same in milliseconds that only go forward, where it was made in this process. */
+  /** The same on the monotonic clock, if it was made in this process. */
   readonly began?: number
   readonly face: ToolScope
   readonly provenance: Provenance
   /** The outermost run it is part of. */
   readonly root: string | undefined
-  /** What a retry with the same key must have asked for. */
+  /** A retry with the same key must have the same digest. */
   readonly digest: string
   found: CatalogueTool | undefined
-  /** The rule that let it through or refused it. */
+  /** The rule that allowed or refused it. */
   rule: string | null
   transaction: HandlerCall["transaction"]
   keep: MCPCall["keep"]
-  /** Its row, as it was written when it began to wait for an approval. */
+  /** Its row, as written when it began to wait for an approval. */
   asked: CallRow | undefined
-  /** Its server goes on with it whatever becomes of us, and how it is found again is in a row. */
+  /** Its server continues with it even if this process ends, and a row says how to find it again. */
   kept: boolean
 }
 
@@ -78,7 +78,7 @@ export const begin = (
   const id = request.id ?? newId<CallId>("call")
   return {
     id,
-    // No tool has a longer name; what is looked for in vain is not kept whole.
+    // No tool has a longer name, so a longer one need not be stored completely.
     tool: request.tool.slice(0, longestName),
     input: request.input,
     caller,
@@ -107,7 +107,7 @@ export const begin = (
   }
 }
 
-/** A stored call that goes on, as it was made; `more` is what has come since. */
+/** A stored call that continues, as it was made; `more` is what has been added since. */
 export const attemptFrom = (
   row: CallRow,
   caller: Caller["Service"],
@@ -141,7 +141,7 @@ export const attemptFrom = (
   ...more,
 })
 
-/** What a stored call does from here on is its maker's doing, under the correlation it began with. */
+/** Everything a stored call does from here on is attributed to its caller, under its original correlation id. */
 export const causeOf = (row: CallRow): Cause => ({
   correlationId: row.correlationId as CorrelationId,
   actor: row.principal,
@@ -151,7 +151,9 @@ export const causeOf = (row: CallRow): Cause => ({
 export const runOf = ({ place, run, step }: Pick<CallRow, "run" | "step" | "place">): CallRun | null =>
   run === null ? null : { id: run, step: step ?? 0, place: place ?? 0 }
 
-/** Its row, as far as it has come. `input` is text that fits a row: what is nested too deep is refused, and kept without. */
+/**
+ * Its row so far. `input` is text that fits a row: input nested too deep is refused, and the row is stored without it.
+ */
 export const rowOf = (attempt: Attempt, input: string): NewRow => {
   const { caller, found, run } = attempt
   return {
@@ -175,12 +177,12 @@ export const rowOf = (attempt: Attempt, input: string): NewRow => {
   }
 }
 
-/** More turns at once than a machine has processes. */
+/** More concurrent turns than a machine has processes. */
 const mostTurns = 10_000
 
 /**
- * The places of calls that a program makes itself, in its turn: the next one of its run and step. Its turn is one process of
- * one house, so this house's count is the count; a turn after a restart is another step.
+ * The places of calls that a program makes itself during its turn: the next free place of its run and step. A turn is
+ * one process of one house, so counting in this house is enough; a turn after a restart is another step.
  */
 export const makePlaces = () => {
   const last = new Map<string, number>()

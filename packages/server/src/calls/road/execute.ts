@@ -18,10 +18,10 @@ import { noTraces, PendingResult } from "./Handler.ts"
 import { endingOf, type Record, type Duplicate } from "./record/record.ts"
 import type { CallRow, NewRow } from "./record/rows.ts"
 
-/** How many stopped calls are remembered: they matter for the moment between their record and their beginning. */
+/** How many stopped calls are remembered: they matter only between their record and their start. */
 const mostStopped = 1000
 
-/** A settled call in the figures. */
+/** Counts a settled call in the metrics. */
 export const measure = (row: CallRow): Effect.Effect<void> =>
   // wall clock: from the moment that was stored.
   Effect.flatMap(Clock.currentTimeMillis, (now) =>
@@ -31,7 +31,7 @@ export const measure = (row: CallRow): Effect.Effect<void> =>
 /** Pays for a call, or says why it is refused. */
 type Paying = Effect.Effect<void, ToolAuthorizationError>
 
-/** `me`: this process, as the owner of what it runs. */
+/** `me`: this process, as the owner of the calls it runs. */
 export const makeExecute = Effect.fnUntraced(function* (
   record: Record,
   ask: Effect.Success<ReturnType<typeof makeAsk>>,
@@ -43,14 +43,14 @@ export const makeExecute = Effect.fnUntraced(function* (
   const clock = yield* Clock.Clock
   const scope = yield* Effect.scope
   const batched = yield* makeBatched(record, me)
-  // Fibers of this process: to interrupt what runs. That it runs is in its row.
+  // Fibers of this process, to interrupt running calls. The state itself is in the row.
   const running = new Map<string, Fiber.Fiber<unknown>>()
-  // Stopped after they were written down as running and before they had a fiber: these do not begin.
+  // Calls that were stopped after they were recorded as running and before they had a fiber: they do not start.
   const stopped = new Set<string>()
 
   /**
-   * Whoever pauses ends the calls that are written down: one that was let through before and written after is ended here.
-   * True: it is over.
+   * A pause ends only the recorded calls: a call that passed the check before the pause and was recorded after it is
+   * ended here. True: it is over.
    */
   const endPaused = Effect.fnUntraced(function* ({ caller, found, id, tool }: Attempt) {
     const subject = pausedBy(yield* pauses.now, { principal: caller.principal, tool, server: found!.server })
@@ -81,7 +81,7 @@ export const makeExecute = Effect.fnUntraced(function* (
     provenance: attempt.provenance,
   })
 
-  /** A call that is written down when it has ended: with others, or in a transaction of its own. */
+  /** A call that is recorded when it has ended: in a batch, or in a transaction of its own. */
   const whole: Pick<CallRecord<Attempt, CallRow, Duplicate>, "settle"> = {
     settle: (attempt, settled) => {
       const row = rowOf(attempt, JSON.stringify(attempt.input))
@@ -107,15 +107,15 @@ export const makeExecute = Effect.fnUntraced(function* (
   })
 
   /**
-   * All it does is in our database: record, effect and outcome are one transaction, so that it happens once or not at all. It
-   * may wait: for a run, or for somebody, in the same transaction.
+   * It changes only our database: record, effect and outcome are one transaction, so that it happens once or not at
+   * all. It may begin to wait, for a run or a person, in the same transaction.
    */
   const executeInside = Effect.fnUntraced(function* (attempt: Attempt, paying: Paying = Effect.void) {
     const row = rowOf(attempt, JSON.stringify(attempt.input))
     const written = yield* journal.transact(
       Effect.gen(function* () {
         yield* paying
-        // What a failed handler has written is undone; that it failed is written down.
+        // A failed handler's writes are rolled back; the failure itself is recorded.
         const execution = Effect.flatMap(Transaction, (transaction) => {
           attempt.transaction = transaction
           return Road.execute(attempt.found!.tool, attempt)
@@ -133,28 +133,31 @@ export const makeExecute = Effect.fnUntraced(function* (
     return written
   })
 
-  /** The end of a call that was written down when it began. `begun`: with others', so that it need not be read again. */
+  /**
+   * The end of a call that was recorded when it began. `begun`: its row if it was written in a batch, so that it need
+   * not be read again.
+   */
   const endOf = (attempt: Attempt, begun: NewRow | undefined) => ({
     settle: (_: Attempt, settled: Settled): Effect.Effect<CallRow | undefined> =>
       (begun && batched.end(begun, endedOf(attempt, settled))) ??
       journal.transact(record.settle(attempt.id, endingOf(settled), attempt, me)),
   })
 
-  /** What waits is written down, and what it waits for with it; nothing, where it was stopped meanwhile. */
+  /** Records that a call waits, and what for; undefined if it was stopped meanwhile. */
   const park = (attempt: Attempt, value: PendingResult | InputRequired) => {
     const on = value instanceof InputRequired ? ask.putQuestions(value, attempt, me) : ask.awaits(value, attempt)
     return journal
       .transact(
         Effect.gen(function* () {
           const parked = yield* record.park(attempt.id, yield* on, me)
-          // Stopped meanwhile: then nobody is asked.
+          // Stopped meanwhile: rolls back the question.
           return parked ?? (yield* Effect.fail("stopped" as const))
         }),
       )
       .pipe(Effect.catch((error) => (error === "stopped" ? Effect.succeed(undefined) : unasked(attempt, value, error))))
   }
 
-  /** Its caller has too many questions open to be asked another: the call ends here, and so does what its server holds. */
+  /** Its caller has too many open questions already: the call ends here, and its server's work with it. */
   const unasked = Effect.fnUntraced(function* (
     attempt: Attempt,
     value: PendingResult | InputRequired,
@@ -173,14 +176,14 @@ export const makeExecute = Effect.fnUntraced(function* (
   ) {
     const value = Exit.isSuccess(exit) ? exit.value : undefined
     if (value instanceof PendingResult || value instanceof InputRequired) return yield* park(attempt, value)
-    // Whoever stopped it has settled it; and if it was the end of the house, the next one goes on with it.
+    // Stopped by a request, it is settled already; interrupted by the end of the house, the next process continues it.
     if (attempt.kept && Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)) return undefined
     const row = yield* Road.settle(endOf(attempt, begun), attempt, settledOf(attempt, exit), tookMs(attempt))
     if (attempt.kept || attempt.answered !== undefined) yield* ask.forget(attempt.id)
     return row
   })
 
-  /** Runs in the background of whoever asked, who may go away; settles however it ends. */
+  /** Runs in the background, because the request that asked may go away; always settles. */
   const launch = Effect.fnUntraced(function* (attempt: Attempt, begun?: NewRow) {
     const { id } = attempt
     attempt.keep = (state: Schema.Json) =>
@@ -192,7 +195,7 @@ export const makeExecute = Effect.fnUntraced(function* (
     const execution = Effect.suspend(() => Road.execute(attempt.found!.tool, attempt))
     const body = Effect.uninterruptibleMask((restore) =>
       Effect.exit(restore(execution)).pipe(
-        // What it did outside is done: that it ended is kept until there is room to write it down.
+        // Its outside effect has happened: its end is retried until there is disk space to record it.
         Effect.flatMap((exit) => retryUntilDiskHasRoom(finish(attempt, begun, exit))),
         Effect.flatMap(listeners.tell),
         Effect.ensuring(Effect.sync(() => running.delete(id))),
@@ -206,7 +209,7 @@ export const makeExecute = Effect.fnUntraced(function* (
 
   /** Something outside may change, or it costs something: it is recorded before it runs. */
   const recordThenExecute = (attempt: Attempt, wait: number, paying?: Paying) =>
-    // Whoever hangs up meanwhile changes nothing: what is written down as running runs.
+    // Uninterruptible: a call recorded as running must run even if the client hangs up.
     Effect.uninterruptibleMask((restore) =>
       Effect.gen(function* () {
         const row = rowOf(attempt, JSON.stringify(attempt.input))
@@ -223,7 +226,9 @@ export const makeExecute = Effect.fnUntraced(function* (
       }),
     )
 
-  /** Interrupts the handler of a call that ran here when it was stopped. Its row is settled by whoever stops it. */
+  /**
+   * Interrupts the handler of a call that ran here when it was stopped. Its row is settled by the code that stops it.
+   */
   const interrupt = (id: string): Effect.Effect<void> =>
     Effect.suspend(() => {
       const fiber = running.get(id)
@@ -240,7 +245,7 @@ export const makeExecute = Effect.fnUntraced(function* (
     recordThenExecute,
     launch,
     interrupt,
-    /** What runs here now. */
+    /** The calls that run here now. */
     running: () => [...running.keys()],
   }
 })

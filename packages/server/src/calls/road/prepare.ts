@@ -28,7 +28,7 @@ export const makePrepare = Effect.gen(function* () {
     })
   }
 
-  /** Says what there is instead. A paused server has no tools; whoever may use it and asks for one is told why. */
+  /** Says what there is instead. A paused server has no tools; a caller that may use it is told about the pause. */
   const missing = Effect.fnUntraced(function* (attempt: Attempt, view: View, stops: Paused) {
     const server = attempt.tool.split(/\/|__/)[0]!.toLowerCase()
     if (stops.has(`servers/${server}`) && (yield* contents.servers(attempt.caller, server)).length > 0)
@@ -39,7 +39,7 @@ export const makePrepare = Effect.gen(function* () {
     return yield* Road.find(view, attempt, identity)
   })
 
-  /** Which rule said no, and who can change that. */
+  /** Which rule refused, and who can change that. */
   const explained = (error: ToolAuthorizationError, { caller, rule }: Attempt): ToolAuthorizationError => {
     const next =
       rule === "silence"
@@ -52,7 +52,7 @@ export const makePrepare = Effect.gen(function* () {
     })
   }
 
-  /** A tool with a price is paid for when it is about to run, not when somebody is asked about it. */
+  /** A priced tool is paid for when it is about to run, not when a person is asked about it. */
   const pay = Effect.fnUntraced(function* (attempt: Attempt) {
     const micros = attempt.found?.priceMicros
     if (micros === undefined) return
@@ -80,7 +80,7 @@ export const makePrepare = Effect.gen(function* () {
     const stops = yield* pauses.at(caller.epoch)
     const found = view.find(attempt.tool) ?? (yield* missing(attempt, view, stops))
     const { definition } = found.tool
-    // From here on the tool has one name, whichever of its two it was called by.
+    // From here on the tool has one name, whichever of its two names was used.
     attempt.tool = definition.name
     attempt.found = found
     const stop = pausedBy(stops, { principal: caller.principal, tool: definition.name, server: found.server })
@@ -106,7 +106,7 @@ export const makePrepare = Effect.gen(function* () {
       yield* Effect.logWarning(
         `${definition.name} is visible, but ${caller.principal.name} called it without a space: nobody sees its result`,
       )
-    /** Whether the judgement, the tool or its risk wants somebody to be asked. */
+    /** Whether the judgement, the tool or its risk requires asking a person. */
     const mustAsk = Road.mustAsk(config, found.tool, judgement)
     return { found, mustAsk }
   })

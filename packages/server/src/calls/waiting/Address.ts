@@ -4,7 +4,7 @@ import { Context, Deferred, Effect, Layer } from "effect"
 export class Address extends Context.Service<
   Address,
   {
-    /** Readers run before the door is open: what they send out with an address in it waits for it. */
+    /** Readers start before the door is open: before they send an address out, they wait here. */
     readonly known: Effect.Effect<string>
     /** The address on this machine, for programs that the house starts. */
     readonly here: Effect.Effect<string>

@@ -1,4 +1,4 @@
-/** Who may send the result of a webhook tool: whoever has the tool's key. */
+/** Who may send the result of a webhook tool: anybody with the tool's key. */
 import { Missing, readTool } from "@stoa/contract"
 import { Redactor } from "@stoa/tools"
 import { Clock, Effect, Option, Redacted } from "effect"
@@ -8,7 +8,7 @@ import { webhookPlaces } from "../kinds/webhook.ts"
 import { isSigned, makeSigningKey } from "./Signatures.ts"
 import { Tools } from "../catalogue/Tools.ts"
 
-/** The key of a configured webhook tool, for whoever checks a callback, and for an admin to hand to the service. */
+/** The key of a configured webhook tool, to check a callback, and for an admin to hand to the service. */
 export const makeCallbackKey = Effect.gen(function* () {
   const tools = yield* Tools
   const signingKey = yield* makeSigningKey
@@ -19,14 +19,14 @@ export const makeCallbackKey = Effect.gen(function* () {
   })
 })
 
-/** Takes what a webhook was told in confidence out of a result that comes later. */
+/** Removes the secrets that a webhook was sent from a result that comes later. */
 export const makeCallbackRedactor = Effect.gen(function* () {
   const tools = yield* Tools
   const reveal = yield* makeReveal
   const signingKey = yield* makeSigningKey
   const confidential = yield* Confidential
   return Effect.fnUntraced(function* (name: string) {
-    // What was sent may have been set anew since; as long as the house has run on, it knows the old value too.
+    // A secret may have changed since it was sent; as long as the house keeps running, it knows the old value too.
     const redactor = new Redactor()
     redactor.addAll(confidential)
     const read = Option.map(yield* Effect.option(tools.get(name)), readTool)

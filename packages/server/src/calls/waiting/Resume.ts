@@ -8,7 +8,7 @@ import { Upstreams } from "../../upstreams/Upstreams.ts"
 import { waitPurpose } from "../road/ask.ts"
 import { Calls } from "../Calls.ts"
 
-/** A paused server is disconnected, and the program behind it ended (G-12); as it stands now, whatever was told. */
+/** A paused server is disconnected, and its program ended (G-12). Uses the present state, not the event's. */
 export const followPause = Effect.fnUntraced(function* (subject: string) {
   if (!subject.startsWith("servers/")) return
   const upstreams = yield* Upstreams
@@ -44,7 +44,7 @@ const reader = readerLayer({
   }),
 })
 
-/** What was cut off is settled before anything is resumed. */
+/** Settles interrupted calls before anything is resumed. */
 export const layerResume = Layer.unwrap(
   Effect.gen(function* () {
     const lost = yield* (yield* Calls).recover

@@ -1,5 +1,5 @@
 /**
- * How a call continues that asked something in the middle: answered by people, through its decision, or by the client
+ * How a call continues that asked something while it ran: answered by people, through its decision, or by the client
  * that made it. The first answer counts; the tool's handler is then called again, with the answers and the same key.
  */
 import { type CallId, Missing, type Principal } from "@stoa/contract"
@@ -29,13 +29,13 @@ import {
   verdictFrom,
 } from "./questions.ts"
 
-/** Who is there while it goes on. */
+/** The client that is connected while the call continues, if any. */
 interface Now {
   readonly progress?: Progress
   readonly client?: CallingClient
 }
 
-/** How long a call waits for its server before it goes on without. */
+/** How long a call waits for its server before it continues without it. */
 const patience = "1 minute"
 
 export const makeAnswers = Effect.fnUntraced(function* (
@@ -52,7 +52,7 @@ export const makeAnswers = Effect.fnUntraced(function* (
   const scope = yield* Effect.scope
   const { id: me } = yield* Holder
 
-  /** The client that asked is still the one the server may rely on, also when people have answered in its place. */
+  /** The client that asked stays the one the server may rely on, even if people have answered for it. */
   const clientOf = (asked: OpenQuestions, now: CallingClient | undefined): CallingClient | undefined =>
     now === undefined && asked.client !== null
       ? { capabilities: asked.client, answers: {}, log: () => {}, letGo: () => {} }
@@ -66,7 +66,7 @@ export const makeAnswers = Effect.fnUntraced(function* (
     return row
   })
 
-  /** Runs the handler again once everything is answered: found, judged and validated again, as things stand now. */
+  /** Runs the handler again when everything is answered: found, judged and validated again, by the present state. */
   const continueCall = Effect.fnUntraced(function* (row: CallRow, now: Now) {
     const asked = yield* questions.of(row.id)
     if (asked === undefined || Object.keys(unanswered(asked)).length > 0) return
@@ -89,36 +89,39 @@ export const makeAnswers = Effect.fnUntraced(function* (
     return undefined
   })
 
-  /** A server that is not there yet may be on its way, as all of them are when the house has just begun. */
+  /** A server that is missing may still be connecting, as all of them are just after a start. */
   const server = (tool: string) =>
     Effect.gen(function* () {
-      // A toolset's tool is always there; a server's bears the name of its server.
+      // A toolset's tool is always available; a server's tool has the server's name in front.
       const there = () => !tool.includes("/") || upstreams.tools().some((one) => one.tool.definition.name === tool)
       const changed = Deferred.makeUnsafe<void>()
       yield* upstreams.onChange(() => void (there() && Deferred.doneUnsafe(changed, Effect.void)))
       if (!there()) yield* Effect.timeoutOption(Deferred.await(changed), patience)
     }).pipe(Effect.scoped)
 
-  /** The decision was closed, whichever way: what is not answered by then has been cancelled. */
+  /** The decision was closed, with any verdict: what is not answered by now counts as cancelled. */
   const decided = Effect.fnUntraced(function* (row: CallRow, bound: BoundAnswer, now?: Now) {
     const asked = yield* journal.transact(
       Effect.gen(function* () {
         const open = yield* questions.held(row.id)
-        // Asked something else by now: that is another decision's.
+        // The call asks something else by now, which belongs to another decision.
         if (open === undefined || open.decision !== bound.id) return undefined
         yield* questions.answer(row.id, { ...answersFrom(open.questions, bound), ...open.answers })
         return open
       }),
     )
-    // Another process holds the stream on which it was asked: it sees the answer in the row, and goes on with it.
+    // Another process holds the server's stream: it sees the answer in the row, and continues the call.
     if (asked === undefined || (asked.holder !== null && asked.holder !== me)) return
-    // Nobody else waits for it: whoever reads the journal goes on reading.
+    // In the background: no request waits for it, and the journal reader must not be blocked.
     if (now?.progress === undefined)
       yield* Effect.forkIn(Effect.andThen(server(row.tool), continueCall(row, now ?? {})), scope)
     else yield* continueCall(row, now)
   })
 
-  /** What a client says to what its call was asked. Of the forms, all of them: people may still answer the rest. */
+  /**
+   * The client's answers to its call's questions. Forms are answered only together; otherwise people may still answer
+   * the rest.
+   */
   const take = Effect.fnUntraced(function* (row: CallRow, by: Principal, said: Answers, now: Now) {
     if (row.state !== "waiting") return
     const given = Effect.gen(function* () {
@@ -126,7 +129,7 @@ export const makeAnswers = Effect.fnUntraced(function* (
       if (asked === undefined) return
       const { decision } = asked
       const open = decision !== null && (yield* decisions.bound(decision))?.state === "open"
-      // To a form whose decision is closed somebody else was first.
+      // The decision is closed: somebody else has answered the forms.
       const mine = Object.entries(answersTo(asked, said)).filter(
         ([key]) => open || decision === null || asked.questions[key]?.method !== "elicitation/create",
       )
@@ -136,7 +139,7 @@ export const makeAnswers = Effect.fnUntraced(function* (
         yield* decisions.answer(decision, by, verdictFrom(asked.questions, answers), { through: "client" })
       yield* questions.answer(row.id, answers)
     })
-    // Somebody else was first, in this very moment: theirs counts, and the rest is ours to say.
+    // If another answer came first at the same moment, it counts; the retry gives the remaining answers.
     yield* Effect.ignore(Effect.retry(journal.transact(given), { times: 1 }))
     const decision = (yield* questions.of(row.id))?.decision ?? null
     const bound = decision === null ? undefined : yield* decisions.bound(decision)
@@ -164,7 +167,7 @@ export const makeAnswers = Effect.fnUntraced(function* (
     )
   })
 
-  /** Nothing of it is held, or kept, any longer. */
+  /** The call is over: releases what it held and deletes its questions. */
   const over = Effect.fnUntraced(function* (id: string) {
     const asked = yield* questions.of(id)
     yield* questions.forget(id)
@@ -175,7 +178,7 @@ export const makeAnswers = Effect.fnUntraced(function* (
   return {
     decided,
     hear,
-    /** What a waiting call is still asked. */
+    /** The questions that a waiting call still asks. */
     asks: questions.of,
     /** Whether only its client can answer, and has not. */
     wantsClient: (id: CallId) =>
@@ -185,14 +188,14 @@ export const makeAnswers = Effect.fnUntraced(function* (
         return Object.keys(left).length > forms(left).length
       }),
     orphans: questions.orphans,
-    /** Answered, but not continued: the house stopped in between, or another process took the answer. */
+    /** Answered, but not continued, because the house stopped in between or another process took the answer. */
     continueAnswered: Effect.gen(function* () {
       for (const { call, decision } of yield* questions.answered(me)) {
         const [row, bound] = [yield* record.byId(call), yield* decisions.bound(decision)]
         if (row !== undefined && bound !== undefined) yield* causedBy(causeOf(row), decided(row, bound))
       }
     }),
-    /** Goes on with a call that ran when its process died, if its server has made a task of it. False: it has not. */
+    /** Continues a call that ran when its process died, if its server has made a task of it. False: it has not. */
     takeOver: Effect.fnUntraced(function* (row: CallRow) {
       const asked = yield* questions.of(row.id)
       if (asked?.isTask !== true) return false

@@ -24,7 +24,7 @@ import { makeAnswers } from "./answers.ts"
 import type { makeListeners } from "./listeners.ts"
 import { inState } from "../../store/database/States.ts"
 
-/** Said of a call whose server went away with a question open. */
+/** The error of a call whose server disconnected while a question was open. */
 const cutOff = "Its server went away while it waited for an answer. Whether it had an effect is not known"
 
 const refused = (message: string, rule?: string): CallEnd => ({
@@ -54,7 +54,7 @@ export const makeEndings = Effect.fnUntraced(function* (
   const { settle } = answers
 
   const run = Effect.runForkWith(yield* Effect.context<never>())
-  /** Ends a call that waits, and takes back what was asked: one without the other would leave a question about nothing. */
+  /** Ends a waiting call and closes its question, together: otherwise a question about nothing would remain. */
   const abandon = Effect.fnUntraced(function* (id: string, ending: Exclude<CallEnd, { readonly step: "finish" }>) {
     const row = yield* journal.transact(
       Effect.gen(function* () {
@@ -71,7 +71,7 @@ export const makeEndings = Effect.fnUntraced(function* (
     (id) => void run(abandon(id, { step: "fail", error: { tag: "ToolExecutionError", message: cutOff } })),
   )
 
-  /** An approved call runs the stored call: found, judged and validated again, as things stand now. */
+  /** Runs an approved call as it was stored: found, judged and validated again, by the present state. */
   const runApproved = Effect.fnUntraced(function* (row: CallRow, bound: BoundAnswer) {
     const caller = yield* Effect.option(tokens.again(row.principal, row.context))
     if (caller._tag === "None") return yield* settle(row.id, refused("The caller of this call has been retired"))
@@ -82,7 +82,7 @@ export const makeEndings = Effect.fnUntraced(function* (
     if (Exit.isFailure(prepared))
       return yield* settle(row.id, { step: "refuse", error: Road.failureOf(Cause.squash(prepared.cause)) })
     const { priceMicros, tool } = prepared.value.found
-    // What was approved is this tool as it was shown, with these arguments, for this principal: anything else is not.
+    // The approval covers this definition of the tool, with these arguments, for this principal, and nothing else.
     if (tool.fingerprint !== row.fingerprint || Road.digestOfCall(tool, asked) !== bound.digest)
       return yield* settle(
         row.id,
@@ -91,7 +91,7 @@ export const makeEndings = Effect.fnUntraced(function* (
         ),
       )
     const input = bound.value ?? undefined
-    // Nothing is paid for with it, or shown: one statement.
+    // Neither paid for nor shown: one statement is enough.
     const isPlain = priceMicros === undefined && row.message === null
     const begun = yield* Effect.result(
       isPlain
@@ -99,7 +99,8 @@ export const makeEndings = Effect.fnUntraced(function* (
         : journal.transact(
             Effect.gen(function* () {
               const started = yield* record.start(row.id, me, input)
-              // It begins and is paid for, or neither: whoever resumes it again finds it begun, and pays nothing.
+              // Start and payment are one transaction: if it is resumed again, it has started already and is not paid
+              // twice.
               if (started !== undefined) yield* pay(attempt)
               return started
             }),
@@ -110,14 +111,14 @@ export const makeEndings = Effect.fnUntraced(function* (
     return undefined
   })
 
-  /** A decision was closed: the call it was asked for goes on or ends. Bears repeats. */
+  /** A decision was closed: its call continues or ends. Idempotent. */
   const resume = Effect.fn("Calls.resume")(function* (id: CallId, decision: string) {
     const [row, bound] = yield* Effect.all([record.byId(id), decisions.bound(decision)], { concurrency: 2 })
     if (row === undefined || bound === undefined || row.state !== "waiting" || row.onId !== decision) return
     yield* causedBy(causeOf(row), outcome(row, bound))
   })
 
-  /** Whose no it was: an auditor reads the person, not the role of whoever made the call. */
+  /** Who refused: an auditor needs the person, not the role of the caller. */
   const nameOf = (id: string | null) =>
     Effect.map(Effect.option(principals.get(id ?? "")), (found) =>
       found._tag === "Some" ? found.value.name : "nobody",
@@ -177,7 +178,8 @@ export const makeEndings = Effect.fnUntraced(function* (
     yield* execute.interrupt(id)
     yield* answers.over(id)
     return row
-    // Whoever hangs up meanwhile has canceled it all the same, and its handler hears of it.
+    // Uninterruptible: if the client hangs up meanwhile, the call is canceled all the same, and its handler is
+    // interrupted.
   }, Effect.uninterruptible)
 
   const fitsOutput = Effect.fnUntraced(function* (row: CallRow, output: unknown) {
@@ -197,19 +199,19 @@ export const makeEndings = Effect.fnUntraced(function* (
       })
   })
 
-  /** A function is answered for by whoever runs its process, and by nobody else. */
+  /** Only the principal that runs a host's process may answer for its function. */
   const hosts = (row: CallRow, by: Principal): Effect.Effect<boolean> =>
     row.onKind !== "callback" || row.onId === null
       ? Effect.succeed(false)
       : Effect.map(ownerOf(row.onId), (owner) => owner === by.id)
 
-  /** Whether somebody may learn of this call at all: its maker, its host, and whoever sees the form it waits for. */
+  /** Whether a principal may know of this call: its caller, its host, and those who see the form it waits for. */
   const knows = (row: CallRow, by: Principal): Effect.Effect<boolean> => {
     if (row.principal === by.id) return Effect.succeed(true)
     return row.onKind === "client" && row.onId !== null ? decisions.seenBy(row.onId, by) : hosts(row, by)
   }
 
-  /** A result from outside. A form is answered by it: the two are one act. */
+  /** A result from outside. If the call waits for a form, the result also answers it, in one transaction. */
   const result = Effect.fn("Calls.result")(function* (id: string, by: Principal | null, given: CallResult) {
     const row = yield* record.byId(id)
     if (row === undefined || (by !== null && !(yield* knows(row, by))))
@@ -263,7 +265,7 @@ export const makeEndings = Effect.fnUntraced(function* (
     return settled
   })
 
-  /** The time for what it waits for is over. */
+  /** The time to wait is over. */
   const expire = Effect.fn("Calls.expire")(function* (id: string) {
     const row = yield* record.byId(id)
     if (
@@ -277,7 +279,7 @@ export const makeEndings = Effect.fnUntraced(function* (
     })
   })
 
-  /** Ends what is under way and was paused: one principal's, one tool's, one server's, or everything. */
+  /** Ends the open calls that a pause covers: those of one principal, one tool, one server, or all. */
   const halt = Effect.fn("Calls.halt")(function* (subject: string) {
     const [noun, name] = [subject.slice(0, subject.indexOf("/")), subject.slice(subject.indexOf("/") + 1)]
     const which =
@@ -292,20 +294,20 @@ export const makeEndings = Effect.fnUntraced(function* (
     for (const { id } of rows) yield* Effect.ignore(cancel(id, `Stopped: ${subject} was paused`))
   })
 
-  /** The end of what a call waited for, as a room above knows it: a run has ended. */
+  /** Ends a waiting call for a room above, such as when a run has ended. */
   const finish = Effect.fnUntraced(function* (id: string, ending: CallEnd) {
     const row = yield* record.settle(id, ending, noTraces())
-    // What was asked is taken back: nobody shall answer a question about nothing.
+    // Closes its question: nobody should answer a question about nothing.
     if (row !== undefined && row.onId !== null && ending.step !== "finish")
       yield* decisions.cancel(row.onId, ending.error.message)
-    // Whoever listens is told once it is so.
+    // Listeners are told after the commit.
     if (row !== undefined) yield* Effect.orDie(sql.afterCommit(Effect.andThen(measure(row), listeners.tell(row))))
     return row
   })
 
   /**
-   * What ran in a process that is gone is failed, outcome unknown, and never run again; what its server has made a task of is
-   * looked after again. What runs in another process that is alive is that one's.
+   * Calls that ran in a dead process fail with an unknown outcome and never run again, except those that their server
+   * made a task of, which are followed again. Calls of another living process are left alone.
    */
   const recover = Effect.gen(function* () {
     const cut = yield* Effect.orDie(
@@ -314,7 +316,7 @@ export const makeEndings = Effect.fnUntraced(function* (
     )
     const rows: Array<CallRow> = []
     for (const row of cut) if (row.state !== "running" || !(yield* answers.takeOver(row))) rows.push(row)
-    // Those that were asked something on a stream which that process held are as lost.
+    // Calls with a question on a stream that the dead process held are lost, too.
     for (const id of yield* answers.orphans) rows.push(yield* listeners.now(id))
     for (const row of rows)
       yield* causedBy(
@@ -325,7 +327,7 @@ export const makeEndings = Effect.fnUntraced(function* (
     return rows.length
   }).pipe(Effect.withSpan("Calls.recover"))
 
-  /** What was settled elsewhere while it ran here is stopped here. */
+  /** Stops what runs here although it was settled elsewhere. */
   const stopSettled = Effect.gen(function* () {
     const mine = execute.running()
     if (mine.length === 0) return
@@ -335,7 +337,7 @@ export const makeEndings = Effect.fnUntraced(function* (
     for (const { id } of over) yield* execute.interrupt(id)
   })
 
-  /** Where several processes share the database: what others have done to ours, and what the dead have left. */
+  /** If several processes share the database: handle what others did to our calls, and what dead processes left. */
   yield* holder.eachBeat(
     Effect.andThen(
       stopSettled,

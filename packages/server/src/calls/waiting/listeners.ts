@@ -1,4 +1,4 @@
-/** Requests that wait for a call to settle. Only who listens is kept in memory; the call itself is a row. */
+/** Requests that wait for a call to settle. Only the listeners are kept in memory; the call itself is a row. */
 import { Deferred, Effect } from "effect"
 import { isSettled } from "../road/record/lifecycle.ts"
 import type { Record } from "../road/record/record.ts"
@@ -12,7 +12,7 @@ interface Listener {
 export const makeListeners = (record: Record) => {
   const listeners = new Map<string, Set<Listener>>()
 
-  /** Whoever stays with it hears of it. */
+  /** Tells those who wait for this call. */
   const tell = (row: CallRow | undefined): Effect.Effect<void> =>
     Effect.sync(() => {
       if (row === undefined) return
@@ -20,7 +20,7 @@ export const makeListeners = (record: Record) => {
         if (wants(row)) Deferred.doneUnsafe(done, Effect.succeed(row))
     })
 
-  /** Listens from now on: begun before what is waited for, nothing is missed. */
+  /** Listens from now on: start before the action that is waited for, and nothing is missed. */
   const listen = (id: string, wants: Listener["wants"] = () => true) => {
     const done = Deferred.makeUnsafe<CallRow>()
     const one = { done, wants }
@@ -35,11 +35,11 @@ export const makeListeners = (record: Record) => {
 
   const now = (id: string) => Effect.map(record.byId(id), (row) => row!)
 
-  /** Returns when it has settled, or as it stands when the time is up. */
+  /** Returns when the call has settled, or its present state after the timeout. */
   const settled = Effect.fn("Calls.settled")(function* (id: string, milliseconds: number) {
-    // It may begin to wait for something else meanwhile: that is not its end.
+    // The call may begin to wait for something else meanwhile; that is not its end.
     const { heard, leave } = listen(id, (row) => isSettled(row.state))
-    // The row is asked too: another process may be the one that settles it.
+    // Also reads the row, since another process may settle it.
     const asked = Effect.gen(function* () {
       for (;;) {
         const row = yield* now(id)

@@ -15,7 +15,7 @@ export interface OpenQuestions {
   readonly answers: Answers
   readonly state: Schema.Json
   readonly decision: string | null
-  /** What the calling client can do; null where there was none. */
+  /** The capabilities of the calling client; null if there was none. */
   readonly client: JsonObject | null
   /** The process that holds the server's stream. */
   readonly holder: string | null
@@ -46,7 +46,7 @@ const from = (row: Row): OpenQuestions => ({
 
 const isForm = ({ method }: Questions[string]): boolean => method === "elicitation/create"
 
-/** What people can answer of it. */
+/** The questions that people can answer. */
 export const forms = (questions: Questions): ReadonlyArray<readonly [string, Questions[string]]> =>
   Object.entries(questions).filter(([, one]) => isForm(one))
 
@@ -62,7 +62,7 @@ const wordsOf = ({ params }: Questions[string]): string => {
   return (typeof params["message"] === "string" ? params["message"] : "A server asks").slice(0, longest) + url
 }
 
-/** One question to people, whatever number of forms the server sent: one form, or one with a part for each. */
+/** One question to people, however many forms the server sent: one form, or one with a part for each. */
 export const formOf = (
   questions: Questions,
 ): { readonly question: string; readonly schema: JsonSchema; readonly url?: string } | undefined => {
@@ -78,7 +78,7 @@ export const formOf = (
   return { question, schema: { type: "object", properties, required: all.map(([key]) => key) } }
 }
 
-/** What a decision says to each form. Whoever did not answer has cancelled. */
+/** The answer to each form, from a decision. Without an answer it counts as cancelled. */
 export const answersFrom = (
   questions: Questions,
   { state, value, verdict }: { readonly state: string; readonly verdict: string | null; readonly value: string | null },
@@ -89,13 +89,13 @@ export const answersFrom = (
   return Object.fromEntries(
     all.map(([key, { params }]) => {
       const content = (all.length === 1 ? given : (given[key] ?? {})) as JsonObject
-      // Whoever visited an address filled in nothing here.
+      // A question in URL mode has no content: nothing was filled in here.
       return [key, action === "accept" && params["mode"] !== "url" ? { action, content } : { action }]
     }),
   )
 }
 
-/** The other way round: what a client's answers to all forms are as an answer to the decision. */
+/** The reverse: a client's answers to all forms as the answer to the decision. */
 export const verdictFrom = (questions: Questions, answers: Answers) => {
   const all = forms(questions).map(([key]) => [key, answers[key] ?? {}] as const)
   const refused = all.find(([, one]) => one["action"] !== "accept")
@@ -109,7 +109,7 @@ export const verdictFrom = (questions: Questions, answers: Answers) => {
   return { verdict: "submit", value } as const
 }
 
-/** Those answers that answer what was asked. Whether they fit is for the server to say: it is its form. */
+/** The answers to questions that were asked. Whether they are valid is for the server to check: it is its form. */
 export const answersTo = (asked: OpenQuestions, answers: Answers): Answers =>
   Object.fromEntries(Object.keys(unanswered(asked)).flatMap((key) => (answers[key] ? [[key, answers[key]]] : [])))
 
@@ -119,7 +119,7 @@ export const makeQuestions = Effect.map(SqlClient.SqlClient, (sql) => ({
     return rows[0] === undefined ? undefined : from(rows[0])
   }),
 
-  /** The same, kept from others until the transaction ends: of two who answer at once, the second sees the first. */
+  /** The same, locked until the transaction ends: of two concurrent answers, the second sees the first. */
   held: Effect.fnUntraced(function* (call: string) {
     const rows = yield* Effect.orDie(
       sql<Row>`UPDATE call_questions SET answers = answers WHERE call = ${call} RETURNING *`,
@@ -127,7 +127,7 @@ export const makeQuestions = Effect.map(SqlClient.SqlClient, (sql) => ({
     return rows[0] === undefined ? undefined : from(rows[0])
   }),
 
-  /** A call asks one thing at a time: what it asked before is answered. */
+  /** A call asks one thing at a time: its earlier questions are answered. */
   put: Effect.fnUntraced(function* (
     call: CallId,
     asked: InputRequired,
@@ -152,7 +152,7 @@ export const makeQuestions = Effect.map(SqlClient.SqlClient, (sql) => ({
 
   forget: (call: string) => Effect.orDie(sql`DELETE FROM call_questions WHERE call = ${call}`),
 
-  /** Calls that wait although their decision is closed, where this process may continue them. */
+  /** Calls that still wait although their decision is closed, and that this process may continue. */
   answered: (me: string) =>
     Effect.orDie(
       sql<{ call: string; decision: string }>`SELECT q.call, q.decision FROM call_questions q
@@ -160,7 +160,7 @@ export const makeQuestions = Effect.map(SqlClient.SqlClient, (sql) => ({
         WHERE ${inState(sql, open, "c")} AND c.state = 'waiting' AND (q.holder IS NULL OR q.holder = ${me}) AND d.state <> 'open'`,
     ),
 
-  /** Calls whose streams were held by processes that are gone. */
+  /** Calls whose streams were held by dead processes. */
   orphans: Effect.map(
     Effect.orDie(
       sql<{ call: string }>`SELECT q.call FROM call_questions q JOIN calls c ON c.id = q.call

@@ -4,7 +4,7 @@
 import type { PrincipalId, SpaceId } from "@stoa/contract"
 import { Context, type Effect } from "effect"
 
-/** A person in a space: since when, and who let them in (`house`: the configuration file; null: nobody knows). */
+/** A person in a space: since when, and who let them in (`house`: the configuration file; null: unknown). */
 interface SpacePerson {
   readonly id: PrincipalId
   readonly since: string

@@ -1,4 +1,6 @@
-/** Random histories of memberships, roles, invitations and escalations: nobody outside the electorate ever may answer. */
+/**
+ * Random histories of memberships, roles, invitations and escalations: nobody outside the electorate may ever answer.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import type { PrincipalId, Role } from "@stoa/contract"
 import * as fc from "fast-check"
@@ -8,7 +10,7 @@ const people = ["ada", "ben", "cid", "dot", "eve"] as const
 type Who = (typeof people)[number]
 const id = (who: Who) => who as string as PrincipalId
 
-/** One thing that happens; the clock moves on with each. */
+/** One step; the clock advances with each. */
 type Step =
   | { readonly do: "let in"; readonly who: Who; readonly by: Who }
   | { readonly do: "put out" | "promote" | "demote" | "leave the house"; readonly who: Who }
@@ -21,7 +23,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   }),
 )
 
-/** The house as these steps leave it. Every membership and every stint as an admin has a number of its own. */
+/** The state of the house after these steps. Every membership and every period as an admin has its own number. */
 class House {
   clock = 0
   readonly members = new Map<Who, { readonly since: number; readonly by: Who }>()
@@ -99,7 +101,7 @@ describe("who may answer an approval", () => {
         const may = new Set(electorate({ ...question, escalated }, fixed, house.standing(inSpace, caller)))
         const able = (named ?? []).filter((who) => who !== caller && fixed.some((one) => one.principal === id(who)))
         for (const who of people) {
-          // Said in other words than the code has them: the same membership, the same stint, then and now.
+          // Written differently from the code: the same membership, the same period as an admin, then and now.
           const stillIn = members.has(who) && house.members.get(who) === members.get(who)
           const asMember = inSpace && stillIn && opener !== caller && members.get(who)!.by !== caller
           const asAdmin = admins.has(who) && house.admins.get(who) === admins.get(who)
@@ -115,7 +117,7 @@ describe("who may answer an approval", () => {
           assert.strictEqual(may.has(id(who)), expected, who)
         }
         assert.isFalse(may.has(id(caller)))
-        // Nobody comes in who was not asked, but stand-ins for those who are named and gone.
+        // Nobody may answer who was not asked, except stand-ins for named people who are gone.
         const asked = new Set([...atAsking, ...fixed.map(({ principal }) => principal)])
         for (const one of may) assert.isTrue(asked.has(one))
       }),
@@ -137,7 +139,7 @@ describe("who may answer an approval", () => {
     assert.lengthOf(voters(question, null, standing("cid", null)), 0)
     assert.lengthOf(voters(question, null, standing("ada", "cid")), 0)
     assert.lengthOf(voters(question, null, standing("cid", "ada")), 0)
-    // What its child did, it did.
+    // What its child did counts as its own.
     assert.lengthOf(voters(question, null, standing("child", "cid")), 0)
     assert.lengthOf(voters(question, null, standing("cid", "child")), 0)
     assert.lengthOf(voters(question, null, standing("house", "house")), 1)

@@ -1,15 +1,17 @@
 /**
- * Who may answer: pure. People, and never the one who asked. Those the tool or a policy names; the admins where none of
- * those can; where nobody is named, the people of the call's space and the admins. Who asks does not choose: of a space
- * those count who were there before the call was made, unless the caller, or an agent of its own, opened it or let them in.
+ * Who may answer: pure. Only people, and never the asker. Those the tool or a policy names; the admins if none of those
+ * can; if nobody is named, the people of the call's space and the admins. The asker must not choose: of a space, only
+ * those count who were there before the call was made, unless the caller, or an agent of its own, opened it or let them
+ * in.
  *
- * Of an approval the list is fixed when it is asked, with the reason of each, and asked again when it is answered: who has
- * lost that reason since is out, and a reason gained since is none. A form is data and no approval: its list is today's.
+ * For an approval the list is fixed when it is asked, with each person's reason, and checked again when it is answered:
+ * people who have lost that reason are out, and a reason gained later does not count. A form is data and no approval:
+ * its list is the present one.
  */
 import type { DecisionKind, PrincipalId, Role } from "@stoa/contract"
 import type { SpacePeople } from "./SpaceMembers.ts"
 
-/** `stand-in`: an admin, where none of those who are named can answer. `escalation`: once nobody answered for a while. */
+/** `stand-in`: an admin, if none of the named people can answer. `escalation`: after nobody answered for a while. */
 export type Reason = "named" | "admin" | "member" | "stand-in" | "escalation" | `escalation role:${Role}`
 
 export interface Voter {
@@ -19,14 +21,14 @@ export interface Voter {
 
 /** What the house knows at a moment. */
 export interface ElectorateFacts {
-  /** The people among those who are named, or to whom it escalates, who are here. */
+  /** The active people among those who are named, or to whom it escalates. */
   readonly here: ReadonlySet<PrincipalId>
   readonly admins: ReadonlyArray<{ readonly id: PrincipalId; readonly since: string }>
-  /** The asker, the agents of its tree and those it owns: whom one of them let in, the asker may have chosen. */
+  /** The asker, the agents of its tree and those it owns: the asker may have chosen people whom one of them let in. */
   readonly kin: ReadonlySet<string>
-  /** Of the space it was asked in; null, where there is none. */
+  /** The people of the space it was asked in; null if there is none. */
   readonly space: SpacePeople | null
-  /** Those who hold a role. */
+  /** The people with a role. */
   readonly holds: (role: Role) => ReadonlySet<PrincipalId>
 }
 
@@ -51,7 +53,7 @@ const adminsOf = ({ askedAt, kind }: DecisionRequest, { admins }: ElectorateFact
 const membersOf = (question: DecisionRequest, standing: ElectorateFacts): ReadonlyArray<PrincipalId> =>
   question.kind === "approval" ? unchosen(question, standing) : (standing.space?.people ?? []).map(({ id }) => id)
 
-/** Who is asked. `named` is null where nobody is; where somebody is and cannot answer, the admins are. */
+/** Who is asked. `named` is null if nobody is named; if none of the named can answer, the admins are asked. */
 export const voters = (
   question: DecisionRequest,
   named: ReadonlyArray<PrincipalId> | null,
@@ -69,7 +71,7 @@ export const voters = (
   return first.filter(({ principal }) => principal !== question.askedBy)
 }
 
-/** Whose reason still holds, in the order in which they are asked; each once. */
+/** Those whose reason is still valid, in the order of asking; each once. */
 export const electorate = (
   question: DecisionRequest & { readonly escalated: boolean },
   fixed: ReadonlyArray<Voter>,

@@ -8,10 +8,10 @@ import { isOpen } from "../lifecycle.ts"
 import { type DecisionRow, type FullRow, votersIn } from "../rows.ts"
 import { SpaceMembers, type SpacePeople } from "./SpaceMembers.ts"
 
-/** Of a role, and of a space, no more people than this are asked: those who have been there longest. */
+/** At most this many people of a role or a space are asked: those who have been there longest. */
 const mostAsked = 1000
 
-/** The order in which people are told who may answer. */
+/** The order in which the people who may answer are listed. */
 const rank = (reason: Reason): number =>
   ["named", "member", "admin", "stand-in"].findIndex((one) => one === reason) +
   (reason.startsWith("escalation") ? 5 : 0)
@@ -36,7 +36,7 @@ export const makeEligibility = Effect.gen(function* () {
   const principals = yield* Principals
   const members = yield* SpaceMembers
 
-  /** Those above an agent, those it or they have under them, and the agents somebody owns; each with itself. */
+  /** An agent's superiors, the agents below it or them, and the agents that a principal owns; each including itself. */
   const kinOf = Effect.fnUntraced(function* (one: PrincipalId) {
     const rows = yield* Effect.orDie(sql<{ id: string }>`WITH RECURSIVE up (id) AS (
         SELECT CAST(${one} AS TEXT) AS id
@@ -47,7 +47,7 @@ export const makeEligibility = Effect.gen(function* () {
     return new Set(rows.map(({ id }) => id))
   })
 
-  /** What the house knows now of all who might answer one of these. */
+  /** What the house knows now about all who might answer one of these. */
   const factsFor = Effect.fnUntraced(function* (asked: ReadonlyArray<Asked>, known: ReadonlyArray<Voter>) {
     const spaces = new Map<string, SpacePeople>()
     for (const { space } of asked)
@@ -69,7 +69,7 @@ export const makeEligibility = Effect.gen(function* () {
     })
   })
 
-  /** Who may answer each of these now. A closed one nobody may. */
+  /** Who may answer each of these now. Nobody, if it is closed. */
   const mayAnswer = Effect.fnUntraced(function* (rows: ReadonlyArray<FullAsked>) {
     const asked = rows.filter(({ state }) => isOpen(state))
     if (asked.length === 0) return new Map<string, ReadonlyArray<PrincipalId>>()
@@ -92,8 +92,8 @@ export const makeEligibility = Effect.gen(function* () {
   })
 
   /**
-   * Fixes, with the question, who may answer it, and says who may now. Of a form only those by name are fixed: who else may
-   * is asked when it is answered.
+   * Stores with the question who may answer it, and returns who may now. For a form only the named people are fixed:
+   * everybody else is determined when it is answered.
    */
   const fix = Effect.fnUntraced(function* (asked: Asked, { escalation, named }: Approvers) {
     const targets: Array<Voter> = []
@@ -117,18 +117,18 @@ export const makeEligibility = Effect.gen(function* () {
     return electorate({ ...asked, escalated: false }, able, standing)
   })
 
-  /** Members see a question by their space: once it is closed, that they were asked needs no row. */
+  /** Members see a question through their space: once it is closed, their rows are not needed. */
   const release = (id: string) =>
     Effect.orDie(sql`DELETE FROM decision_voters WHERE decision = ${id} AND reason = 'member'`)
 
-  /** Those it has escalated to, or will. */
+  /** The people it has escalated to, or will. */
   const targetsOf = (one: FullAsked): ReadonlyArray<PrincipalId> =>
     votersIn(one)
       .toSorted(inOrder)
       .filter(({ reason }) => reason.startsWith("escalation"))
       .map(({ principal }) => principal)
 
-  /** The questions somebody may see: their own, those put to them by name, those of their spaces. */
+  /** The questions a principal may see: its own, those put to it by name, those of its spaces. */
   const seen = Effect.fnUntraced(function* (me: PrincipalId) {
     const spaces = yield* members.spacesOf(me)
     const there = spaces.length === 0 ? sql`1 = 0` : sql.in("space", spaces)

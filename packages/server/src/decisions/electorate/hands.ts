@@ -12,8 +12,8 @@ export const makeHands = Effect.gen(function* () {
   const rows = yield* makeRows
 
   /**
-   * By whose hand an approval is given: the bearer's, or that of whoever made the token for them after the question was
-   * asked. Nobody who asked has a hand in the answer, and two people are two hands.
+   * Which person really gives an approval: the bearer, or the one who made the token for them after the question was
+   * asked. The asker must not be that person, and two approvals need two such people.
    */
   const handOf = Effect.fnUntraced(function* (one: DecisionRow, by: Principal, token: TokenId | null | undefined) {
     if (one.kind !== "approval") return by.id
@@ -36,7 +36,7 @@ export const makeHands = Effect.gen(function* () {
     return hand
   })
 
-  /** A link is asked for under a token of one's own. */
+  /** A link needs a token that nobody else made for its bearer after the question was asked. */
   const mayLink = Effect.fnUntraced(function* (id: string, by: Principal, token: TokenId | null) {
     const one = yield* rows.byId(id)
     if (one !== undefined) yield* handOf(one, by, token)

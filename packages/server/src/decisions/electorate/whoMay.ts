@@ -3,7 +3,7 @@ import type { PrincipalId } from "@stoa/contract"
 import { Effect } from "effect"
 import { Principals } from "../../access/identity/Principals.ts"
 
-/** More names than this help nobody. */
+/** More names than this do not help. */
 const mostNamed = 5
 
 const joined = (names: ReadonlyArray<string>, more: number): string => {

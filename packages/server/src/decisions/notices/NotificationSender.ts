@@ -16,18 +16,18 @@ import { DecisionLinks } from "../DecisionLinks.ts"
 import { Decisions } from "../Decisions.ts"
 import { type Notification, notificationKey, notificationPurpose, Notifications } from "./Notifications.ts"
 
-/** Where the house is reached from outside, for the link, once its door is open. Filled in by House.ts. */
-/** The path of an address may be its secret, and whoever has it has the links: only where it is, is said. */
+/** The path of an address may be secret, and with the address one gets the links: so only its origin is logged. */
 const withoutPath = (message: string, address: string): string => {
   const path = URL.parse(address)?.pathname ?? "/"
   return path.length > 1 ? message.replaceAll(path, "/[path]") : message
 }
 
+/** The public address of the house, for the link, once its door is open. Filled in by House.ts. */
 export class LinkAddress extends Context.Service<LinkAddress, { readonly known: Effect.Effect<string> }>()(
   "server/decisions/LinkAddress",
 ) {}
 
-/** After a minute, two, four and so on; then it is given up, for the decision is on its list all the same. */
+/** After a minute, two, four and so on; then it gives up: the decision is still on the person's list. */
 const mostTries = 6
 const firstPause = 60
 const atOnce = 8
@@ -59,7 +59,7 @@ const reader = Effect.gen(function* () {
   const lines = yield* Semaphore.make(atOnce)
   const scope = yield* Effect.scope
 
-  /** A link is a key to an answer: it goes to the address that was given, and is not sent on to another. */
+  /** A link can answer: it is sent only to the given address, and redirects are not followed. */
   const post = Effect.fnUntraced(function* (url: string, body: string) {
     const policy = yield* rules.policy
     const { status } = yield* egress
@@ -97,7 +97,7 @@ const reader = Effect.gen(function* () {
         Effect.logWarning(`${person.name} could not be notified of ${id}: ${withoutPath(error.message, address)}`),
       ),
       lines.withPermits(1),
-      // Whoever answers slowly holds up nobody's notifications but their own.
+      // A slow receiver delays only its own notifications.
       Effect.forkIn(scope),
     )
   })

@@ -10,25 +10,25 @@ import { Timers } from "../../store/journal/Timers.ts"
 
 export const notificationPurpose = "decision notification"
 
-/** What a timer of that purpose is for. */
+/** The payload of its timers. */
 export interface Notification {
   readonly decision: DecisionId
   readonly principal: PrincipalId
-  /** How often it was sent in vain. */
+  /** How often sending it has failed. */
   readonly failures: number
 }
 
 export const notificationKey = ({ decision, principal }: Pick<Notification, "decision" | "principal">): string =>
   `${decision} ${principal}`
 
-/** Of those who may answer, no more than this are written to. */
+/** At most this many of those who may answer are notified. */
 const mostTold = 20
 
 export class Notifications extends Context.Service<
   Notifications,
   {
     readonly addressOf: (principal: PrincipalId) => Effect.Effect<string | undefined>
-    /** Those of them who have an address will be told. `epoch`: of rights, where the asker knows it. */
+    /** Schedules a notification for those of them who have an address. `epoch`: of rights, if the asker knows it. */
     readonly queue: (
       decision: DecisionId,
       people: ReadonlyArray<PrincipalId>,
@@ -43,7 +43,8 @@ export class Notifications extends Context.Service<
       const rules = yield* Rules
       const timers = yield* Timers
 
-      // Rules change with the epoch: while that stands, so do they. Asked inside a transaction, so the epoch is given.
+      // Rules change only with the epoch, so addresses are cached for one epoch. This runs inside a transaction, so the
+      // epoch is passed in.
       let known: { readonly epoch: number; readonly all: ReadonlyMap<PrincipalId, string> } | undefined
       const stated = Effect.map(rules.notify, (all) => new Map(all.map(({ address, person }) => [person, address])))
       const addressesAt = (epoch: number) =>

@@ -1,10 +1,10 @@
-/** The demo of the house, everything it made, and the first steps that somebody has taken. */
+/** The demo of the house, everything it made, and the first steps that were taken. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
 export default Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  // One row at most: that a demo was made, and what became of it.
+  // At most one row: that a demo was made, and its state.
   yield* sql`CREATE TABLE demos (
     id INTEGER PRIMARY KEY,
     state TEXT NOT NULL,
@@ -14,7 +14,7 @@ export default Effect.gen(function* () {
     made_at TEXT NOT NULL,
     removed_at TEXT
   )`
-  // done is 0 while a part is yet to be made, or to be taken away.
+  // `done` is 0 until a part is made.
   yield* sql`CREATE TABLE demo_parts (
     kind TEXT NOT NULL,
     ref TEXT NOT NULL,

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "fast-check"
 import { mostWaiting, FairQueue } from "./FairQueue.ts"
 
-/** An event loop of our own: a turn takes what its requests take. */
+/** A simulated event loop: a turn takes as long as its requests. */
 const loop = () => {
   let now = 0
   let busy = 0
@@ -16,7 +16,7 @@ const loop = () => {
       busy += milliseconds
     },
     now: () => now,
-    /** The next thing that is due; false: nothing is. */
+    /** Runs the next due task; false: there is none. */
     turn: (): boolean => {
       const next = due.toSorted((a, b) => a.at - b.at)[0]
       if (next === undefined) return false
@@ -28,7 +28,7 @@ const loop = () => {
   }
 }
 
-/** A request that is over as soon as it has begun. */
+/** A request that ends as soon as it begins. */
 const leaving = (leave: (() => void) | undefined): boolean => {
   leave?.()
   return leave !== undefined
@@ -51,7 +51,7 @@ describe("a fair queue", () => {
     assert.isDefined(queue.begin("victoria"))
     const order: Array<string> = []
     while (turn()) {
-      // Whatever waits, whoever sends one more begins in that turn.
+      // However many wait, a principal's single request begins in that turn.
       if (begun.length < 196 && leaving(queue.begin("victoria"))) {
         order.push("v")
         spend(0.5)
@@ -77,7 +77,7 @@ describe("a fair queue", () => {
     while (turn());
     assert.strictEqual(began.length, 20)
     for (const [n, at] of began.entries()) if (n > 0) assert.isAtLeast(at - began[n - 1]!, 200)
-    // Rested, it is as before.
+    // After a rest its share is full again.
     spend(300)
     assert.isDefined(queue.begin("mallory", megabyte))
   })
@@ -93,7 +93,7 @@ describe("a fair queue", () => {
     while (turn()) queue.begin("victoria")
     assert.strictEqual(began.length, 9)
     for (const [n, at] of began.entries()) if (n > 0) assert.isAtLeast(at - began[n - 1]!, cost + rest)
-    // However busy it is, it is not put off for ever.
+    // However busy the loop is, it is not delayed forever.
     const one = loop()
     one.queue.begin("victoria")
     one.queue.begin("mallory", bytes)
@@ -119,7 +119,7 @@ describe("a fair queue", () => {
     for (let n = 0; n < 100; n++) send()
     let mine = 0
     while (turn() && now() < 10_000) if (leaving(queue.begin("victoria")) && ++mine) spend(1)
-    // Once its share of a second is used, ten times as long as it held the loop, bounded.
+    // Once its share of a second is used, it waits ten times as long as it held the loop, up to a limit.
     const gaps = began.slice(10).map((at, n) => at - began.slice(9)[n]!)
     assert.isAbove(gaps.length, 10)
     for (const gap of gaps) assert.isAtLeast(gap, held)
@@ -127,7 +127,7 @@ describe("a fair queue", () => {
     assert.isAbove(mine, began.length)
   })
 
-  /** What one costs is learnt: two milliseconds each. */
+  /** The queue learns what a request costs: two milliseconds each. */
   const learnt = () => {
     const there = loop()
     for (let n = 0; n < 200; n++) {
@@ -154,7 +154,7 @@ describe("a fair queue", () => {
     assert.strictEqual(now(), first)
     assert.strictEqual(began.length, 4)
     assert.isTrue(leaving(queue.begin("victoria")))
-    // One that ends makes room, once; those that take long make it, too.
+    // A request that ends makes room, once; so do those that take long.
     began[2]![1]()
     began[2]![1]()
     while (began.length < 5 && turn());
@@ -175,7 +175,7 @@ describe("a fair queue", () => {
     const first = now()
     while (turn());
     assert.strictEqual(began.length, 40)
-    // Of those that waited no more than four are under way at a time.
+    // Of those that waited, at most four are under way at a time.
     const later = began.slice(12)
     assert.isTrue(later.every((at) => at > first))
     for (let n = 4; n < later.length; n++) assert.isAtLeast(later[n]! - later[n - 4]!, 9)
@@ -208,7 +208,7 @@ describe("a fair queue", () => {
         const left = new Set<string>()
         const asked: Array<readonly [string, number, (() => void) | undefined]> = []
         for (const [n, { bytes, does, takes, who: name }] of acts.entries()) {
-          // Small and large ones of a principal are two queues.
+          // Small and large requests of a principal have separate queues.
           const who = bytes > 0 ? `large ${name}` : name
           if (does === "turn") turn()
           else if (does === "leave") {

@@ -1,55 +1,57 @@
 /**
- * Whose turn it is to begin a request. Only a few milliseconds' work of a principal is under way at a time, and a little more of
- * one that is alone, so that whoever comes is soon served. While several ask, each may begin only so many in one turn of the
- * event loop, and the rest wait in a queue of their own: somebody who sends a thousand waits behind itself, and whoever sends
- * one waits behind a turn. The longer turns take, the fewer of each begin in one.
- * Whoever has held the loop for much of the last second rests after each request that holds it long.
- * Large bodies hold the loop while they are read: those of one principal begin one by one, with a rest between them.
- * A refusal of somebody over its limit is held back for a while, so that asking again at once costs the sender time.
+ * Decides whose request begins next. Only a few milliseconds' work of a principal is under way at a time (a little more
+ * if it is alone), so that others are served soon. While several principals ask, each may begin only so many requests
+ * per turn of the event loop, and the rest wait in a queue per principal; the longer turns take, the fewer begin.
+ * A principal that has held the loop for much of the last second rests after each long request. Large bodies hold the
+ * loop while they are read: those of one principal begin one by one, with a rest in between. The refusal of a principal
+ * over its limit is delayed, so that asking again at once costs the sender time.
  */
 // edge: turns are those of the event loop, and rests are real.
 import { performance } from "node:perf_hooks"
 
-/** One principal's that wait; more are refused. */
+/** Waiting requests per principal; more are refused. */
 export const mostWaiting = 1024
-/** A principal that has been alone for so long need not take turns. */
+/** A principal that has been alone for this long need not take turns. */
 const aloneMs = 250
 const quickMs = 1
 const slowMs = 4
 const leastInTurn = 1
-/** A principal that has held the loop for so much of a second has had its share. */
+/** A principal that has held the loop for this much of a second has used its share. */
 const shareMs = 250
 const secondMs = 1000
 const longestRestMs = 250
 const mostAccounts = 256
 const mostInTurn = 64
-/** How much work of one principal is under way, in milliseconds of the loop; more waits. */
+/** How much work of one principal may be under way, in milliseconds of the loop; more waits. */
 const workUnderWay = 8
-/** The same of one that is alone: nobody waits for it yet, and what is written together costs less than one by one. */
+/** The same for a principal that is alone: nobody else waits, and batched writes cost less than single ones. */
 const workAlone = 24
 const fewestUnderWay = 2
 const mostUnderWay = 256
-/** A request that takes longer waits for something itself: it leaves the loop alone, and no longer counts. */
+/** A request that takes longer is waiting for something itself: it does not use the loop, and no longer counts. */
 const underWayMs = 10
-/** What a request costs the loop is told by the last ones: each counts for so much of it. */
+/** The cost of a request is a moving average; this is the weight of the newest. */
 const newest = 1 / 16
 
 /** A body of this size is large, and holds the loop for about a millisecond. */
 const largeBytes = 16 * 1024
-/** So many times as long as one holds the loop, others have it. A large one holds it again when it is stored and indexed. */
+/**
+ * After a request has held the loop, others get it for this many times as long. A large one holds it again when it is
+ * stored and indexed.
+ */
 const restTimes = 10
-/** Of a rest, so much may the loop be busy; otherwise there is another one, but no more than this. */
+/** If the loop was busy for more than this share of a rest, the rest is repeated, up to this many times. */
 const busyShare = 0.5
 const mostRests = 10
 
-/** How long a refusal is held back: as long as the shortest `Retry-After`. */
+/** How long a refusal is delayed: as long as the shortest `Retry-After`. */
 const holdMs = 1000
-/** Refusals of one principal that are held back; more are answered at once. */
+/** Delayed refusals per principal; more are answered at once. */
 const mostHeld = 1024
 
 export interface QueueClock {
   readonly now: () => number
-  /** For how many milliseconds the loop has worked, and not waited. */
+  /** For how many milliseconds the loop has worked, not waited. */
   readonly busy: () => number
   readonly afterTurn: (then: () => void) => void
   readonly after: (milliseconds: number, then: () => void) => void
@@ -62,7 +64,7 @@ const eventLoop: QueueClock = {
   after: (milliseconds, then) => void setTimeout(then, milliseconds).unref(),
 }
 
-/** Called once by a request that has ended. */
+/** Called once, when a request has ended. */
 export type Leave = () => void
 export const nothingToLeave: Leave = () => {}
 
@@ -71,7 +73,7 @@ interface Waiting {
   readonly bytes: number
 }
 
-/** What a principal has had of the loop in this second, and until when it rests. */
+/** What a principal has used of the loop in this second, and until when it rests. */
 interface Account {
   second: number
   used: number
@@ -81,24 +83,24 @@ interface Account {
 export class FairQueue {
   readonly #clock: QueueClock
   readonly #waiting = new Map<string, Array<Waiting>>()
-  /** Those with large bodies, apart: a principal's small requests do not wait for them. */
+  /** Requests with large bodies, separate: a principal's small requests do not wait for them. */
   readonly #large = new Map<string, Array<Waiting>>()
-  /** How many of each have begun in this turn. */
+  /** How many of each principal have begun in this turn. */
   readonly #begun = new Map<string, number>()
-  /** When each that is under way began, the oldest first. */
+  /** When each request under way began, the oldest first. */
   readonly #underWay = new Map<string, Set<{ readonly since: number }>>()
-  /** What the loop had done when the last request ended, and what one costs it. */
+  /** The busy time of the loop when the last request ended, and the average cost of one. */
   #done = 0
   #cost = workUnderWay / 16
   readonly #held = new Map<string, number>()
   readonly #accounts = new Map<string, Account>()
   /** Whose request holds the loop, and since when. */
   #holder: { readonly who: string; readonly since: number } | undefined
-  /** A timer wakes those that rest. */
+  /** Whether a timer is set that wakes resting principals. */
   #asleep = false
   #share = 4
   #last = ""
-  /** When somebody else than before asked last. */
+  /** When a request last came from another principal than the one before. */
   #mixedAt = -Infinity
   #turnBegan: number | undefined
 
@@ -106,7 +108,7 @@ export class FairQueue {
     this.#clock = clock
   }
 
-  /** It begins now, and says when it has ended; undefined: it is to `wait`. */
+  /** Begins now and returns the function that ends it; undefined: it has to `wait`. */
   begin(who: string, bytes = 0): Leave | undefined {
     const now = this.#clock.now()
     this.#charge(now)
@@ -128,7 +130,7 @@ export class FairQueue {
     return this.#enter(who, now)
   }
 
-  /** Told when its turn has come; what it returns is called by who no longer wants it. Undefined: too many wait already. */
+  /** Calls `go` when its turn has come; call the returned function to give up. Undefined: too many wait already. */
   wait(who: string, bytes: number, go: (leave: Leave) => void): Leave | undefined {
     const waiting = (bytes >= largeBytes ? this.#large : this.#waiting).get(who)
     return (waiting?.length ?? 0) >= mostWaiting ? undefined : this.#queue(who, { go, bytes })
@@ -145,14 +147,14 @@ export class FairQueue {
       const at = queue.indexOf(one)
       if (at < 0) return
       queue.splice(at, 1)
-      // The queue of large ones stays while its rest lasts: it is what says so.
+      // The queue of large requests stays during its rest, because its existence marks the rest.
       if (!large && queue.length === 0 && queues.get(who) === queue) queues.delete(who)
     }
   }
 
   /**
-   * Told when a refusal may be sent; undefined: at once. What it returns is called once by who no longer waits. Those that were
-   * held back together come in turns, like requests.
+   * Calls `go` when a refusal may be sent; undefined: send it at once. Call the returned function once to give up.
+   * Refusals that were delayed together are released in turns, like requests.
    */
   hold(who: string, go: () => void): Leave | undefined {
     const held = this.#held.get(who) ?? 0
@@ -179,14 +181,17 @@ export class FairQueue {
     return leave
   }
 
-  /** An empty queue is the rest of one that has begun. */
+  /** An empty queue marks the rest after a request that has begun. */
   #beginLarge(who: string, bytes: number): Leave {
     this.#large.set(who, [])
     this.#restLarge(who, bytes)
     return nothingToLeave
   }
 
-  /** What a large one costs is not known beforehand: while the loop is busy with it, and with others, the next one waits on. */
+  /**
+   * The cost of a large request is not known beforehand: while the loop is busy with it, and with others, the next one
+   * keeps waiting.
+   */
   #restLarge(who: string, bytes: number, rested = 1): void {
     const [since, done] = [this.#clock.now(), this.#clock.busy()]
     this.#clock.after((bytes / largeBytes) * restTimes, () => {
@@ -205,7 +210,7 @@ export class FairQueue {
     next.go(nothingToLeave)
   }
 
-  /** Nobody else has asked for a while, and nobody else waits. */
+  /** No other principal has asked for a while, and none waits. */
   #isAlone(now: number): boolean {
     if (now - this.#mixedAt <= aloneMs) return false
     return this.#waiting.size === 0 || (this.#waiting.size === 1 && this.#waiting.has(this.#last))
@@ -213,7 +218,7 @@ export class FairQueue {
 
   #enter(who: string, now: number): Leave {
     const one = { since: now }
-    // What was done while nobody was under way was done for others.
+    // Work done while nothing was under way does not belong to a request.
     if (this.#underWay.size === 0) this.#done = this.#clock.busy()
     const places = this.#underWay.get(who) ?? new Set()
     this.#underWay.set(who, places.add(one))
@@ -237,7 +242,10 @@ export class FairQueue {
     this.#clock.afterTurn(() => this.#close())
   }
 
-  /** From when a request began until the next begins or the turn ends, the loop was its own: nothing else runs between. */
+  /**
+   * From the start of a request until the next start or the end of the turn, the loop belonged to that request: nothing
+   * else runs in between.
+   */
   #charge(now: number): void {
     if (this.#holder === undefined) return
     const { since, who } = this.#holder
@@ -246,7 +254,7 @@ export class FairQueue {
     if (took < quickMs) return
     const second = Math.floor(now / secondMs)
     const account = this.#accounts.get(who) ?? { second, used: 0, restsUntil: -Infinity }
-    // Half of what was used in the second before still counts.
+    // Half of the previous second's use still counts.
     if (account.second !== second) account.used = account.second === second - 1 ? account.used / 2 : 0
     account.second = second
     account.used += took
@@ -254,7 +262,7 @@ export class FairQueue {
     this.#accounts.set(who, account)
   }
 
-  /** How many more of a principal's may be under way. */
+  /** How many more requests of a principal may be under way. */
   #room(who: string, now: number): number {
     const work = this.#isAlone(now) ? workAlone : workUnderWay
     const most = Math.min(mostUnderWay, Math.max(fewestUnderWay, Math.round(work / this.#cost)))
@@ -268,7 +276,7 @@ export class FairQueue {
     return most - places.size
   }
 
-  /** When the next of a principal's may begin, if none of those under way ends before. */
+  /** When the next request of a principal may begin, if none of those under way ends before. */
   #mayBeginAt(who: string, now: number): number {
     const rested = this.#accounts.get(who)?.restsUntil ?? -Infinity
     if (this.#room(who, now) > 0) return rested
@@ -276,7 +284,7 @@ export class FairQueue {
     return Math.max(rested, oldest!.since + underWayMs)
   }
 
-  /** The turn is over: how long it took says how many begin in the next. */
+  /** The turn is over: its duration decides how many begin in the next. */
   #close(): void {
     const now = this.#clock.now()
     this.#charge(now)
@@ -286,7 +294,7 @@ export class FairQueue {
     if (took < quickMs) this.#share = Math.min(this.#share * 2, mostInTurn)
     else if (took > slowMs) this.#share = Math.max(leastInTurn, this.#share >> 1)
     this.#serve(now)
-    // Nobody is remembered for longer than its share counts.
+    // Accounts are removed when their share no longer counts.
     if (this.#accounts.size > mostAccounts) this.#forget(now)
   }
 
@@ -307,7 +315,7 @@ export class FairQueue {
     }
   }
 
-  /** Nobody who waits may begin yet: the first that may is woken, and no turn of the loop is spent on asking. */
+  /** Nobody who waits may begin yet: set a timer for the first that may, instead of polling in every turn. */
   #sleep(now: number): void {
     if (this.#asleep) return
     this.#asleep = true

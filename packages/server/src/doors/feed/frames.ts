@@ -1,4 +1,4 @@
-/** Events as server-sent frames. A frame is made once and written to everybody who may see it. */
+/** Events as server-sent frames. A frame is built once and written to everybody who may see it. */
 import { Delta, Event, type FaceName, inputOf, nameOfEvent, nameOn } from "@stoa/contract"
 import { Schema } from "effect"
 
@@ -11,18 +11,21 @@ export const eventFrame = (event: Event, face: FaceName | undefined): string => 
   return input === undefined ? own : own + deltaFrame(input, face)
 }
 
-/** No id: a delta is not a place to resume from. */
+/** No id: a delta is not a position to resume from. */
 export const deltaFrame = (delta: Delta, face: FaceName | undefined): string =>
   `event: ${nameOn(face, delta.kind)}\ndata: ${encodeDelta(delta)}\n\n`
 
 const frame = (cursor: number, name: string, data: string): string => `id: ${cursor}\nevent: ${name}\ndata: ${data}\n\n`
 
-/** Proxies and clients learn at once that the stream stands, and where: one that breaks before an event resumes here. */
+/**
+ * Proxies and clients see at once that the stream is open, and its cursor: if it breaks before an event, it resumes
+ * here.
+ */
 export const openFrame = (cursor: number): string => `: stoa\nid: ${cursor}\n\n`
 
 export const heartbeat = ": heartbeat\n\n"
 
-/** The stream's place is lost: what the reader knows must be read again. It goes on at `from`. */
+/** The stream's position is lost: the client must reload everything. The stream continues at `from`. */
 export const reloadFrame = (from: number, reason: string): string =>
   `id: ${from}\nevent: reload\ndata: ${JSON.stringify({ cursor: from, reason })}\n\n`
 

@@ -1,6 +1,6 @@
 /**
- * Lets a request act as the bearer of its token, or answers 401. Every endpoint of the API uses it. Where the endpoint takes
- * signatures, a service may sign its request instead, so that nothing that it could be robbed of is on the way.
+ * Lets a request act as the bearer of its token, or answers 401. Every endpoint of the API uses it. If the endpoint
+ * accepts signatures, a service may sign its request instead, so that no credential travels that could be stolen.
  */
 import { Authentication, TakesSignature, Unauthenticated } from "@stoa/contract"
 import { Clock, Context, Effect, Layer, Option } from "effect"
@@ -19,19 +19,19 @@ export const senderOf = (request: HttpServerRequest.HttpServerRequest): Sender =
   address: Option.getOrUndefined(request.remoteAddress),
 })
 
-/** A session that is over goes out of the browser, so that it is not tried again and again. */
+/** Removes an expired session from the browser, so that it is not tried again and again. */
 const forgetSession = (address: string) =>
   HttpEffect.appendPreResponseHandler((_, response) =>
     Effect.succeed(HttpServerResponse.setHeader(response, "set-cookie", noSession(address))),
   )
 
-/** How large its body is; one that comes in parts is read to know. */
+/** The size of the body; a chunked body has to be read first. */
 const bytesOf = (request: HttpServerRequest.HttpServerRequest): number | Effect.Effect<number> =>
   request.headers["transfer-encoding"] === undefined
     ? Number(request.headers["content-length"] ?? 0)
     : Effect.map(Effect.orDie(request.arrayBuffer), ({ byteLength }) => byteLength)
 
-/** What a refusal says in headers goes with the answer. */
+/** Adds the headers of a refusal to the answer. */
 export const withRefusalHeaders = <A, E, R>(app: Effect.Effect<A, E, R>) =>
   Effect.tapError(app, (error) =>
     HttpEffect.appendPreResponseHandler((_, response) =>
@@ -39,7 +39,7 @@ export const withRefusalHeaders = <A, E, R>(app: Effect.Effect<A, E, R>) =>
     ),
   )
 
-/** Acts as whoever the request's token says. */
+/** Acts as the principal of the request's token. */
 export const actingAsBearer = Effect.map(
   Effect.all([Acting, Upkeep]),
   ([acting, upkeep]) =>
@@ -58,7 +58,7 @@ export const actingAsBearer = Effect.map(
 
 const serviceHeader = "stoa-service"
 
-/** Acts as the service that the request names, where its key has signed whom it calls and what it says. */
+/** Acts as the service that the request names, if its key has signed whom it calls and what it says. */
 const actingAsService = Effect.gen(function* () {
   const acting = yield* Acting
   const principals = yield* Principals
@@ -76,7 +76,7 @@ const actingAsService = Effect.gen(function* () {
     const now = Math.floor((yield* Clock.currentTimeMillis) / 1000)
     const scope = once === undefined ? agent : `${agent}.${once}`
     if (!isSigned(key.value, signature, now, scope, yield* Effect.orDie(request.text))) return Option.none()
-    // Outside, whatever its roles: it has brought no token that stands further in.
+    // Always in the outermost context, whatever its roles: it sent no token of another context.
     return yield* Effect.option(tokens.again(service.value.id, "crossroads"))
   })
 
@@ -84,7 +84,7 @@ const actingAsService = Effect.gen(function* () {
     Effect.gen(function* () {
       const request = yield* HttpServerRequest.HttpServerRequest
       const caller = yield* signer(signature)
-      // No such service, and signed by another: the two look alike.
+      // An unknown service and a wrong signature get the same answer.
       if (Option.isNone(caller))
         return yield* acting.refused(new Unauthenticated({ reason: "service" }), senderOf(request), "services")
       const { correlationId } = yield* currentCause
@@ -94,7 +94,7 @@ const actingAsService = Effect.gen(function* () {
 
 export const layerAuthentication = Layer.effect(
   Authentication,
-  // The token is read in one place for every door, and not from what this one's library has read.
+  // All doors read the token in one place, so this one ignores what effect/http-api has read.
   Effect.map(Effect.all([actingAsBearer, actingAsService]), ([asBearer, asService]) =>
     Authentication.of({
       bearer: (app, { endpoint }) =>

@@ -17,7 +17,7 @@ export const idempotencyKeyOf = (
     : Effect.fail(new BadInput({ issues: [{ path: "headers.idempotency-key", message: "has 1 to 200 characters" }] }))
 }
 
-/** The request as the router matched it and the handler gets it, if it carries a key. */
+/** The request as the router matched it and the handler gets it, if it has a key. */
 export const keyedRequest: Effect.Effect<
   Keyed | undefined,
   BadInput,

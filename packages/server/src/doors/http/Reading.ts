@@ -7,8 +7,8 @@ import { type HttpApiEndpoint, HttpApiMiddleware } from "effect/http-api"
 const slots: Record<string, string> = { Payload: "body", Params: "path", Query: "query", Headers: "headers" }
 
 /**
- * Whoever sends a body with three faults wants to hear of three. Finding all of them costs by the value, so that a larger
- * body is told its first.
+ * A body with three faults should get three messages. Finding all faults costs time per value, so a larger body is told
+ * only its first.
  */
 const largestRead = 64 * 1024
 
@@ -25,7 +25,7 @@ const decoderOf = (schema: Schema.Top): Decode => {
   return made
 }
 
-/** All that is wrong with a small body; what is known of a large one. */
+/** All faults of a small body; the first fault of a large one. */
 const wholeOf = Effect.fnUntraced(function* (first: Schema.SchemaError, endpoint: HttpApiEndpoint.Top) {
   const request = yield* HttpServerRequest.HttpServerRequest
   const [only, ...others] = [...endpoint.payload.values()].flatMap(
@@ -35,7 +35,7 @@ const wholeOf = Effect.fnUntraced(function* (first: Schema.SchemaError, endpoint
   if (only === undefined || others.length > 0 || text.length > largestRead) return first
   return yield* Effect.match(Effect.flatMap(request.json, decoderOf(only)), {
     onSuccess: () => first,
-    // What is no JSON at all has said so before.
+    // A body that is not JSON at all was reported before.
     onFailure: (all) => (Schema.isSchemaError(all) ? all : first),
   })
 })
@@ -48,7 +48,7 @@ export const layerReading = HttpApiMiddleware.layerSchemaErrorTransform(Reading,
     Effect.fail(
       new BadInput({
         issues: issuesOf(found).map(({ message, path }) => ({
-          // A body's own paths need no prefix; a wrong query or path says where it stands.
+          // Paths in a body need no prefix; a fault in the query or path names its part.
           path: slot === "body" ? path || "body" : [slot, path].filter((part) => part !== "").join("."),
           message,
         })),

@@ -78,7 +78,7 @@ const elsewhere = HttpRouter.add(
   "/*",
   Effect.map(HttpServerRequest.HttpServerRequest, (request) => {
     const { method, target } = request as NodeRequest
-    // A person who opens an address of the page gets the page, which knows its own ways; programs get a problem.
+    // A person who opens an address of the page gets the page, which has its own router; programs get a problem.
     const isPerson = method === "GET" && (request.headers["accept"] ?? "").includes("text/html")
     if (isPerson && !/^\/(?:api|mcp|assets|cards|d|docs)(?:\/|$)/.test(target.path)) return builtPage(request.cookies)
     return problemResponse(new NoRoute({ method, path: target.path }))

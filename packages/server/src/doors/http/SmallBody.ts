@@ -1,4 +1,6 @@
-/** Where anybody may ask, a body is as small as the question: a larger one is refused before it is read. */
+/**
+ * For endpoints that need no token: a body may be only as large as the question needs; a larger one is refused unread.
+ */
 import { SmallBody } from "@stoa/contract"
 import { Effect, Layer } from "effect"
 import { HttpServerRequest } from "effect/http"

@@ -1,7 +1,7 @@
 /**
- * Who sends a result: the bearer of a token, or the service whose signature the raw body carries. Checked and counted
- * before the body is parsed, because anybody can send one. The call is the one that the router matched, the same that
- * the handler settles.
+ * Who sends a result: the bearer of a token, or the service that signed the raw body. Checked and counted before the
+ * body is parsed, because anybody can send one. The call is the one that the router matched, the same that the handler
+ * settles.
  */
 import { Caller, Submitter, Submitting, Unauthenticated } from "@stoa/contract"
 import { Effect, Layer, Option } from "effect"
@@ -24,7 +24,7 @@ export const layerSubmitting = Layer.effect(
     const isSigned = Effect.fnUntraced(function* (id: string, signature: string) {
       const request = yield* HttpServerRequest.HttpServerRequest
       const call = yield* Effect.option(calls.get(id, house))
-      // Unknown, and signed by another: the two look alike.
+      // An unknown call and a wrong signature get the same answer.
       return (
         Option.isSome(call) &&
         call.value.onKind === "callback" &&

@@ -1,6 +1,6 @@
 /**
- * The page as it was built: `dist/current` of packages/web names the newest build, and a published package carries one.
- * Its parts are named by their content and never change, so a browser asks for each once; they lie compressed on disk.
+ * The built page: `dist/current` of packages/web names the newest build, and a published package contains one. Its
+ * assets are named by their content and never change, so a browser requests each once; they are stored compressed.
  */
 // edge: built pages are files, read when they are asked for.
 import { existsSync, readdirSync, readFileSync } from "node:fs"
@@ -14,7 +14,7 @@ const textOf = (file: URL): string | undefined => (existsSync(file) ? readFileSy
 
 const isBuild = (name: string) => /^[0-9a-f]{16}$/.test(name)
 
-/** The newest first: a page that is open may still ask for parts of the build before. */
+/** The newest first: an open page may still request assets of the previous build. */
 const folders = (): ReadonlyArray<URL> => {
   if (existsSync(carried)) return [carried]
   const current = textOf(new URL("current", builds))?.trim()
@@ -34,9 +34,9 @@ const encodings = [
   ["gzip", ".gz"],
 ] as const
 
-/** A part of the page by its name, in the smallest form the browser takes. */
+/** An asset by its name, in the smallest encoding the browser accepts. */
 export const builtAsset = (name: string, accepts: string): HttpServerResponse.HttpServerResponse | undefined => {
-  // A part is named after a file of its own, and that may have a dot in its name.
+  // An asset is named after its source file, which may have a dot in its name.
   const type = types[/^[\w-]+(?:\.[\w-]+)*\.(js|css|svg)$/.exec(name)?.[1] ?? ""]
   const folder = type === undefined ? undefined : folders().find((one) => existsSync(new URL(`assets/${name}`, one)))
   if (type === undefined || folder === undefined) return undefined
@@ -54,12 +54,12 @@ export const builtAsset = (name: string, accepts: string): HttpServerResponse.Ht
   )
 }
 
-/** Until the page is there; a published package always has it. */
+/** Shown until the page is built; a published package always has it. */
 const waiting = new URL("../../../../web/public/waiting.html", import.meta.url)
 
 type Cookies = Readonly<Record<string, string>>
 
-/** One of its documents. The theme a person has chosen is in it from the beginning, so that nothing flashes. */
+/** One of its documents. It contains the person's chosen theme from the start, so that nothing flashes. */
 const documentOf = (name: "index" | "link", cookies: Cookies): string | undefined => {
   const text = folders()
     .map((folder) => textOf(new URL(`${name}.html`, folder)))
@@ -71,7 +71,7 @@ const documentOf = (name: "index" | "link", cookies: Cookies): string | undefine
 export const builtPage = (cookies: Cookies): HttpServerResponse.HttpServerResponse =>
   htmlPage(documentOf("index", cookies) ?? readFileSync(waiting, "utf8"))
 
-/** The page behind a signed link: what it says without a script stands in it, until the script draws the card. */
+/** The page behind a signed link: it has readable content without a script, until the script draws the card. */
 export const builtLink = (body: string, cookies: Cookies): HttpServerResponse.HttpServerResponse | undefined => {
   const text = documentOf("link", cookies)
   return text === undefined ? undefined : htmlPage(text.replace(/<!-- what the house says[^>]*-->/, () => body))

@@ -38,11 +38,11 @@ const page = (title: string, body: string, status = 200) =>
     status,
   )
 
-/** What others wrote stands in a frame of its own, under the house's word of whose it is. */
+/** What others wrote is framed, under a line by the house that says whose it is. */
 const framed = (tag: "pre" | "blockquote", lines: ReadonlyArray<string>) =>
   `<${tag}>${escape(lines.join("\n"))}</${tag}>`
 
-/** What it says without a script; with one, the same card as everywhere is drawn in its place. */
+/** The content without a script; with one, the usual card replaces it. */
 const asked = (decision: Decision, token: string): string => {
   const question = questionIn(decision)
   const input = inputIn(decision)
@@ -59,14 +59,17 @@ const asked = (decision: Decision, token: string): string => {
   ].join("")
 }
 
-/** The same for a link that was used, has ended, is no longer for its person, or never was one: it tells nothing. */
+/**
+ * The same answer for a link that was used, has expired, is no longer valid for its person, or never existed: it
+ * reveals nothing.
+ */
 const dead = (status: 404 | 409) => page("Nothing here", "<p>This link was used or is no longer valid.</p>", status)
 const over = new WrongState({ detail: "This link was used or is no longer valid." })
 
 const encode = Schema.encodeSync(Schema.toCodecJson(Decision))
 const readAnswer = Schema.decodeUnknownEffect(NewAnswer, { errors: "all", onExcessProperty: "error" })
 
-/** Whatever fails is told as a problem, as everywhere else. */
+/** Every failure becomes a problem, as everywhere else. */
 const told = <E extends { readonly message: string }, R>(
   app: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
 ) => Effect.catch(app, (error) => Effect.succeed(problemResponse(error as never)))
@@ -79,18 +82,22 @@ export const decisionPage = Layer.unwrap(
     const acting = yield* Acting
     const { transact } = yield* Journal
 
-    /** A signature that is not ours is a wrong guess at a credential, and counted as one. */
+    /** A wrong signature is a wrong guess at a credential, and counted as one. */
     const forged = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
       acting.refused(new Unauthenticated({ reason: "signature" }), senderOf(request), "decisions"),
     ).pipe(Effect.catchTag("Unauthenticated", () => Effect.succeed(undefined)))
 
-    /** Whom the link acts as, on what, and whether it still can. Whoever is not asked, or no longer, is denied it. */
+    /**
+     * Whom the link acts as, on which decision, and whether it is still valid. Persons who are not asked, or no longer,
+     * are denied.
+     */
     const bearer = Effect.fnUntraced(function* (action: "read" | "answer") {
       const { token = "", verdict } = yield* HttpRouter.params
       const known = links.read(token)
       if (known === undefined) return yield* forged
       const { decision } = known
-      // Good for one decision, it stands no further in than anybody's token. Of whoever has left it is nobody's.
+      // The link is valid for one decision, in no more trusted a context than any token. For a retired person it is
+      // invalid.
       const standing = yield* Effect.option(tokens.again(known.principal, "agent"))
       if (Option.isNone(standing)) return yield* forged
       const caller = standing.value

@@ -29,7 +29,7 @@ export const guard = (options: RefusalOptions) => {
     })
 }
 
-/** Answers that travel as defects are answers; the rest is a fault of ours, logged whole and told as an id. */
+/** Answers that travel as defects are answers; anything else is our fault, logged completely and reported as an id. */
 const ourFault = (
   cause: Cause.Cause<unknown>,
   { method, target: { path } }: NodeRequest,

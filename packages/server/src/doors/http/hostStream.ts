@@ -16,12 +16,12 @@ import type { Takeover } from "../node/Response.ts"
 const headers = {
   "content-type": "text/event-stream; charset=utf-8",
   "cache-control": "no-store",
-  // Proxies that buffer would hold calls back.
+  // Proxies that buffer would delay calls.
   "x-accel-buffering": "no",
 }
 
 const heartbeatEvery = Duration.seconds(20)
-/** Milliseconds until a silent connection is asked for life: found dead before the next heartbeat waits on it. */
+/** Milliseconds of silence before a TCP keep-alive: a dead connection is found before the next heartbeat. */
 const keepAlive = 5000
 /** A process that does not read is sent no more than this. */
 const mostUnsent = 1024 * 1024
@@ -60,7 +60,7 @@ export const makeHostStream = Effect.gen(function* () {
     ),
   )
 
-  /** As things are now: the token lives, and what is offered to everybody still may be. */
+  /** The present state: the token is valid, and tools offered to everybody still may be. */
   const asked = Effect.fnUntraced(
     function* (caller: Caller["Service"], host: HostRow) {
       if (!(yield* tokens.stillStands(caller))) return { stands: false, lasting: false }
@@ -71,7 +71,7 @@ export const makeHostStream = Effect.gen(function* () {
     Effect.catchTag("Missing", () => Effect.succeed({ stands: false, lasting: false })),
   )
 
-  /** Asked again only when rights have changed, for it is asked before every call that is sent. */
+  /** Asked again only when rights have changed, because it is checked before every call that is sent. */
   const standing = (caller: Caller["Service"], host: HostRow): Effect.Effect<boolean> => {
     let since: number | undefined
     return Effect.gen(function* () {
@@ -101,7 +101,7 @@ export const makeHostStream = Effect.gen(function* () {
     const line = lineOf(response, instance, caller.token, stands)
     const { leave, pump } = yield* hosts.connect(host, line)
     const forget = endings.watch(caller, () => line.close("revoked"))
-    // From here on calls come here.
+    // From here on calls are sent here.
     response.write(`event: ready\ndata: ${JSON.stringify({ host: host.id })}\n\n`)
     const beat = Effect.gen(function* () {
       yield* Effect.sleep(heartbeatEvery)
@@ -122,7 +122,7 @@ export const makeHostStream = Effect.gen(function* () {
   return Effect.fnUntraced(function* (caller: Caller["Service"], host: HostRow, instance: string | undefined) {
     const context = yield* Effect.context<never>()
     const takeover: Takeover = (response) =>
-      // Who does not name itself is another with each connection.
+      // A process that sends no instance name counts as a new instance with each connection.
       void Effect.runForkWith(context)(serve(response, caller, host, instance ?? newId("one")))
     return HttpServerResponse.raw(takeover, { headers })
   })

@@ -1,6 +1,7 @@
 /**
- * Cards of the owner's own: `cards/<name>.js` in the data folder draws what tools with `customUI: "<name>"` gave. The page
- * shows it in a frame that has no origin, no cookie and no network; it gets the call by a message and says how high it is.
+ * The owner's own cards: `cards/<name>.js` in the data folder draws the results of tools with `customUI: "<name>"`. The
+ * page shows it in a frame that has no origin, no cookie and no network; it gets the call by a message and reports its
+ * height.
  */
 // edge: cards are files of the data folder, read when they are asked for.
 import { createHash } from "node:crypto"
@@ -29,10 +30,13 @@ const cardsIn = (folder: string): ReadonlyArray<string> => {
   }
 }
 
-/** Their names, for the page to begin with. */
+/** Their names, for the page to start with. */
 export const cardNames = (folder: string): Effect.Effect<ReadonlyArray<string>> => Effect.sync(() => cardsIn(folder))
 
-/** What a card is given: `stoa.card(draw)`, called with the call and the element to draw in whenever the page tells. */
+/**
+ * What a card gets: `stoa.card(draw)`. `draw` is called with the call and the element to draw in, at each message from
+ * the page.
+ */
 const prelude = `globalThis.stoa = {
   card(draw) {
     const root = document.getElementById("card")
@@ -54,7 +58,7 @@ const style = `html { font: 14px/1.5 system-ui, sans-serif; color: CanvasText; b
 
 const hashOf = (text: string): string => `'sha256-${createHash("sha256").update(text).digest("base64")}'`
 
-/** Nothing but these two scripts and this style runs in it; with no origin it has no cookie, and it reaches nobody. */
+/** Only these two scripts and this style run in it; without an origin it has no cookie, and it has no network. */
 const policyFor = (scripts: ReadonlyArray<string>): string =>
   [
     "default-src 'none'",
@@ -71,7 +75,7 @@ const cardPage = (folder: string, name: string): HttpServerResponse.HttpServerRe
   if (!cardsIn(folder).includes(name)) return undefined
   const file = join(folder, "cards", `${name}.js`)
   if (statSync(file).size > mostBytes) return undefined
-  // In a string of a script these say the same; to a reader of HTML they would end it.
+  // Inside a script string the escape means the same; unescaped, an HTML parser would end the script there.
   const own = readFileSync(file, "utf8").replaceAll(/<(?=\/script|!--)/gi, "\\x3c")
   return HttpServerResponse.html(`<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${name}</title>
 <meta name="color-scheme" content="light dark"><style>${style}</style></head>
@@ -86,7 +90,7 @@ const cardPage = (folder: string, name: string): HttpServerResponse.HttpServerRe
   )
 }
 
-/** For whoever is signed in: what a card says of an owner's work is not for strangers. */
+/** Only for signed-in callers: what a card shows of an owner's work is not for strangers. */
 export const ownCards = Layer.unwrap(
   Effect.gen(function* () {
     const { path } = yield* Folder

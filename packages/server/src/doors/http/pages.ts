@@ -8,7 +8,7 @@ import { problemResponse } from "../Problems.ts"
 import { builtAsset, builtPage } from "./builtPage.ts"
 import { htmlPage } from "./html.ts"
 
-/** In a checkout the pages lie where they are written; a published package carries them. */
+/** In a checkout the pages are read where they are written; a published package contains copies. */
 const carried = new URL("../../../pages/", import.meta.url)
 const packed = existsSync(carried)
 const web = packed ? carried : new URL("../../../../web/public/", import.meta.url)
@@ -29,7 +29,7 @@ const docs = HttpRouter.add(
 
 const types: Readonly<Record<string, string>> = { js: "text/javascript", css: "text/css" }
 
-/** What pages are made of: scripts and styles are files, so that no page needs one inline. */
+/** The assets of these pages: scripts and styles are files, so that no page needs an inline one. */
 const assets = HttpRouter.add(
   "GET",
   "/assets/:file",
@@ -51,7 +51,7 @@ const errors = HttpRouter.add(
   "/docs/errors/:tag",
   Effect.gen(function* () {
     const tag = (yield* HttpRouter.params)["tag"] ?? ""
-    // Only tags are names of pages, so nothing else of the file system can be asked for.
+    // Only letters are valid, so nothing else of the file system can be requested.
     const page = /^[A-Za-z]+$/.test(tag)
       ? yield* Effect.option(Effect.try(() => file(errorPages, `${tag}.md`)))
       : undefined
@@ -65,7 +65,7 @@ const guides = ["user/", "operations/"].map(
   (part) => new URL(part, packed ? carried : new URL("../../../../../docs/", import.meta.url)),
 )
 
-/** The guides of users and operators, as they are written: what a screen's question mark leads to. */
+/** The guides for users and operators, as written: the targets of the question marks on the page. */
 const guide = HttpRouter.add(
   "GET",
   "/docs/guide/:page",
@@ -80,7 +80,7 @@ const guide = HttpRouter.add(
   }),
 )
 
-/** Named by `$schema` in a configuration file, an editor then knows it. */
+/** The `$schema` of a configuration file, for editors. */
 const schema = HttpRouter.add(
   "GET",
   "/config.schema.json",

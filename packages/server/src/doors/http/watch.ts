@@ -11,11 +11,11 @@ import type { Takeover } from "../node/Response.ts"
 const headers = {
   "content-type": "text/event-stream; charset=utf-8",
   "cache-control": "no-store",
-  // Proxies that buffer would hold events back.
+  // Proxies that buffer would delay events.
   "x-accel-buffering": "no",
 }
 
-/** Open at a time by one principal: tabs, devices and processes of one, not a flood. */
+/** Open streams per principal: enough for its tabs, devices and processes, not for a flood. */
 const mostStreams = 200
 const mostForAdmins = 5000
 
@@ -37,7 +37,7 @@ export const makeWatch = Effect.gen(function* () {
       return yield* new TooManyRequests({ resource: "streams", limit: `${most} at a time`, retryAfter: 30 })
     const still = Effect.gen(function* () {
       if (!(yield* tokens.stillStands(caller))) return false
-      // As it is now: the caller is as it was when the stream began.
+      // Read again: the caller is as it was when the stream began.
       const principal = yield* principals.get(caller.principal.id)
       const now = yield* grants.judgeOf(principal, "read", "events/*")
       return now.verdict === verdict

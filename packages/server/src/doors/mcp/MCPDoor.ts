@@ -1,6 +1,6 @@
 /**
  * The MCP door: JSON-RPC on node:http, before the router. A message is parsed once; the protocol is plain code; Effect
- * begins where the house is asked. Nothing is created per client except a small session, and only for old ones.
+ * starts where the house is asked. Nothing is created per client except a small session, and only for old clients.
  */
 // edge: node's requests, responses and one timer for all streams.
 import type { IncomingMessage, ServerResponse } from "node:http"
@@ -36,7 +36,7 @@ import { StateSeal } from "./eras/sealedState.ts"
 import { type Exchange, serve } from "./eras/serve.ts"
 import { Sessions } from "./eras/sessions.ts"
 
-/** One timer for all: signs of life, sessions that were forgotten. */
+/** One timer for all streams and sessions: heartbeats, and the removal of idle sessions. */
 const tickEvery = 5000
 const beatEvery = 3
 const sweepEvery = 12
@@ -44,13 +44,13 @@ const sweepEvery = 12
 export interface MCPOptions {
   readonly guard: RefusalOptions
   readonly version: string
-  /** Seals what clients carry for us. */
+  /** Seals the state that clients carry for us. */
   readonly key: Redacted.Redacted
 }
 
 type Needs = Acting | Desk | NodeServer | Endings | Limits
 
-/** So much is read before it is known who sends it. */
+/** How much of a body is read before the sender is known. */
 const strangersBody = 64 * 1024
 
 export class MCPDoor extends Context.Service<
@@ -139,12 +139,12 @@ export class MCPDoor extends Context.Service<
           fiber.addObserver((exit) => {
             leave()
             reply.stop = undefined
-            // Cancelled, for any other failure has been answered: there is no answer, only an end. A house that closes
-            // breaks the connection instead: whoever waits is to know.
+            // Only a cancelled request gets here, since every other failure is answered: it gets no answer, only an
+            // end. A closing house breaks the connection instead, so that the client notices.
             if (Exit.isFailure(exit) && !server.draining()) reply.silence()
           })
           reply.response.on("close", () => {
-            // Of the new era, hanging up is cancelling. Of the old one it is not: the client may come back.
+            // In the new era, hanging up cancels the request. In the old era it does not: the client may come back.
             if (reply.diesWithConnection && !reply.done) cancel()
           })
         }
@@ -165,9 +165,9 @@ export class MCPDoor extends Context.Service<
                 ? run(place, target, request, reply, body)
                 : problem(reply, new TooLarge({ noun: "body", size: body.size, limit: largestBody })),
             )
-          // NaN, where it comes in parts.
+          // NaN if the body is chunked.
           if (Number(request.headers["content-length"]) <= strangersBody) return read()
-          // A large body is taken from those the house knows. Who it is, is asked again when it is there.
+          // A large body is read only from a known sender. The sender is checked again when the body is there.
           const known = Effect.match(whoAsks(place, request), {
             onFailure: (failure) => problem(reply, failure),
             onSuccess: (caller) =>
@@ -190,7 +190,7 @@ export class MCPDoor extends Context.Service<
           Effect.sync(() => setInterval(tick, tickEvery).unref()),
           (timer) => Effect.sync(() => clearInterval(timer)),
         )
-        // Whoever only listens is told to go; what runs may finish.
+        // Streams that only listen are closed; running requests may finish.
         server.beforeClose(Effect.sync(() => streams.endAll()))
         server.afterDrain(
           Effect.sync(() => {
@@ -209,7 +209,7 @@ export class MCPDoor extends Context.Service<
 
 const safe = { "x-content-type-options": "nosniff" }
 
-/** The body as text, or the size of what is too large: announced, or null where it was only found out. */
+/** The body as text, or its size if it is too large: as announced, or null if only reading it showed that. */
 const readBody = (request: IncomingMessage, done: (body: string | { readonly size: number | null }) => void): void => {
   const announced = Number(request.headers["content-length"] ?? 0)
   if (announced > largestBody) return done({ size: announced })

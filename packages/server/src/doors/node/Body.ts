@@ -3,12 +3,12 @@
  * of keys would block the event loop for half a second. One pass over the text, which skips strings.
  */
 
-/** Deeper than any tool's arguments; what is deeper could break whoever walks it (JSON.stringify does). */
+/** Deeper than any tool's arguments; anything deeper could overflow a recursive walk (as JSON.stringify does). */
 export const deepest = 200
-/** Items of lists and members of objects, all together. */
+/** Items of lists and members of objects, in total. */
 export const mostValues = 20_000
 
-/** Names of members, all together: each that is new costs the parser as much as ten values. */
+/** Names of members, in total: each new name costs the parser as much as ten values. */
 export const mostMembers = 10_000
 
 const tooDeep = `is nested more than ${deepest} deep; send it flatter`
@@ -16,7 +16,7 @@ const tooManyMembers = (times: number) =>
   `has more than ${mostMembers * times} members of objects; send it in parts, or as lists`
 const tooMany = (times: number) => `has more than ${mostValues * times} values; send it in parts, or some of it as text`
 
-/** Where the string that begins at `from` ends, or the end of the text. */
+/** The end of the string that begins at `from`, or the end of the text. */
 const endOfString = (text: string, from: number): number => {
   for (let at = text.indexOf('"', from + 1); at >= 0; at = text.indexOf('"', at + 1)) {
     let slashes = 0
@@ -26,7 +26,7 @@ const endOfString = (text: string, from: number): number => {
   return text.length
 }
 
-/** What is wrong with it, behind the word for it. `times`: as many times more values as are usually taken. */
+/** What is wrong with it, as the end of a sentence. `times`: how many times the usual number of values is accepted. */
 export const bodyFault = (text: string, times = 1): string | undefined => {
   if (text.length <= deepest * 2) return undefined
   let depth = 0
@@ -56,6 +56,6 @@ export const bodyFault = (text: string, times = 1): string | undefined => {
   return undefined
 }
 
-/** A NUL, written out or escaped: Postgres cannot keep one, so neither database is given one. */
+/** A NUL, literal or escaped: Postgres cannot store one, so neither database gets one. */
 const nul = /\0|(?<!\\)(?:\\\\)*\\u0000/
 export const hasNul = (text: string): boolean => (text.includes("\\u0000") || text.includes("\0")) && nul.test(text)

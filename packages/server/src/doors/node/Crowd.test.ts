@@ -1,4 +1,4 @@
-/** Those who come and go. */
+/** Members that come and go. */
 import { assert, it } from "@effect/vitest"
 import fc from "fast-check"
 import { Crowd } from "./Crowd.ts"

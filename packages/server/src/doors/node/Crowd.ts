@@ -17,7 +17,7 @@ export class Crowd<A> {
     return this.#size
   }
 
-  /** Comes in; what is returned is to be called once, to leave. */
+  /** Adds a member; call the returned function once to remove it. */
   enter(who: A): () => void {
     const place: Place<A> = { who, before: undefined, after: this.#first }
     if (this.#first !== undefined) this.#first.before = place
@@ -31,7 +31,7 @@ export class Crowd<A> {
       if (after !== undefined) after.before = before
       if (before === undefined) this.#first = after
       else before.after = after
-      // Whoever has left holds nobody.
+      // A removed member must not keep others alive.
       place.before = place.after = undefined
       this.#size--
     }

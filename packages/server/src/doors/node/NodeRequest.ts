@@ -1,4 +1,4 @@
-/** A node:http request as effect/http sees it. Headers, cookies and body are read when asked for. */
+/** A node:http request as effect/http sees it. Headers, cookies and body are read on demand. */
 // edge: reads a node stream.
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { BadInput, TooLarge } from "@stoa/contract"
@@ -52,7 +52,7 @@ export class NodeRequest extends Inspectable.Class implements HttpServerRequest.
   }
 
   get method(): string {
-    // A HEAD is routed and answered as its GET; the response leaves the body out.
+    // A HEAD is routed and answered like its GET; the response leaves the body out.
     return this.source.method === "HEAD" ? "GET" : (this.source.method ?? "GET")
   }
   get originalUrl(): string {
@@ -82,12 +82,12 @@ export class NodeRequest extends Inspectable.Class implements HttpServerRequest.
     )
   }
 
-  /** Takes less than usual, from now on. */
+  /** Lowers the limit of the body. */
   limitBody(bytes: number): void {
     this.#largest = bytes
   }
   get #body(): Effect.Effect<Buffer, never> {
-    // A body can be read once; a second reader gets what the first one read.
+    // A body can be read once; later readers get the same bytes.
     return (this.#bytes ??= Effect.runSync(Effect.cached(readBody(this.source, this.#largest))))
   }
   get #plain(): Effect.Effect<string, HttpServerError.HttpServerError> {
@@ -96,7 +96,7 @@ export class NodeRequest extends Inspectable.Class implements HttpServerRequest.
       return hasNul(text) ? refused("has a NUL character (\\u0000); leave it out") : unhurried(text)
     })
   }
-  /** Text that somebody is about to parse: effect/http-api reads it and parses it by itself. */
+  /** Checked here, because effect/http-api reads the text and parses it by itself. */
   get text(): Effect.Effect<string, HttpServerError.HttpServerError> {
     return Effect.flatMap(this.#plain, (text) => {
       const fault = bodyFault(text)
@@ -140,16 +140,16 @@ export class NodeRequest extends Inspectable.Class implements HttpServerRequest.
   }
 }
 
-/** Others have their turn between the steps of a large body. */
+/** Other requests run between the steps of a large body. */
 const large = 64 * 1024
 const unhurried = (text: string): Effect.Effect<string> =>
   text.length <= large ? Effect.succeed(text) : Effect.as(yieldToEventLoop, text)
 
-/** A body that is refused before it is parsed, and why. */
+/** A body that is refused before it is parsed, and the reason. */
 const refused = (message: string) =>
   Effect.suspend(() => Effect.die(problemResponse(new BadInput({ issues: [{ path: "body", message }] }))))
 
-/** What is too large ends the request with its answer: no handler sees half a body. */
+/** A body that is too large ends the request with an answer: no handler sees half a body. */
 const tooLarge = (size: number | null, limit: number) =>
   Effect.die(problemResponse(new TooLarge({ noun: "body", size, limit })))
 

@@ -1,6 +1,6 @@
 /**
  * The house's one listening socket. A door that reads messages itself (`/mcp`) takes its path here before the router;
- * everything else goes through effect/http by way of `NodeRequest.ts`.
+ * everything else goes through `NodeRequest.ts` to effect/http.
  */
 // edge: node:http speaks callbacks, and a closing house waits in real time.
 import * as http from "node:http"
@@ -14,14 +14,14 @@ import { NodeRequest } from "./NodeRequest.ts"
 import { sendResponse } from "./Response.ts"
 import { type Target, targetOf } from "./Target.ts"
 
-/** How long running requests may take to finish once the house is closing. */
+/** How long running requests may take to finish when the house is closing. */
 const drainLimit = "10 seconds"
 /**
- * A client that was just answered may have its next request on the way: its connection is kept so long, and that request is
- * told that the house is closing. Cut off, it would not know whether it had run.
+ * A client that was just answered may have sent its next request already: its connection stays open this long, and that
+ * request is told that the house is closing. If it were cut off, the client would not know whether the request had run.
  */
 const lingerMs = 250
-/** So many may stand before the door, connected and not let in: node's own figure. */
+/** How many connections may wait to be accepted: node's default. */
 const backlog = 511
 
 export type Door = (request: http.IncomingMessage, response: http.ServerResponse, target: Target) => void
@@ -31,15 +31,15 @@ export class NodeServer extends Context.Service<
   {
     readonly url: string
     readonly port: number
-    /** Becomes true when the house starts to close: nothing new is begun. */
+    /** Becomes true when the house starts to close: nothing new is started. */
     readonly draining: () => boolean
-    /** What must happen first when the house closes: streams say goodbye. */
+    /** Runs first when the house closes: streams send their last frame. */
     readonly beforeClose: (step: Effect.Effect<void>) => void
-    /** What must happen when running requests have had their time: whatever still runs is left. */
+    /** Runs when the time for running requests is over: whatever still runs is abandoned. */
     readonly afterDrain: (step: Effect.Effect<void>) => void
     /**
-     * A door that reads node's requests itself, for a path and everything below it: it comes before the router, and guards
-     * itself. A request counts as running until its response is closed.
+     * A door that reads node's requests itself, for a path and everything below it: it comes before the router, and
+     * does its own checks. A request counts as running until its response is closed.
      */
     readonly take: (path: string, door: Door) => void
   }
@@ -51,9 +51,9 @@ export class NodeServer extends Context.Service<
     Layer.effectContext(
       Effect.gen(function* () {
         const server = http.createServer({ keepAliveTimeout: 65_000, headersTimeout: 20_000, requestTimeout: 120_000 })
-        /** Not answered yet, or not to the last byte. */
+        /** Responses that are not sent completely. */
         const running = new Crowd<http.ServerResponse>()
-        /** When each connection was made, or last answered on. */
+        /** When each connection was opened, or last answered on. */
         const quietSince = new Map<Socket, number>()
         const taken: Array<{ readonly path: string; readonly door: Door }> = []
         const first: Array<Effect.Effect<void>> = []
@@ -73,7 +73,7 @@ export class NodeServer extends Context.Service<
           })
           return finished
         }
-        /** From now on an answer is the last one on its connection. */
+        /** From now on each answer is the last one on its connection. */
         const beginClosing = () => {
           closing = true
           for (const response of running) response.shouldKeepAlive = false
@@ -89,21 +89,24 @@ export class NodeServer extends Context.Service<
           idle = Deferred.makeUnsafe<void>()
           return Deferred.await(idle)
         })
-        /** Until nobody stands before the door: one is let in at each turn of the event loop, and may have asked already. */
+        /**
+         * Waits until no connection is left to accept: each turn of the event loop accepts one, which may have sent a
+         * request already.
+         */
         const allIn = Effect.gen(function* () {
           for (let turn = 0, before = -1; turn < backlog && before < letIn; turn++) {
             before = letIn
             yield* pause(0)
           }
         })
-        /** Until every connection has ended or been quiet for a while. */
+        /** Waits until every connection has ended or been quiet for a while. */
         const allQuiet: Effect.Effect<void> = Effect.flatMap(answered, () => {
           const now = performance.now()
           const wait = [...quietSince.values()].reduce((most, since) => Math.max(most, since + lingerMs - now), 0)
           return wait === 0 && running.size === 0 ? Effect.void : Effect.andThen(pause(wait), allQuiet)
         })
 
-        // Between listening and serving the answer is "not yet", not silence.
+        // Between listening and serving the answer is 503 instead of silence.
         const notYet = (_: http.IncomingMessage, response: http.ServerResponse) => {
           response.writeHead(503, { "content-type": "application/json", "retry-after": "1" })
           response.end('{"status":"starting"}')
@@ -113,7 +116,7 @@ export class NodeServer extends Context.Service<
         const { address, port } = server.address() as AddressInfo
 
         const closed = Deferred.makeUnsafe<void>()
-        // node:http's own `close` would cut off those who are between two requests.
+        // node:http's own `close` would cut off clients that are between two requests.
         const listenNoMore = () =>
           server.listening
             ? void NetServer.prototype.close.call(server, () => Deferred.doneUnsafe(closed, Effect.void))
@@ -124,7 +127,7 @@ export class NodeServer extends Context.Service<
             yield* Effect.forEach(first, (step) => step, { discard: true })
             yield* Effect.timeoutOption(
               Effect.gen(function* () {
-                // Still listening: whoever asks meanwhile is told that the house is closing.
+                // Still listening: requests that arrive now are told that the house is closing.
                 yield* answered
                 yield* allIn
                 listenNoMore()
@@ -157,7 +160,7 @@ export class NodeServer extends Context.Service<
               const fiber = Effect.runForkWith(Context.add(context, HttpServerRequest.HttpServerRequest, asked))(
                 handled,
               )
-              // A feed goes on by itself, and says goodbye when the house closes.
+              // A feed runs by itself, and sends its last frame when the house closes.
               const over = () => (response.writableEnded ? undefined : finished())
               if (fiber.pollUnsafe() !== undefined) return over()
               fiber.addObserver(over)
@@ -167,7 +170,7 @@ export class NodeServer extends Context.Service<
             }
             server.off("request", notYet)
             server.on("request", onRequest)
-            // Still answered while the house closes: the guard says that it does. The socket goes last.
+            // Requests are still answered while the house closes: the guard says so. The socket is closed last.
             yield* Effect.addFinalizer(() => Effect.sync(beginClosing))
           }),
         })
@@ -187,7 +190,7 @@ export class NodeServer extends Context.Service<
     )
 }
 
-/** Lets the event loop turn, at least once: what has arrived meanwhile is heard. */
+/** Lets the event loop turn at least once, so that what has arrived is handled. */
 const pause = (milliseconds: number) =>
   Effect.callback<void>((resume) => {
     const timer = setTimeout(() => setImmediate(() => resume(Effect.void)), milliseconds)

@@ -1,4 +1,7 @@
-/** An effect/http response onto node:http. A raw body that is a function writes the response itself: the feed does. */
+/**
+ * Writes an effect/http response to node:http. A raw body that is a function writes the response itself, as the feed
+ * does.
+ */
 // edge: writes a node stream.
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { Effect, Stream } from "effect"
@@ -18,12 +21,12 @@ export const sendResponse = (
   const cookies = Cookies.toSetCookieHeaders(answer.cookies)
   if (cookies.length > 0) headers["set-cookie"] = cookies
   const { body } = answer
-  // What was not read of a refused body would be taken for the next request.
+  // The unread rest of a refused body would be parsed as the next request.
   if (!source.complete && announcesBody(source)) headers["connection"] = "close"
   const bare = source.method === "HEAD" || HttpServerResponse.omitsBody(answer)
   const end = (bytes?: Uint8Array) => {
     response.writeHead(answer.status, headers as never)
-    // As a string it leaves in one write with the head; latin1 carries the bytes as they are.
+    // A string is sent in one write with the head; latin1 keeps the bytes unchanged.
     if (bytes === undefined || bytes.length > 16_384) response.end(bytes)
     else response.end(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1"), "latin1")
     return Effect.void
@@ -52,7 +55,7 @@ export const sendResponse = (
 const announcesBody = ({ headers }: IncomingMessage): boolean =>
   headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0"
 
-/** Waits until the chunk has left: a slow client must not fill our memory. */
+/** Waits until the chunk is sent: a slow client must not fill our memory. */
 const writeAll = (response: ServerResponse, chunk: Uint8Array): Effect.Effect<void> =>
   Effect.callback((resume) => {
     response.write(chunk, () => resume(Effect.void))

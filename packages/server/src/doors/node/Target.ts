@@ -1,19 +1,19 @@
 /**
- * The target of a request, parsed once and used by both doors, every guard and the router. A path has one spelling
- * here. Anything that could be read in two ways (an encoded letter, a dot segment, an empty segment, a semicolon, an
- * absolute address) is refused before anybody reads it.
+ * The target of a request, parsed once and used by both doors, every guard and the router. A path has exactly one
+ * spelling. Anything that could be read in two ways (an encoded letter, a dot segment, an empty segment, a semicolon,
+ * an absolute address) is refused before any other code reads it.
  */
 
 export interface Target {
   /** Up to the question mark, as it was sent. */
   readonly path: string
-  /** Why nobody should read it, where it is not plain. */
+  /** Why it is refused, if it is not plain. */
   readonly fault: string | undefined
 }
 
-/** Almost every request: nothing in it that could be read in two ways. */
+/** Matches almost every request: nothing in it could be read in two ways. */
 const plain = /^\/$|^(\/[A-Za-z0-9_~@:-][A-Za-z0-9._~@:-]*)+\/?$/
-/** What RFC 3986 lets stand in a path, but for `;`, which some take for the end of it. */
+/** What RFC 3986 allows in a path, except `;`, which some parsers take for the end of it. */
 const allowed = /^[A-Za-z0-9\-._~!$&'()*+,=:@/%]*$/
 const escape = /%([0-9A-Fa-f]{2})?/g
 const isLetterOrDigit = (code: number): boolean =>

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 import { bodyFault, deepest, hasNul, mostMembers, mostValues } from "./Body.ts"
 
-/** As they really are, counted in the value itself. */
+/** The real numbers, counted in the value itself. */
 const sizeOf = (value: unknown): { readonly values: number; readonly depth: number } => {
   if (typeof value !== "object" || value === null) return { values: 1, depth: 0 }
   const inner = Object.values(value).map(sizeOf)
@@ -28,7 +28,7 @@ describe("bodies", () => {
   it("any body within the bounds is let through, whatever its strings look like", () => {
     fc.assert(
       fc.property(json, (value) => {
-        // Padded, so that it is looked at at all.
+        // Padded, because short texts are not checked.
         const text = JSON.stringify({ value, pad: "x".repeat(500) }, null, 1)
         assert.isUndefined(bodyFault(text))
         assert.deepEqual(JSON.parse(text) as unknown, JSON.parse(JSON.stringify({ value, pad: "x".repeat(500) })))
@@ -76,7 +76,7 @@ describe("bodies", () => {
   })
 
   it("what it costs to look at a body grows with the body alone", () => {
-    // Every quote of a string behind a run of back-slashes, every run as long as can be: still each character once or twice.
+    // Strings full of backslash runs, as long as possible: each character is still read only once or twice.
     const text = `["${"\\\\".repeat(500_000)}","${'\\"'.repeat(500_000)}"]`
     assert.isUndefined(bodyFault(text))
     assert.isFalse(hasNul(`"${"\\\\".repeat(500_000)}u0000"`))

@@ -1,7 +1,7 @@
 /**
- * Records get their vectors in the background, a batch at a time: first all there are, in the order of their ids, then what
- * the journal says was written since. How far it has come is a row, written with the vectors in one transaction, so that
- * kill -9 costs a batch. Another model begins anew; vectors of the one before are not looked at any more.
+ * Computes the vectors of records in the background, in batches: first of all existing records, by id, then of what the
+ * journal says was written since. The progress is a row, written with the vectors in one transaction, so that a kill -9
+ * costs one batch. A new model starts from the beginning; vectors of the previous one are ignored.
  */
 import { type MemoryId, MemoryEmbedding, type PrincipalId } from "@stoa/contract"
 import { Context, DateTime, Duration, Effect, Layer, Option, Schedule } from "effect"
@@ -15,11 +15,11 @@ import { Vectors } from "../../store/search/Vectors.ts"
 import { type RecordRow, recordFrom } from "../rows.ts"
 import { digestOf, textsOf } from "./texts.ts"
 
-/** Records of one batch, and of texts about so many. */
+/** Records per batch, and about how many texts. */
 const atOnce = 64
 const textsAtOnce = 96
 const lease = Duration.seconds(30)
-/** How often a house looks whether the one that embeds is gone. */
+/** How often a process checks whether the one that embeds is gone. */
 const glance = Duration.seconds(3)
 const firstWait = 1000
 const longestWait = 60_000
@@ -45,13 +45,13 @@ const asTodo = (row: RecordRow): Todo => {
   return { id: row.id, texts, digest: digestOf(texts) }
 }
 
-/** The model takes the address and the key, and yet not this text. */
+/** The model refuses this text, but not the address or the key. */
 const isOfText = ({ status }: ModelFailure): boolean => status === 400 || status === 413 || status === 422
 
 export class Embedding extends Context.Service<
   Embedding,
   {
-    /** The work itself goes on for as long as the house stands. */
+    /** The work itself runs until the house closes. */
     readonly progress: (owner: PrincipalId) => Effect.Effect<MemoryEmbedding>
   }
 >()("server/memory/meaning/Embedding") {
@@ -72,7 +72,7 @@ export class Embedding extends Context.Service<
         (rows) => rows[0],
       )
 
-      /** One house at a time. Another model begins anew, and hears of what is written from here on. */
+      /** One process at a time. A new model starts from the beginning, and reads events from here on. */
       const claim = Effect.fnUntraced(function* (model: string) {
         const now = yield* DateTime.now
         const [at, until, far] = [now, DateTime.addDuration(now, lease), DateTime.addDuration(now, leaseSkew)].map(
@@ -94,7 +94,7 @@ export class Embedding extends Context.Service<
         sql`UPDATE memory_embedding SET lease_owner = NULL, lease_until = NULL WHERE lease_owner = ${me}`,
       )
 
-      /** Of these, those that have no vectors of this model for what they say now. */
+      /** Those of these records that have no vectors of this model for their present text. */
       const lacking = Effect.fnUntraced(function* (model: string, rows: ReadonlyArray<RecordRow>) {
         const have = yield* vectors.digests(
           model,
@@ -103,7 +103,7 @@ export class Embedding extends Context.Service<
         return rows.map(asTodo).filter(({ digest, id }) => have.get(id) !== digest)
       })
 
-      /** One of them may be what the model does not take: then each is asked for itself. */
+      /** If the model refuses one of the texts, each record is sent separately. */
       const embed = Effect.fnUntraced(function* (embedder: Embedder, todo: ReadonlyArray<Todo>) {
         const given = new Map<MemoryId, ReadonlyArray<Vector>>()
         const all = yield* Effect.result(embedder.embed(todo.flatMap(({ texts }) => texts)))
@@ -126,14 +126,17 @@ export class Embedding extends Context.Service<
         return rows[0] !== undefined && asTodo(rows[0]).digest === digest
       })
 
-      /** With how far it has come. What was changed or removed meanwhile gets none: its own event comes later. */
+      /**
+       * Stores vectors and progress. A record that was changed or removed meanwhile gets none: its own event comes
+       * later.
+       */
       const commit = Effect.fnUntraced(function* (
         model: string,
         todo: ReadonlyArray<Todo>,
         given: ReadonlyMap<MemoryId, ReadonlyArray<Vector>>,
         next: Partial<Pick<State, "reached" | "sweptAt" | "cursor">>,
       ) {
-        // By their ids, as whoever writes several does.
+        // Sorted by id, like other writers of several records.
         for (const one of todo.toSorted((a, b) => (a.id < b.id ? -1 : 1)))
           if (yield* isStill(one))
             yield* vectors.put({ ref: one.id, model, digest: one.digest }, given.get(one.id) ?? [])
@@ -141,7 +144,7 @@ export class Embedding extends Context.Service<
           WHERE lease_owner = ${me} AND model = ${model}`
       }, Effect.orDie)
 
-      /** The next records, and where that leads to. Null: there is nothing to do. */
+      /** The next records, and the progress after them. Null: there is nothing to do. */
       const nextOf = Effect.fnUntraced(function* ({ cursor, reached, sweptAt }: State) {
         if (sweptAt === null) {
           const rows = yield* sql<RecordRow>`SELECT * FROM memory_records WHERE id > ${reached} AND deleted_at IS NULL
@@ -159,7 +162,7 @@ export class Embedding extends Context.Service<
         return { rows, next: { cursor: last.cursor } }
       })
 
-      /** Few texts at a time, whatever the records are: the last of them carries how far it has come. */
+      /** Few texts at a time, however long the records are: the last part stores the progress. */
       const batch = Effect.fnUntraced(function* (embedder: Embedder, stood: State) {
         const found = yield* nextOf(stood)
         if (found === null) return false
@@ -183,7 +186,7 @@ export class Embedding extends Context.Service<
       const trouble = (problem: string) =>
         Effect.ignore(sql`UPDATE memory_embedding SET problem = ${problem.slice(0, 1000)} WHERE lease_owner = ${me}`)
 
-      /** As long as one model is there and works. */
+      /** Runs while there is a model and it works. */
       const work = Effect.gen(function* () {
         let wait = firstWait
         while (true) {

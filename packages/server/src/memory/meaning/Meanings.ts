@@ -1,17 +1,17 @@
 /**
- * What a question means, as a vector of the embedding model. A model that does not answer soon holds nobody up: words alone
- * answer then, and the answer says so.
+ * The meaning of a question, as a vector of the embedding model. If the model does not answer soon, the search uses
+ * words alone, and says so.
  */
 import { Context, Duration, Effect, Layer, Option } from "effect"
 import { Embeddings } from "../../models/Embeddings.ts"
 import { monotonicMillis } from "../../store/Moment.ts"
 import type { QuestionVector } from "../../store/search/Vectors.ts"
 
-/** So long a question waits for the model. */
+/** How long a question waits for the model. */
 const patience = Duration.seconds(2)
-/** After a failure it is left alone for so long: nobody waits for it again and again. */
+/** After a failure the model is not used for this long, so that not every search waits for it. */
 const rest = Duration.seconds(10)
-/** Questions that are remembered: the next page of an answer asks the same again. */
+/** The most cached questions: the next page of an answer repeats the question. */
 const mostKept = 200
 
 export class Meanings extends Context.Service<
@@ -44,7 +44,7 @@ export class Meanings extends Context.Service<
         const now = yield* monotonicMillis
         if (failed?.model === model && now < failed.until) return { problem: failed.problem }
         const asked = embedder.embed([question]).pipe(
-          // What it will not take is this question's fault: others are asked for.
+          // A refusal is this question's fault: other questions still use the model.
           Effect.mapError(({ message, status = 500 }) => ({ message, isTheirs: [400, 413, 422].includes(status) })),
           Effect.timeoutOrElse({
             duration: patience,

@@ -1,12 +1,12 @@
-/** What of a record is embedded: its label, then its content, a passage at a time where it is long. Pure. */
+/** The texts of a record that are embedded: its label and content, one passage at a time if it is long. Pure. */
 import { hash } from "node:crypto"
 import type { MemoryRecord } from "@stoa/contract"
 import { passagesOf } from "../../store/search/Passages.ts"
 
-/** No model takes more at once. */
+/** The most characters that every model takes at once. */
 const longest = 8000
 
-/** Who wrote it is no part of it: the same text means the same, whoever finds it. */
+/** Without the author: the same text means the same to every reader. */
 export const textsOf = ({
   content,
   id,

@@ -1,4 +1,4 @@
-/** When plans are due, and whether they are done; what they say is their record. */
+/** When plans are due, and whether they are done; their content is in their record. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 

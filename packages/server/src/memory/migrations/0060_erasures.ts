@@ -1,4 +1,4 @@
-/** Whose memory is being erased: written down first, so that what was begun is finished after kill -9. */
+/** Whose memory is being erased: stored first, so that an erasure is finished after a kill -9. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 

@@ -1,4 +1,4 @@
-/** The run that a plan was made in: what it wakes is deeper by one. */
+/** The run in which a plan was created: the run that it wakes is one level deeper. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 

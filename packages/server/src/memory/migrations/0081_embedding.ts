@@ -1,4 +1,4 @@
-/** How far the embedding of records has come: with which model, to which record, and from which event on. */
+/** The progress of embedding: the model, the last record, and the event to continue from. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { columnTypes } from "../../store/database/Columns.ts"

@@ -1,6 +1,6 @@
 /**
- * The newest records of an owner, of those that are there: without statistics Postgres took the index of slots, read
- * everything the owner has and sorted it. An index that fits the question exactly costs it no sort, whatever it knows.
+ * The newest records of an owner that are not deleted: without statistics Postgres used the index of slots, read all of
+ * the owner's records and sorted them. With an index that matches the query exactly it never sorts.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"

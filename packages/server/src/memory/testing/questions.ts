@@ -1,4 +1,7 @@
-/** Our own labelled questions: records of eight made-up talks, and what answers what. For tests and the bench. */
+/**
+ * Our own labelled questions: records of eight invented conversations, and which records answer what. For tests and the
+ * bench.
+ */
 import { readFileSync } from "node:fs"
 
 export interface LabelledRecord {
@@ -19,7 +22,7 @@ const lines = readFileSync(new URL("questions.jsonl", import.meta.url), "utf8")
 export const records = lines.filter((line): line is LabelledRecord => "key" in line)
 export const questions = lines.filter((line): line is LabelledQuestion => "sort" in line)
 
-/** The share of the answering records that are among the first ten, by the sort of question. */
+/** The share of the right records among the first ten results, by the sort of question. */
 export const recallBySort = (found: ReadonlyMap<string, ReadonlyArray<string>>): ReadonlyMap<string, number> => {
   const sorts = new Map<string, Array<number>>()
   for (const { answers, question, sort } of questions) {

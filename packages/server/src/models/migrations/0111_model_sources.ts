@@ -1,4 +1,4 @@
-/** Who owns a model: the configuration file, or the house, which has it without a file. */
+/** Who owns a model: the configuration file, or the house itself. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 

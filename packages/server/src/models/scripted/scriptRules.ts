@@ -1,4 +1,4 @@
-/** The rules of a scripted model: read from a file, and which of them answers. The choice is pure. */
+/** The rules of a scripted model: read from a file; the choice of the rule is pure. */
 // edge: reads one file.
 import { readFileSync, statSync } from "node:fs"
 import { issuesOf } from "@stoa/contract"
@@ -12,24 +12,24 @@ const When = Schema.Struct({
   agent: Schema.optionalKey(Schema.String),
   /** The step of the run, beginning with 1. */
   step: Schema.optionalKey(Count),
-  /** A pattern that the newest text of the run fits. */
+  /** A pattern that the newest text of the run must match. */
   text: Schema.optionalKey(Schema.String),
   /** The tool of the run's last call, and how that ended. */
   tool: Schema.optionalKey(Schema.String),
   outcome: Schema.optionalKey(Schema.Literals(["done", "failed", "refused"])),
-  /** A pattern that what this call gave fits, as `{{result}}` has it. */
+  /** A pattern that the result of this call must match, as in `{{result}}`. */
   result: Schema.optionalKey(Schema.String),
 })
 
 const Rule = Schema.Struct({
   when: Schema.optionalKey(When),
   say: Schema.optionalKey(Schema.String),
-  /** Thought aloud before it is said: shown to who may see the run. */
+  /** Reasoning before the answer: shown to those who may see the run. */
   reason: Schema.optionalKey(Schema.String),
   call: Schema.optionalKey(
     Schema.Array(Schema.Struct({ tool: Schema.String, input: Schema.optionalKey(Schema.Json) })),
   ),
-  /** An answer of the provider's, a stream that breaks off, or a failure in these words. */
+  /** An HTTP status, a stream that breaks off, or a failure with this text. */
   fail: Schema.optionalKey(Schema.String),
   waitMs: Schema.optionalKey(Count),
   usage: Schema.optionalKey(Schema.Struct({ in: Count, out: Count })),
@@ -39,7 +39,7 @@ const Script = Schema.Struct({ $schema: Schema.optionalKey(Schema.String), rules
 
 const decode = Schema.decodeUnknownResult(Script, { errors: "all", onExcessProperty: "error" })
 
-/** What a step is about, as far as rules look at it. */
+/** What rules can match in a step. */
 export interface Scene {
   readonly agent: string
   readonly step: number
@@ -49,13 +49,13 @@ export interface Scene {
   readonly result?: string | undefined
 }
 
-/** As it is written; one that does not know of Unicode is taken as it was meant. */
+/** First as a Unicode pattern, then without the flag, for patterns that are not valid with it. */
 const patternOf = (text: string): RegExp | undefined => {
   for (const flags of ["u", ""])
     try {
       return new RegExp(text, flags)
     } catch {
-      // Neither is the other's fault.
+      // Tries the other flags.
     }
   return undefined
 }
@@ -76,11 +76,11 @@ const applies = (when: NonNullable<Rule["when"]>, scene: Scene): boolean =>
   (when.outcome === undefined || when.outcome === scene.outcome) &&
   (when.result === undefined || fits(when.result, scene.result ?? ""))
 
-/** The first that fits. */
+/** The first rule that matches. */
 export const ruleFor = (rules: ReadonlyArray<Rule>, scene: Scene): Rule | undefined =>
   rules.find(({ when }) => when === undefined || applies(when, scene))
 
-/** Rules, or what is wrong with the text in a sentence. */
+/** The rules, or a sentence that says what is wrong with the text. */
 const rulesIn = (text: string): Result.Result<ReadonlyArray<Rule>, string> => {
   const errors: Array<jsonc.ParseError> = []
   const value: unknown = jsonc.parse(text, errors, { allowTrailingComma: true })
@@ -107,7 +107,7 @@ const isPattern = (text: string): boolean => patternOf(text) !== undefined
 const largest = 4 * 1024 * 1024
 const read = new Map<string, { readonly stamp: string; readonly rules: ReturnType<typeof rulesIn> }>()
 
-/** The rules of a file as it is now. */
+/** The present rules of a file. */
 export const rulesOf = (file: string): Result.Result<ReadonlyArray<Rule>, string> => {
   try {
     const { mtimeMs, size } = statSync(file)

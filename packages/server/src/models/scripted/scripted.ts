@@ -1,6 +1,6 @@
 /**
- * A model that answers by rules, for demonstrations and tests. It speaks as every other provider does and streams in
- * pieces, so that whatever holds with it holds for the way a model is asked.
+ * A model that answers by rules, for demonstrations and tests. It has the interface of every other provider and streams
+ * in chunks, so that tests with it cover the way models are called.
  */
 // edge: a provider of the AI SDK is made of promises and streams.
 import type {
@@ -12,12 +12,12 @@ import type {
 import { Result } from "effect"
 import { type Rule, ruleFor, rulesOf, type Scene } from "./scriptRules.ts"
 
-/** What the engine tells beside the prompt: what the rules look at, and what their templates take. */
+/** Data from the engine besides the prompt: what rules match, and what their templates use. */
 interface Scripted extends Scene {
   readonly fill: Readonly<Record<string, string>>
 }
 
-/** As providers fail: with a status, and when to come again. */
+/** Like the error of a provider: with a status, and whether a retry may succeed. */
 class ScriptedFailure extends Error {
   readonly statusCode: number | undefined
   readonly isRetryable: boolean
@@ -36,7 +36,7 @@ const piecesOf = (text: string): ReadonlyArray<string> => {
   )
 }
 
-/** `{{message}}` in a text is what the engine has under that name; what it does not have stays as it is. */
+/** Replaces `{{message}}` by the engine's value of that name; unknown names stay. */
 const filled = <A>(value: A, fill: Scripted["fill"]): A => {
   if (typeof value === "string")
     return value.replace(/\{\{\s*([a-zA-Z.]+)\s*\}\}/g, (whole, name: string) =>

@@ -1,4 +1,4 @@
-/** Claude Code in print mode: lines of JSON, its own session resumed, our server alone. */
+/** Claude Code in print mode: lines of JSON, resumes its own session, uses only our server. */
 import { linesOf, microsOf, numberOf, type Provider, record, textOf } from "./Provider.ts"
 
 export const claude: Provider = {
@@ -13,10 +13,10 @@ export const claude: Provider = {
       "--mcp-config",
       `${folder}/mcp.json`,
       "--strict-mcp-config",
-      // Our own tools are judged by the house.
+      // The house judges the use of our own tools.
       "--allowedTools",
       "mcp__stoa",
-      // What it may not do by itself, it asks the house, and that a person.
+      // For what it may not do by itself it asks the house, which asks a person.
       ...(permits ? ["--permission-prompt-tool", "mcp__stoa__permit_use"] : []),
       "--append-system-prompt",
       system,

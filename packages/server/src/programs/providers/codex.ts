@@ -1,7 +1,7 @@
-/** Codex: `codex exec`, lines of JSON, its thread resumed; our server by settings of this run alone. */
+/** Codex: `codex exec`, lines of JSON, resumes its thread; our server is configured for this run only. */
 import { linesOf, type MCPEntry, numberOf, type Provider, record, textOf, withSystem } from "./Provider.ts"
 
-/** A string of JSON is one of TOML. */
+/** A JSON string is also a TOML string. */
 const toml = (value: unknown): string => JSON.stringify(value)
 
 const table = (fields: Readonly<Record<string, string>>): string =>
@@ -27,7 +27,7 @@ export const codex: Provider = {
       ...(turn.session === null ? [] : ["resume", turn.session]),
       "--json",
       "--skip-git-repo-check",
-      // Without it its first turn begins before our tools are there.
+      // Without `required`, its first turn begins before our tools are available.
       ...[
         ...settings(turn.server),
         "mcp_servers.stoa.required=true",

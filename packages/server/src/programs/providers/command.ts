@@ -1,4 +1,4 @@
-/** Any program that speaks MCP: run as given, its mail on stdin, its answer on stdout. */
+/** Any program that speaks MCP: run as given, with its mail on stdin and its answer on stdout. */
 import type { Provider } from "./Provider.ts"
 
 export const command: Provider = {

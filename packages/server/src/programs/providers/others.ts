@@ -1,6 +1,6 @@
 /**
- * cursor-agent, Gemini CLI and opencode. They are no packages we can try here: their command lines are as their pages
- * describe them, and `thinker.args` adds what a newer one asks for.
+ * cursor-agent, Gemini CLI and opencode. We cannot test them here: their command lines follow their documentation, and
+ * `thinker.args` adds what a newer version needs.
  */
 import {
   linesOf,
@@ -14,7 +14,7 @@ import {
   withSystem,
 } from "./Provider.ts"
 
-/** The token stands in the environment and not in a file that a shared workspace would show to others. */
+/** The token is in the environment, not in a file, which a shared workspace would show to others. */
 const cursorServer = (server: MCPEntry): object =>
   "url" in server ? { url: server.url, headers: { Authorization: "Bearer ${env:STOA_TOKEN}" } } : server
 
@@ -26,7 +26,7 @@ export const cursorAgent: Provider = {
       "-p",
       "--output-format",
       "stream-json",
-      // Without it a run without a terminal waits for an answer that nobody gives (S3-07).
+      // Without it, a run without a terminal waits forever for an answer (S3-07).
       "--approve-mcps",
       ...(turn.session === null ? [] : ["--resume", turn.session]),
       ...(turn.thinker.args ?? []),

@@ -1,6 +1,6 @@
 /**
- * What a run has been told, has said and has done, as a provider takes it. Pure. Each call has exactly one result, failures
- * included, so that no provider sees a call without its end (S1-102).
+ * What a run was told, has said and has done, in the form providers take. Pure. Each call has exactly one result,
+ * failures included, so that no provider sees a call without a result (S1-102).
  */
 import type { JSONObject, JSONValue, LanguageModelV4Message, LanguageModelV4Prompt } from "@ai-sdk/provider"
 import type { Part, ProviderData } from "../../models/ModelOutput.ts"
@@ -10,7 +10,7 @@ export interface Result {
   readonly outcome: "done" | "failed" | "refused"
   readonly output: unknown
   readonly error: string | null
-  /** Where what it returns comes from (G-15). */
+  /** The source of the result's content (G-15). */
   readonly from: Source
 }
 
@@ -25,7 +25,7 @@ export interface PastStep {
 const options = (provider: ProviderData | undefined): { readonly providerOptions?: Record<string, JSONObject> } =>
   provider === undefined ? {} : { providerOptions: provider }
 
-/** Reasoning is signed by the model that made it, and told to no other. */
+/** Reasoning is signed by its model, and sent to no other. */
 type Assistant = Extract<LanguageModelV4Message, { readonly role: "assistant" }>["content"]
 const assistantPart = (part: Part, own: boolean): Assistant => {
   switch (part.type) {
@@ -50,11 +50,11 @@ const assistantPart = (part: Part, own: boolean): Assistant => {
 
 const outputOf = (result: Result | undefined) => {
   if (result === undefined) return { type: "error-text" as const, value: "It was not made." }
-  // What was refused was refused by the house.
+  // Refusals come from the house.
   if (result.outcome === "refused") return { type: "error-text" as const, value: result.error ?? "It was refused." }
   if (result.outcome === "failed")
     return { type: "error-text" as const, value: `[from: ${result.from}] ${result.error ?? "It failed."}` }
-  // Nothing inside can look like the label: it stands outside, in a place of its own.
+  // The label is a field of its own outside the result, so nothing inside can imitate it.
   return { type: "json" as const, value: { from: result.from, result: (result.output ?? null) as JSONValue } }
 }
 

@@ -1,4 +1,7 @@
-/** What goes when a conversation is longer than its model can be told: the oldest results first, never half of a pair. Pure. */
+/**
+ * Shortens a conversation that exceeds its model's window: the oldest results go first, and call and result stay
+ * together. Pure.
+ */
 import { carefulLettersPerToken } from "../../models/Estimate.ts"
 import type { PastStep } from "./conversation.ts"
 
@@ -7,13 +10,13 @@ const note = "This result was taken out because the conversation had become too 
 const sizeOf = (step: PastStep): number =>
   JSON.stringify(step.parts).length + step.results.reduce((sum, one) => sum + JSON.stringify(one).length, 0)
 
-/** `window`: how many tokens the model takes; `told`: letters of what it is told in any case. */
+/** `window`: how many tokens the model takes; `told`: characters of the prompt, which always stays. */
 export const fitToWindow = (steps: ReadonlyArray<PastStep>, told: number, window: number): ReadonlyArray<PastStep> => {
   const most = window * carefulLettersPerToken - told
   let size = steps.reduce((sum, step) => sum + sizeOf(step), 0)
   if (size <= most) return steps
   return steps.map((step, at) => {
-    // What has just been done is what it thinks about.
+    // The latest step is kept: the model needs it now.
     if (size <= most || at === steps.length - 1 || step.results.length === 0) return step
     const short = {
       ...step,

@@ -1,16 +1,16 @@
-/** Where what a tool returns comes from, as a model is told beside it (G-15). Pure. */
+/** The source of a tool's result, as the model is told beside it (G-15). Pure. */
 import type { CallRow } from "../../calls/Calls.ts"
 import type { CatalogueTool } from "../../calls/catalogue/Traits.ts"
 import type { PastStep, Source } from "./conversation.ts"
 
-/** Whoever it waited for has answered it. */
+/** The answer came from what the call waited for. */
 const answeredBy: Partial<Record<NonNullable<CallRow["onKind"]>, Source>> = {
   client: "a person",
   run: "an agent",
   reply: "people and agents",
 }
 
-/** As its row alone says it; which tool it was is known by `labelled`. */
+/** From the row alone; `labelled` adds what the tool says. */
 export const sourceOfCall = ({ onKind }: Pick<CallRow, "onKind">): Source =>
   (onKind === null ? undefined : answeredBy[onKind]) ?? "a tool"
 
@@ -20,7 +20,7 @@ const sourceOfTool = ({ resultSource, tool: { definition } }: Pick<CatalogueTool
   return definition.executionType === "gateway" || definition.executionType === "external" ? "outside" : "a tool"
 }
 
-/** Tools that are gone meanwhile are tools all the same. */
+/** A tool that no longer exists still counts as a tool. */
 export const labelled = <Step extends PastStep>(
   steps: ReadonlyArray<Step>,
   tools: ReadonlyArray<Pick<CatalogueTool, "tool" | "resultSource">>,

@@ -1,4 +1,4 @@
-/** What an agent is told of itself before anything else. Pure. */
+/** What an agent is told about itself before anything else. Pure. */
 
 export interface Section {
   readonly name: string
@@ -8,11 +8,11 @@ export interface Section {
 export interface SystemInput {
   readonly name: string
   readonly persona: string | null
-  /** What it always remembers, each under its label: blocks, goals, memories, plans. */
+  /** Its core memory, each part with a label: blocks, goals, memories, plans. */
   readonly memory: ReadonlyArray<Section>
-  /** How its toolset is used, in its own words. */
+  /** How its toolset is used, in the toolset's own words. */
   readonly guidance: ReadonlyArray<string>
-  /** What it says last is its answer: in a chat of its own, and to whoever called it. */
+  /** Its last message is its answer: in its chat session, and to the run that called it. */
   readonly speaks: boolean
 }
 

@@ -1,4 +1,4 @@
-/** What has happened, as an agent is told of it: what woke it, what was said before, and what else it works on. Pure. */
+/** What has happened, as an agent is told: what woke it, what was said before, and what else it works on. Pure. */
 import type { PrincipalKind, Provenance } from "@stoa/contract"
 import { fenced, fenceRule, inLine, markFor } from "../../models/Fence.ts"
 
@@ -8,7 +8,7 @@ export interface PromptMessage {
   readonly author: { readonly id: string; readonly name: string; readonly kind: PrincipalKind }
   readonly text: string
   readonly provenance: Provenance
-  /** A visible call: what was done, in a line. */
+  /** A visible call, summarised in a line. */
   readonly call: string | null
   readonly replyTo: string | null
   readonly seen: boolean
@@ -19,7 +19,7 @@ export interface PromptTrigger {
   readonly message: string | null
   readonly text: string
   readonly author: { readonly id: string; readonly name: string; readonly kind: PrincipalKind } | null
-  /** Whether whoever wrote it waits for the answer. */
+  /** Whether its author waits for the answer. */
   readonly waits: boolean
 }
 
@@ -32,10 +32,10 @@ export interface UserInput {
     readonly kind: string
     readonly members: ReadonlyArray<{ readonly name: string; readonly kind: PrincipalKind }>
   } | null
-  /** A thread in place of the whole space. */
+  /** A thread instead of the whole space. */
   readonly thread: boolean
   readonly history: ReadonlyArray<PromptMessage>
-  /** What whoever called it was told. */
+  /** What the run that called it was told. */
   readonly context?: string | null
   readonly others: ReadonlyArray<{ readonly id: string; readonly state: string; readonly summary: string }>
 }
@@ -78,7 +78,7 @@ const triggerLines = (mark: string, { author, kind, message, text, waits }: Prom
       : kind === "service"
         ? "An outside service called you"
         : "You were called"
-  // Whose words they are, not who delivers them: the house says nothing of its own here.
+  // Names the author of the words, not who delivers them: the house itself says nothing here.
   const from = kind === "service" || author === null ? words.outside : authors[author.kind]
   return [`${who}. What it says:`, fenced(mark, "message", { author: author?.name, from }, text)]
 }

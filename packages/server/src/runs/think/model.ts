@@ -1,4 +1,4 @@
-/** One thought of a run whose agent thinks with a model: asked, asked again, and then the next model of its list. */
+/** One model request of a run: retried, and then sent to the next model of the agent's list. */
 import type { LanguageModelV4CallOptions, LanguageModelV4FunctionTool } from "@ai-sdk/provider"
 import type { ModelPrice } from "@stoa/contract"
 import { Data, Effect } from "effect"
@@ -10,13 +10,13 @@ import type { ModelOutput, OutputDelta } from "../../models/ModelOutput.ts"
 import { conversation, type PastStep } from "../prompt/conversation.ts"
 import { fitToWindow } from "../prompt/fit.ts"
 
-/** It cannot think, whatever is tried: the run ends with these words. */
+/** No model gave an answer: the run ends with this message. */
 class ThinkFailure extends Data.TaggedError("ThinkFailure")<{
   readonly message: string
   readonly stop: "error" | "no_answer"
 }> {}
 
-/** Why one model of the list was of no use. */
+/** Why one model of the list failed. */
 interface Fault {
   readonly message: string
   readonly unanswered: boolean
@@ -33,22 +33,22 @@ export interface ThoughtInput {
   readonly told: ReadonlyArray<{ readonly kind: "system" | "user"; readonly body: string }>
   readonly steps: ReadonlyArray<PastStep>
   readonly tools: ReadonlyArray<LanguageModelV4FunctionTool>
-  /** What a scripted model looks at beside the prompt. */
+  /** What a scripted model sees besides the prompt. */
   readonly scene: Readonly<Record<string, unknown>>
-  /** What is left of the run's tokens. */
+  /** The tokens left in the run's limit. */
   readonly mostTokens: number | undefined
 }
 
 const tries = 3
-/** Whoever asks to be left alone for longer is left to the next model, or to a retry by hand. */
+/** If a provider asks for a longer pause, the next model is tried, or the run can be retried by hand. */
 const longestWaitMs = 60_000
 const firstWaitMs = 500
 
-/** A model without a price costs nothing. Of what it was told, what the provider had kept may be cheaper. */
+/** A model without a price costs nothing. Cached input may be cheaper. */
 const costOf = (price: ModelPrice | undefined, usage: ModelOutput["usage"]): number => {
   if (price === undefined) return 0
   const cached = Math.min(usage.cached, usage.in)
-  // A million tokens cost so many dollars, so one costs as many millionths.
+  // Prices are dollars per million tokens, so one token costs that many millionths.
   return Math.round((usage.in - cached) * price.in + cached * (price.cached ?? price.in) + usage.out * price.out)
 }
 
@@ -67,7 +67,7 @@ export const makeThink = Effect.gen(function* () {
     }
   }
 
-  /** Asked again while that may help. What was shown of an answer that broke off is taken back. */
+  /** Retries while that may help. The shown part of an interrupted answer is withdrawn. */
   const askOne = (
     access: Access,
     input: ThoughtInput,

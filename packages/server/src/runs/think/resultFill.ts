@@ -1,6 +1,6 @@
 /**
- * What the last call gave, as the rules of a scripted model may speak of it: `{{result}}`, `{{result.field}}`, and
- * `{{result.list}}`, a line for each thing in its list. Pure.
+ * The last call's result in the rules of a scripted model: `{{result}}`, `{{result.field}}`, and
+ * `{{result.list}}`, a line for each item of its list. Pure.
  */
 
 const longest = 400
@@ -9,11 +9,11 @@ const cut = (text: string): string => (text.length > longest ? `${text.slice(0, 
 const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** A server's tool gives its structure beside the text that says the same. */
+/** A server's tool returns structured content beside the text that says the same. */
 const valueIn = (output: unknown): unknown =>
   isFields(output) && "structuredContent" in output ? output["structuredContent"] : output
 
-/** What a list holds, a line each. */
+/** The items of a list, a line each. */
 const linesOf = (value: unknown): string | undefined => {
   const list: unknown = isFields(value) ? Object.values(value).find((one) => Array.isArray(one)) : value
   if (!Array.isArray(list)) return undefined

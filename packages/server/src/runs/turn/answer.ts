@@ -1,6 +1,6 @@
 /**
- * What a program printed last is its answer to whoever wrote to it, where it has sent none itself. Written before the run ends,
- * once: a run that goes on after a crash finds that it has answered.
+ * A program's last output answers those who wrote to it, if it has sent no answer itself. Written once, before the run
+ * ends: a run that continues after a crash sees that it has answered.
  */
 import type { Caller } from "@stoa/contract"
 import { Effect } from "effect"
@@ -19,7 +19,7 @@ export const makeAnswer = Effect.fnUntraced(function* (record: Record) {
   const spaces = yield* Spaces
   const messages = yield* Messages
 
-  /** The spaces in which a person has said something to this run, and it nothing since. */
+  /** The spaces in which a person wrote to this run and it has not written since. */
   const unanswered = (row: RunRow) =>
     Effect.map(
       Effect.orDie(
@@ -33,7 +33,7 @@ export const makeAnswer = Effect.fnUntraced(function* (record: Record) {
       (rows) => rows.map(({ space }) => space),
     )
 
-  /** Agents of its team that wait for an answer and got none: what it printed is the answer. */
+  /** Agents of its team that still wait for an answer: its output is the answer. */
   const awaited = Effect.fnUntraced(function* (row: RunRow, triggers: ReadonlyArray<TriggerRow>) {
     const asked = triggers.filter((one) => one.message !== null && envelopeOf(one)?.kind === "request")
     if (asked.length === 0) return []
@@ -42,7 +42,7 @@ export const makeAnswer = Effect.fnUntraced(function* (record: Record) {
       sql<{ message: string }>`SELECT w.message FROM waits w JOIN wait_parties p ON p.wait = w.id
         WHERE w.state = 'open' AND p.principal = ${row.agent} AND p.state = 'awaited' AND ${sql.in("w.message", ids)}`,
     )
-    // One that it has answered a moment ago may not have been heard yet.
+    // A reader may not have processed an answer from a moment ago.
     const said = yield* Effect.orDie(
       sql<{ replyTo: string }>`SELECT reply_to FROM messages WHERE run = ${row.id} AND reply_to IS NOT NULL`,
     )
@@ -72,7 +72,7 @@ export const makeAnswer = Effect.fnUntraced(function* (record: Record) {
         const space = yield* spaces.get(where, viewer)
         yield* record.because(row, journal.transact(messages.post(space, viewer, { text }, { run: row.id })))
       }).pipe(
-        // A space that takes no more posts costs the run its answer, not its end.
+        // If a space takes no more posts, the run has no answer, but ends.
         Effect.catch((error) => Effect.logWarning(`Run ${row.id} could not answer: ${error.message}`)),
       )
   })

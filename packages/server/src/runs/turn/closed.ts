@@ -1,4 +1,4 @@
-/** What a wait that hangs on a run has come to, in names: who has answered what, and who will not. */
+/** The outcome of a wait that belongs to a run, with names: who has answered what, and who will not. */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { nameInMail, ClosedRequest } from "./mail.ts"

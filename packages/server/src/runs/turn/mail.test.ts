@@ -18,9 +18,9 @@ it("a line stands below its heading; what has more lines stands between tags tha
   ]) {
     const mark = /carry the mark (\w{8})\./.exec(told)![1]!
     assert.include(told, `:\n<text:${mark}>${forged}</text:${mark}>`)
-    // Whoever reads the first line knows what came, however many lines there are.
+    // The first line says what came, however many lines there are.
     assert.match(told, /^(Message from worker|Reply from worker|Result of read|Your last turn was cut off)/)
-    // Outside of the tags nobody but the house speaks.
+    // Outside the tags only the house speaks.
     assert.notInclude(told.replaceAll(new RegExp(`<text:${mark}>.*?</text:${mark}>`, "gs"), ""), "USER")
   }
 })

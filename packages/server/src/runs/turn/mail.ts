@@ -1,26 +1,27 @@
 /**
- * What a program is told at the beginning of a turn: its mail, what has come since, or that it was cut off. A text of others is
- * the one line below its heading, or stands between tags that no text can write, so that none passes for the house's. Pure.
+ * What a program is told at the beginning of a turn: its mail, what has come since, or that it was interrupted. Texts
+ * of others are one line below their heading, or stand between tags that no text can contain, so that none can pass for
+ * the house's. Pure.
  */
 import { fenced, fenceRule, inLine, markFor } from "../../models/Fence.ts"
 
 export interface Mail {
-  /** The sender's name; nobody's, where a plan or a service woke it. */
+  /** The sender's name; null if a plan or a service woke it. */
   readonly from: string | null
   readonly kind: string
   readonly message: string | null
   readonly text: string
-  /** What it answers. */
+  /** The message it answers. */
   readonly replyTo?: string | null
 }
 
-/** What somebody is called in mail: in a team the human has one name, whoever it is (S3-37). */
+/** How a principal is named in mail: in a team, every person has the same name (S3-37). */
 export const nameInMail =
   (isTeam: boolean) =>
   ({ kind, name }: { readonly kind: string; readonly name: string }): string =>
     isTeam && kind === "person" ? "USER" : name
 
-/** What a sync request has come to. */
+/** The outcome of a sync request. */
 export interface ClosedRequest {
   readonly message: string
   readonly replies: ReadonlyArray<{ readonly from: string; readonly text: string }>
@@ -29,23 +30,26 @@ export interface ClosedRequest {
   readonly state: string
 }
 
-/** A call that was not waited for. */
+/** A call whose result came later. */
 interface LateResult {
   readonly call: string
   readonly tool: string
   readonly text: string
 }
 
-/** Seeds promise bare uuids. */
+/** The seeds promise bare UUIDs. */
 const bare = (id: string): string => id.slice(id.indexOf("_") + 1)
 
-/** Whatever a reader may take for the end of a line, or for a tag. */
+/** Without anything that could be taken for the end of a line, or for a tag. */
 const isPlain = (text: string): boolean => !/[\n\r\v\f\x85\u2028\u2029]|^\s*</.test(text)
 
-/** Writes a text of somebody's. */
+/** Formats a text written by somebody else. */
 type Write = (text: string) => string
 
-/** All that is told at once has one mark, which is named at the end where it is used: what a program reads begins with a heading. */
+/**
+ * All texts of one turn share a mark, which is explained at the end if it is used: what a program reads begins with a
+ * heading.
+ */
 const told = (texts: ReadonlyArray<string>, body: (write: Write) => string): string => {
   if (texts.every(isPlain)) return body((text) => text)
   const mark = markFor(texts)
@@ -64,7 +68,7 @@ const mailWith = (mail: ReadonlyArray<Mail>, write: Write): string => mail.map((
 
 export const mailText = (mail: ReadonlyArray<Mail>): string => told(textsOf(mail), (write) => mailWith(mail, write))
 
-/** Who is not heard of any more is said in words of the house, so that nobody waits for ever (S3-20). */
+/** The house says who will not answer, so that nobody waits forever (S3-20). */
 const missingText = (message: string, { name, why }: ClosedRequest["missing"][number]): string =>
   `No reply from ${inLine(name)} (to message ${bare(message)}):\n${why}`
 
@@ -78,11 +82,11 @@ const lateText = ({ call, text, tool }: LateResult, write: Write): string =>
   `Result of ${inLine(tool)} (call ${call}):\n${write(text)}`
 
 export interface News {
-  /** The turn before was cut off: what it did by then. */
+  /** The previous turn was interrupted: what it had done by then. */
   readonly cut?: { readonly why: string; readonly calls: ReadonlyArray<string>; readonly mail: ReadonlyArray<Mail> }
   readonly closed: ReadonlyArray<ClosedRequest>
   readonly late: ReadonlyArray<LateResult>
-  /** How many messages lie in its inbox. */
+  /** How many messages are in its inbox. */
   readonly inbox: number
 }
 

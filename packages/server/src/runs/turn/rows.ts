@@ -1,4 +1,7 @@
-/** What is written of a program's turn. It cannot be repeated, so it is written before it begins, and again when it ended. */
+/**
+ * What is recorded of a program's turn. It cannot be repeated, so it is written before it begins, and again when it has
+ * ended.
+ */
 import type { PrincipalId } from "@stoa/contract"
 import { DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -14,9 +17,9 @@ export interface NewTurn {
   readonly number: number
   readonly model: string
   readonly told: ReadonlyArray<PromptRow>
-  /** Waits whose end it is told now. */
+  /** Waits whose outcome it is told now. */
   readonly waits: ReadonlyArray<string>
-  /** How long its token may live, whatever happens. */
+  /** The longest life of its token. */
   readonly seconds: number
 }
 
@@ -33,7 +36,7 @@ export const makeTurnRows = Effect.fnUntraced(function* (record: Record) {
       (rows) => rows.length > 0,
     )
 
-  /** The token it comes in with; nothing, where the run is no longer ours. */
+  /** The token of the turn; undefined if the run is no longer ours. */
   const begin = ({ model, number, row, seconds, told, waits }: NewTurn) =>
     record.because(
       row,
@@ -81,7 +84,7 @@ export const makeTurnRows = Effect.fnUntraced(function* (record: Record) {
       row,
       journal.transact(
         Effect.gen(function* () {
-          // Its own alone: whoever has the run now may have begun the next.
+          // Only its own token: the process that has the run now may have begun the next turn.
           yield* tokens.closeTurn(row.id, number)
           const moved = yield* Effect.orDie(sql`UPDATE runs SET step = ${number},
             attempts = ${state === "said" ? 0 : sql`attempts`},

@@ -1,6 +1,6 @@
 /**
- * A turn of an agent that is a program: the same step of the same run, thought by a process. The program makes its calls
- * itself, at the MCP door, with a token that ends with the turn; when it has ended, the rows say what is next.
+ * A turn of an agent that is a program: the same step of the same run, carried out by a process. The program makes its
+ * calls itself, at the MCP door, with a token that ends with the turn; after it, the rows say what is next.
  */
 import type { Agent, Caller } from "@stoa/contract"
 import { Effect } from "effect"
@@ -21,7 +21,7 @@ import { makeTurnRows } from "./rows.ts"
 export const programOf = (model: string | null): string | undefined =>
   model?.startsWith("program:") === true ? model.slice("program:".length) : undefined
 
-/** What a run knows beside its steps: what it still waits for, and what has come and was not told yet. */
+/** What a run has besides its steps: open waits, and outcomes that it was not told yet. */
 export interface PendingNews {
   readonly waits: number
   readonly closed: ReadonlyArray<ClosedRow>
@@ -42,7 +42,7 @@ export interface TurnWork {
   readonly calls: ReadonlyArray<CallRow>
 }
 
-/** A call that took longer than a program is held, or waited: its answer said so, and its result is told. */
+/** A call that took longer than this, or waited, returned to the program early: its result is told in the next turn. */
 const heldMs = 4500
 const isLate = (call: CallRow): boolean =>
   call.settledAt !== null && (call.onKind !== null || Date.parse(call.settledAt) - Date.parse(call.createdAt) >= heldMs)
@@ -54,7 +54,7 @@ const resultText = (row: CallRow): string => {
   return typeof output === "string" ? output : JSON.stringify(output ?? null)
 }
 
-/** What a program's calls are told with, where its turn was cut off. */
+/** How a call is listed after an interrupted turn. */
 const callLine = (row: CallRow): string => `${row.tool} (call ${row.id}): ${row.state}`
 
 export const makeTurn = Effect.fnUntraced(function* (record: Record) {
@@ -91,7 +91,7 @@ export const makeTurn = Effect.fnUntraced(function* (record: Record) {
     })
   })
 
-  /** What is beside the steps, looked at when they have come to their end. */
+  /** Waits and late results besides the steps, read when the steps are complete. */
   const beside = Effect.fnUntraced(function* (work: TurnWork) {
     const { row, steps } = work
     const last = steps.at(-1)
@@ -139,7 +139,7 @@ export const makeTurn = Effect.fnUntraced(function* (record: Record) {
     })
   })
 
-  /** What it is told now, as rows: the whole prompt at first, then what has come. */
+  /** What it is told now, as rows: first the whole prompt, then what has come. */
   const toldNow = Effect.fnUntraced(function* (
     work: TurnWork,
     agent: Agent,
@@ -170,7 +170,7 @@ export const makeTurn = Effect.fnUntraced(function* (record: Record) {
     ] satisfies ReadonlyArray<PromptRow>
   })
 
-  /** The turn that a dead house left is over: it is said to be cut, and never repeated in silence. */
+  /** The turn of a dead house is over: it is marked as interrupted, and never silently repeated. */
   const cut = (row: RunRow, number: number) =>
     rows.change(
       row,
@@ -181,7 +181,7 @@ export const makeTurn = Effect.fnUntraced(function* (record: Record) {
       undefined,
     )
 
-  /** How the run ends, if it does; undefined: it goes on. `false`: it is no longer ours. */
+  /** How the run ends, if it does; undefined: it continues. `false`: it is no longer ours. */
   const take = Effect.fn("Run.turn")(function* (
     work: TurnWork,
     agent: Agent,
@@ -205,7 +205,7 @@ export const makeTurn = Effect.fnUntraced(function* (record: Record) {
     if (token === undefined) return false
     const request = { agent, thinker, run: row.id, step: number, system, session, url, token, text: told.at(-1)!.body }
     const ended = yield* Effect.result(programs.turn(request, show)).pipe(
-      // Stopped by others: its token is dead, and its step says what it was.
+      // Stopped by others: its token is dead, and its step says so.
       Effect.onInterrupt(() => cut(row, number)),
     )
     const heard: Partial<TurnSaid> & { readonly text: string } =
@@ -220,7 +220,7 @@ export const makeTurn = Effect.fnUntraced(function* (record: Record) {
     return ended._tag === "Failure" ? ({ stop: "error", failure: ended.failure.message } satisfies RunEnd) : undefined
   })
 
-  /** What it printed last. */
+  /** Its last output. */
   const answer = Effect.fnUntraced(function* ({ row, steps, triggers }: TurnWork, caller: Caller["Service"]) {
     const text = (steps.at(-1)?.parts ?? []).flatMap((part) => (part.type === "text" ? [part.text] : [])).join("")
     yield* answerWith(row, triggers, caller, text.trim())

@@ -1,4 +1,7 @@
-/** Events that woke nobody, however often they were tried. The reader went on; somebody looks at them here (G-24). */
+/**
+ * Events that a reader could not handle, however often it tried. The reader continued; a person looks at them here
+ * (G-24).
+ */
 import { DeadLetter, Missing, type Page, WrongState } from "@stoa/contract"
 import { Cause, Context, DateTime, Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -33,9 +36,9 @@ const letterFrom = ({ at, subject, ...row }: Row): DeadLetter =>
 export class DeadLetters extends Context.Service<
   DeadLetters,
   {
-    /** Those that are open, the oldest first. */
+    /** The open ones, oldest first. */
     readonly list: Effect.Effect<Page<DeadLetter>>
-    /** Handles it now, as if it had just happened. It stays open, with its new failure, where that does not help. */
+    /** Handles it now, as if it had just happened. If that fails, it stays open, with the new failure. */
     readonly retry: (id: string) => Effect.Effect<DeadLetter, Missing | WrongState>
     readonly dismiss: (id: string) => Effect.Effect<DeadLetter, Missing | WrongState>
   }
@@ -56,7 +59,7 @@ export class DeadLetters extends Context.Service<
         return row
       })
 
-      /** Of two who close it at once, one does. */
+      /** If two close it at once, one succeeds. */
       const close = Effect.fnUntraced(function* (row: Row, state: "retried" | "dismissed") {
         const rows = yield* Effect.orDie(
           sql<Row>`UPDATE dead_letters SET state = ${state} WHERE id = ${row.id} AND state = 'open' RETURNING *`,

@@ -1,10 +1,10 @@
-/** Removes runs whose days are over, with their steps, what their models were told, what woke them and what they waited for. */
+/** Removes expired runs with their steps, prompts, triggers and waits. */
 import { DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { withinADay } from "../../store/Moment.ts"
 import { retentionLayer } from "../../store/journal/retention/Retention.ts"
 
-/** So many go in one transaction, so that the writer is never held for long. */
+/** How many are removed in one transaction, so that the writer is never held for long. */
 const atOnce = 200
 
 const clean = (days: number) =>
@@ -15,7 +15,7 @@ const clean = (days: number) =>
     const before = withinADay(oldest[0]?.at ?? undefined, term)
 
     const step = Effect.gen(function* () {
-      // A run that another still waits for, or is part of, stays until that one goes.
+      // A run that another still waits for, or is part of, is kept until that one is removed.
       const rows = yield* sql<{ id: string }>`SELECT r.id FROM runs r WHERE r.ended_at < ${before}
         AND NOT EXISTS (SELECT 1 FROM runs o WHERE o.root = r.id AND o.id <> r.id AND (o.ended_at IS NULL OR o.ended_at >= ${before}))
         ORDER BY r.ended_at LIMIT ${atOnce}`

@@ -1,6 +1,6 @@
 /**
- * Looks once a minute for what must never be, puts it right and counts it: whatever waits, waits for something that can still
- * come. What it finds is a fault of ours or of a lost notice; the doctor shows how often.
+ * Looks once a minute for states that must not exist, repairs and counts them: whatever waits must wait for something
+ * that can still come. A finding means a bug or a lost notice; the doctor shows how often.
  */
 import { Clock, Context, DateTime, Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -15,14 +15,14 @@ import { Dispatch } from "../working/Dispatch.ts"
 import { inState } from "../../store/database/States.ts"
 
 const every = Duration.minutes(1)
-/** What is younger may be on its way. */
+/** Younger rows may be in progress. */
 const patience = Duration.minutes(1)
 const most = 100
 
 export class Watchdog extends Context.Service<
   Watchdog,
   {
-    /** One look; how often each thing was put right. */
+    /** One check; returns how often each thing was repaired. */
     readonly look: Effect.Effect<Readonly<Record<string, number>>>
   }
 >()("server/runs/upkeep/Watchdog") {
@@ -40,7 +40,7 @@ export class Watchdog extends Context.Service<
         Effect.map(Effect.orDie(query), (rows) => (rows as ReadonlyArray<{ readonly id: string }>).map(({ id }) => id))
       const openCall = sql`c.state IN ('received', 'waiting', 'running')`
 
-      /** Each in a transaction of its own: one that cannot be put right does not keep the others. */
+      /** Each in its own transaction: one that cannot be repaired does not block the others. */
       const each = (found: ReadonlyArray<string>, repair: (id: string) => Effect.Effect<unknown, never, Transaction>) =>
         Effect.map(
           Effect.forEach(found, (id) =>
@@ -51,7 +51,8 @@ export class Watchdog extends Context.Service<
           (done) => done.reduce<number>((sum, one) => sum + one, 0),
         )
 
-      // CROSS JOIN: SQLite begins with the first table, of which few rows are open. LIMIT alone would have it read the other.
+      // CROSS JOIN: SQLite starts with the first table, which has few open rows. With LIMIT alone it would read the
+      // other.
       const checks: Readonly<Record<string, (before: string) => Effect.Effect<number>>> = {
         "a run that waits for nothing": () =>
           Effect.flatMap(

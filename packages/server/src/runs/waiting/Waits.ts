@@ -1,7 +1,7 @@
 /**
- * Who waits for whose answer. A wait is written in the transaction that posts the message it waits on, so that no answer can be
- * older than its wait; it ends by answers, by its deadline, when nobody is left who could answer, or by somebody who releases
- * it. Then the call that waited is finished.
+ * Who waits for whose answer. A wait is written in the transaction that posts its message, so that no answer can be
+ * older than its wait. It ends by answers, by its deadline, when nobody is left who could answer, or when somebody
+ * releases it. Then the waiting call is finished.
  */
 import {
   type Message,
@@ -41,7 +41,7 @@ import {
 
 export const waitPurpose = "wait"
 
-/** A message that has answered, for whoever waited for it. */
+/** A message that has answered, for the agent that waited for it. */
 interface Reply {
   readonly messageId: string
   readonly authorId: string
@@ -52,51 +52,54 @@ interface Reply {
 export interface WaitRequest {
   readonly space: Space
   readonly message: Message
-  /** How many of those who are mentioned must answer: all of them, unless it says otherwise. */
+  /** How many of the mentioned principals must answer; by default all. */
   readonly needed?: number
-  /** How long, in milliseconds; the usual time of its profile, unless it says otherwise. */
+  /** How long, in milliseconds; by default the time of its profile. */
   readonly milliseconds?: number
-  /** Who is waited for, where that is not said by mentions. */
+  /** Who is waited for, if not the mentioned principals. */
   readonly parties?: ReadonlyArray<PrincipalId>
-  /** The call is done at once: the wait hangs on the run, and what comes of it is the run's next message (S3-12). */
+  /** The call is done at once: the wait belongs to the run, and its outcome is the run's next message (S3-12). */
   readonly hangs?: true
 }
 
 export class Waits extends Context.Service<
   Waits,
   {
-    /** Opens a wait for the call that posts; gives its id, or says in a sentence why it may not wait. */
+    /** Opens a wait for the call that posts; returns its id, or fails with a sentence if it may not wait. */
     readonly open: (call: HandlerCall, wanted: WaitRequest) => Effect.Effect<string, WrongState, Transaction>
-    /** What a message means for those who wait in its space: the agents whose wait it answered. */
+    /** Applies a message to the waits in its space; returns the agents whose wait it answered. */
     readonly hear: (
       message: Message,
-      /** Only a reply answers: in a team what is said to others answers nobody. */
+      /** Only a reply answers: in a team, messages to others answer nobody. */
       strict?: boolean,
     ) => Effect.Effect<ReadonlySet<string>, never, Transaction>
     /** The oldest open request of one agent to another: the message that waits for an answer (S3-17). */
     readonly oldest: (waiting: PrincipalId, awaited: PrincipalId) => Effect.Effect<MessageId | undefined>
-    /** Whether something that hangs on a run is still awaited. */
+    /** Whether a wait that belongs to a run is still open. */
     readonly isWaiting: (run: string) => Effect.Effect<boolean>
-    /** Whether somebody waits for the answer to a message. */
+    /** Whether anybody waits for the answer to a message. */
     readonly isAwaited: (message: string) => Effect.Effect<boolean>
-    /** Those who would wait for each other in a ring, if one waited for some; nobody, where there is none (S3-11). */
+    /**
+     * The principals that would wait for each other in a ring if one waited for some others; empty if there is no ring
+     * (S3-11).
+     */
     readonly ring: (
       waiting: PrincipalId,
       awaited: ReadonlyArray<PrincipalId>,
-      /** A request that is answered in the same moment does not wait for the one who answers any more. */
+      /** A request that this very message answers no longer counts as waiting for its author. */
       answered?: string,
     ) => Effect.Effect<ReadonlyArray<PrincipalId>>
-    /** Somebody will not answer any more. `message`: the one that woke it; none, where it has left. */
+    /** A principal will not answer any more. `message`: the one that woke it; undefined if it has left. */
     readonly silence: (
       principal: string,
       state: "silent" | "gone",
       message?: string | null,
     ) => Effect.Effect<void, never, Transaction>
-    /** Somebody has left a space, will not answer there, and is not answered there any more. */
+    /** A principal has left a space: it will not answer there, and gets no answers there. */
     readonly leave: (principal: string, space: string) => Effect.Effect<void, never, Transaction>
-    /** The time is over. */
+    /** The deadline has passed. */
     readonly expire: (wait: string) => Effect.Effect<void, never, Transaction>
-    /** Whoever waited is gone: nobody is told. */
+    /** The waiting run is gone: nobody is told. */
     readonly cancelOf: (run: string) => Effect.Effect<void, never, Transaction>
     readonly list: (reader: Reader) => Effect.Effect<Page<RunWait>>
     readonly release: (id: string, reader: Reader) => Effect.Effect<RunWait, Missing | WrongState>
@@ -114,7 +117,7 @@ export class Waits extends Context.Service<
       const record = yield* makeRecord
       const { partiesOf, shown } = makeHistory(sql)
 
-      /** Whether whoever waits there may read there now: what is said behind its back is no answer to it. */
+      /** Whether the waiting agent may read there now: a message that it cannot see is no answer. */
       const reads = ({ agent, space }: WaitRow): Effect.Effect<boolean> =>
         grants.viewerNow(agent, "spaces").pipe(
           Effect.flatMap((viewer) => spaces.get(space, viewer)),
@@ -129,7 +132,7 @@ export class Waits extends Context.Service<
         )
       })
 
-      /** Ends a wait, and the call that waited with what has come. */
+      /** Ends a wait, and finishes its call with what has come. */
       const close = Effect.fnUntraced(function* (row: WaitRow, state: WaitState) {
         const now = yield* DateTime.now
         const closed = yield* Effect.orDie(sql`UPDATE waits SET state = ${state}, closed_at = ${DateTime.formatIso(now)}
@@ -246,7 +249,7 @@ export class Waits extends Context.Service<
             yield* close(waited, "released")
             continue
           }
-          // Nobody goes on with it: whoever waited outside of a run finds it in its inbox.
+          // A wait outside of a run resumes nothing: its agent finds the answer in its inbox.
           if (waited.call !== noCall || waited.run !== null) woken.add(agent)
           yield* Effect.orDie(sql`UPDATE wait_parties SET state = 'replied', message = ${message.id}
             WHERE wait = ${hit.id} AND principal = ${heard.author} AND state = 'awaited'`)

@@ -1,7 +1,7 @@
 /**
- * A search for waits that nobody ends: random trees whose agents ask, answer, broadcast, gather, fail, are stopped and leave,
- * under random schedules and a clock of the test. What is decided is decided by the pure functions of this room; around them
- * stands what the readers of the journal do with it, in memory.
+ * A search for waits that never end: random trees whose agents ask, answer, broadcast, gather, fail, are stopped and
+ * leave, under random schedules and a test clock. The decisions are made by the pure functions of this room; the work
+ * of the journal's readers is simulated in memory.
  */
 import { assert, describe, it } from "vitest"
 import { times } from "../../../../../test/long.ts"
@@ -29,7 +29,7 @@ interface Wait {
 interface Run {
   state: "queued" | "running" | "waiting"
   triggers: Array<Mail>
-  /** What it was told beside its triggers: replies, which may be requests themselves. */
+  /** What it was told besides its triggers: replies, which may be requests themselves. */
   turns: number
 }
 
@@ -37,7 +37,7 @@ interface Agent {
   readonly name: string
   readonly parent: string | null
   gone: boolean
-  /** Mail of a turn that failed lies there without waking anybody. */
+  /** Mail of a failed turn stays there without waking the agent. */
   kept: Array<Mail>
   inbox: Array<Mail>
   run: Run | undefined
@@ -75,7 +75,7 @@ const world = (seed: number, rule = true) => {
       .filter((other) => other.name === self.parent || other.parent === self.name)
       .concat(siblings(self))
   const open = () => waits.filter(({ state }) => state === "open")
-  /** `answered` by `who` in the same moment: the asker waits no longer for it, and for nobody, if that was enough. */
+  /** If `who` answers now, the asker no longer waits for it, and for nobody if that was enough. */
   const edges = (answeredBy?: string, replyTo: string | null = null) =>
     open().flatMap(({ agent, message, needed, parties, replies }) =>
       message === replyTo && needed <= replies.length + 1
@@ -113,7 +113,7 @@ const world = (seed: number, rule = true) => {
     agent.inbox = []
   }
 
-  /** A message has come: it answers a wait, joins a run that has not begun, starts one, or lies in the inbox. */
+  /** A message arrives: it answers a wait, joins a queued run, starts one, or stays in the inbox. */
   const arrive = (to: Agent, mail: Mail): void => {
     const mine = open().filter(({ agent }) => agent === to.name)
     const heard = { ...mail, author: mail.from, authorKind: "agent" as const, mentions: [] }
@@ -175,7 +175,7 @@ const world = (seed: number, rule = true) => {
     }
     if (dice < 0.85 && asked !== undefined) {
       const back = near.find(({ name }) => name === asked.agent)
-      // A reply may be a request of its own.
+      // A reply may itself be a request.
       if (back !== undefined) return send(self, [back], asked.message, next() < 0.25 ? 1 : 0)
     }
     if (dice < 0.93) {
@@ -184,7 +184,7 @@ const world = (seed: number, rule = true) => {
     }
   }
 
-  /** The turn is over: what is next is what the rows say. */
+  /** The turn is over: the rows say what is next. */
   const endTurn = (self: Agent): void => {
     const run = self.run!
     const mine = waits.filter(({ agent }) => agent === self.name)
@@ -266,7 +266,7 @@ describe("deadlock search", () => {
       total.expired += expired
       total.waits += waits
     }
-    // It has been where it was to go.
+    // The schedules covered all of these cases.
     for (const count of Object.values(total)) assert.isAbove(count, schedules / 20)
   })
 
@@ -274,7 +274,7 @@ describe("deadlock search", () => {
     const stuck = Array.from({ length: 500 }, (_, seed) => {
       const { edges, open, run } = world(seed, false)
       run()
-      // Whoever is stuck is in a ring, or waits for one who is.
+      // A stuck agent is in a ring, or waits for one that is.
       if (open().length > 0) assert.isAbove(findWaitCycles(edges()).size, 0)
       return open().length
     })

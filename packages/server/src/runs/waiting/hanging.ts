@@ -1,15 +1,15 @@
-/** Waits that hang on a run and not on a call: a team's requests. Who waits for whom, and since when. */
+/** Waits that belong to a run and not to a call: a team's requests. Who waits for whom, and since when. */
 import type { MessageId, PrincipalId } from "@stoa/contract"
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { lockName } from "../../store/database/Locks.ts"
 import { findWaitPath } from "./waiting.ts"
 
-/** In place of a call: the wait hangs on its run. */
+/** Instead of a call id: the wait belongs to its run. */
 export const noCall = ""
 
 export const makeHanging = (sql: SqlClient.SqlClient) => {
-  /** Who has answered owes nothing more, also where the answer was not heard yet: the reader comes a moment later. */
+  /** A principal that has answered owes nothing more, even if the reader has not processed the answer yet. */
   const owed = sql`p.state = 'awaited'
     AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.reply_to = w.message AND m.author = p.principal)`
 
@@ -36,7 +36,7 @@ export const makeHanging = (sql: SqlClient.SqlClient) => {
     )
 
   const ring = Effect.fnUntraced(function* (waiting: PrincipalId, awaited: ReadonlyArray<PrincipalId>, without = "") {
-    // Two who asked each other at the same moment would both find nothing.
+    // Two principals that ask each other at the same moment would both find no ring.
     yield* Effect.orDie(lockName(sql, "waits", "ring"))
     const edges = yield* Effect.orDie(
       sql<{ agent: PrincipalId; principal: PrincipalId }>`SELECT w.agent, p.principal FROM waits w

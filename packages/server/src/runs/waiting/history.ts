@@ -1,4 +1,4 @@
-/** Waits as others see them: who waits for whom now, and whose answers a run has waited for, from when to when. */
+/** Waits for display: who waits for whom now, and whose answers a run has waited for, from when to when. */
 import { type CallId, type PrincipalId, type RunId, RunWait, type SpaceId } from "@stoa/contract"
 import { DateTime, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -37,7 +37,7 @@ export const makeHistory = (sql: SqlClient.SqlClient) => {
   const shown = Effect.fnUntraced(function* (rows: ReadonlyArray<WaitRow>) {
     const parties = yield* partiesOf(rows.map(({ id }) => id))
     const of = (wait: string) => parties.filter((one) => one.wait === wait)
-    // Whoever waits no more is in no ring.
+    // Only open waits can form a ring.
     const rings = findWaitCycles(
       rows
         .filter(({ state }) => state === "open")
@@ -67,7 +67,7 @@ export const makeHistory = (sql: SqlClient.SqlClient) => {
     )
   })
 
-  /** All of one run, the oldest first; of steps that it took over from an earlier run, those of that run. */
+  /** All waits of one run, oldest first; for steps taken over from an earlier run, those of that run. */
   const ofRun = Effect.fnUntraced(function* (run: RunId) {
     const own = yield* Effect.orDie(sql<WaitRow>`SELECT * FROM waits WHERE run = ${run}`)
     const taken = yield* Effect.orDie(
@@ -76,7 +76,7 @@ export const makeHistory = (sql: SqlClient.SqlClient) => {
     )
     const all = [...own, ...taken.map(({ copy, ...row }) => ({ ...row, call: copy }))]
     if (all.length === 0) return []
-    // Who is in a ring is only seen among all who wait.
+    // Rings can only be found among all open waits.
     const others = all.some(({ state }) => state === "open")
       ? yield* Effect.orDie(sql<WaitRow>`SELECT * FROM waits WHERE state = 'open' AND (run IS NULL OR run <> ${run})`)
       : []

@@ -1,5 +1,6 @@
 /**
- * The life of a wait, and of those it waits for, as total tables; and which message answers which wait (X-09). Pure.
+ * The states of a wait, and of the principals it waits for, as total tables; and which message answers which wait
+ * (X-09). Pure.
  */
 import type { PrincipalKind } from "@stoa/contract"
 
@@ -11,23 +12,23 @@ export interface Party {
   readonly state: PartyState
 }
 
-/** `needed`: how many answers are enough. Without parties the first of anybody else's is. */
+/** `needed`: how many answers are enough. Without parties, the first answer of anybody else is. */
 export interface WaitCondition {
   readonly needed: number
   readonly parties: ReadonlyArray<Party>
   readonly replies: number
 }
 
-/** What a wait is now that something came; nothing, while it stays open. */
+/** The state of a wait after something came; undefined while it stays open. */
 export const closedStateOf = ({ needed, parties, replies }: WaitCondition): WaitState | undefined => {
   if (replies >= needed) return "resolved"
   if (parties.length === 0) return undefined
   const left = parties.filter(({ state }) => state === "awaited").length
-  // Whoever is left could not make it enough, or nobody is.
+  // Nobody is left, or too few to reach the needed number.
   return left === 0 || replies + left < needed ? "silent" : undefined
 }
 
-/** What whoever waited is told: seed 001's three words (S1-100). */
+/** How the waiting agent is told: seed 001's three words (S1-100). */
 export const waitResult = (state: WaitState, replies: number): "resolved" | "timeout" | "partial_timeout" =>
   state === "resolved" ? "resolved" : replies > 0 ? "partial_timeout" : "timeout"
 
@@ -35,7 +36,7 @@ export interface OpenWait {
   readonly id: string
   /** Who waits. */
   readonly agent: string
-  /** The message that is to be answered. */
+  /** The message to be answered. */
   readonly message: string
   readonly parties: ReadonlyArray<Party>
 }
@@ -52,8 +53,8 @@ const awaits = ({ parties }: OpenWait, author: string): boolean =>
   parties.length === 0 || parties.some(({ principal, state }) => principal === author && state === "awaited")
 
 /**
- * The wait of one agent that a message answers: the one it replies to; else the oldest that waits for its author. An agent's
- * post that mentions the one who waits is a new matter, and wakes it; a person's is the answer all the same.
+ * The wait of one agent that a message answers: the one it replies to; otherwise the oldest that waits for its author.
+ * An agent's post that mentions the waiting agent is a new matter, and wakes it; a person's is an answer all the same.
  */
 export const findAnsweredWait = (
   waits: ReadonlyArray<OpenWait>,
@@ -89,7 +90,7 @@ export const findWaitCycles = (edges: ReadonlyArray<readonly [from: string, to: 
   return found
 }
 
-/** The way from one of those who would be awaited back to who would wait, by who waits for whom; empty, where there is none. */
+/** The path from one of the awaited principals back to the one that would wait; empty if there is none. */
 export const findWaitPath = <Id extends string>(
   edges: ReadonlyArray<readonly [from: Id, to: Id]>,
   waiting: Id,

@@ -1,6 +1,6 @@
 /**
- * Sub-agents: runs that a call waits for. The parent waits as for any tool, without a slot, so that one slot is enough for any
- * depth. How the child ends is how the call ends; a call that is over ends its child.
+ * Sub-agents: runs that a call waits for. The parent waits as for any tool, without a slot, so that one slot is enough
+ * for any depth. The call ends as the child ends; a call that is over ends its child.
  */
 import type { Agent, CallId, PrincipalId, RunId } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer, Option } from "effect"
@@ -14,7 +14,7 @@ import { limitsFor, profileNameOf } from "../profile.ts"
 import { makeRecord } from "../record.ts"
 import { partsOf, type RunConfig, type RunRow, type StepRow, type PromptRow } from "../rows.ts"
 
-/** So deep agents may call agents. */
+/** The greatest depth of agents that call agents. */
 const deepest = 5
 
 export interface NewChild {
@@ -36,7 +36,7 @@ const textsOf = (value: unknown): ReadonlyArray<string> | undefined => {
   return value === undefined || texts.length === 0 ? undefined : texts
 }
 
-/** What a tool's `agentConfig` says, in the words seeds use. */
+/** A tool's `agentConfig`, with the field names of the seeds. */
 const configIn = (given: Readonly<Record<string, unknown>>): RunConfig => {
   const persona = textOf(given["persona"]) ?? textOf(given["instructions"]) ?? textOf(given["systemPrompt"])
   const models = textsOf(given["model"])
@@ -51,13 +51,13 @@ const configIn = (given: Readonly<Record<string, unknown>>): RunConfig => {
 export class Children extends Context.Service<
   Children,
   {
-    /** Starts a run that a call waits for; a sentence, where it cannot. */
+    /** Starts a run that a call waits for; fails with a sentence if it cannot. */
     readonly start: (child: NewChild) => Effect.Effect<RunId, string, Transaction>
-    /** A configured sub-agent was called: its run is made, once. */
+    /** A configured sub-agent was called: creates its run, once. */
     readonly called: (call: string) => Effect.Effect<void, never, Transaction>
-    /** A run has ended: so does the call that waited for it. */
+    /** A run has ended: ends the call that waited for it. */
     readonly ended: (run: string) => Effect.Effect<void, never, Transaction>
-    /** A call is over: so is the run it waited for. */
+    /** A call is over: ends the run it waited for. */
     readonly abandoned: (call: string, why: string) => Effect.Effect<void, never, Transaction>
   }
 >()("server/runs/Children") {

@@ -1,6 +1,6 @@
 /**
- * The inbox of an agent of a team: messages for it that no run has taken. They are triggers like any others (one mailbox for
- * all); mail to one that works or waits lies there until it looks, or until its run is over (S3-18, S3-67).
+ * The inbox of an agent of a team: messages for it that no run has taken. They are ordinary triggers (one mailbox for
+ * all); mail to an agent that works or waits stays there until it looks, or until its run is over (S3-18, S3-67).
  */
 import type { Agent, MailKind, MessageId, PrincipalId, RunId } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer, Option } from "effect"
@@ -15,10 +15,10 @@ import { envelopeOf, type RunRow, type TriggerRow } from "../rows.ts"
 import { mayWake } from "./route.ts"
 import { inState } from "../../store/database/States.ts"
 
-/** So many messages are taken into one run at most (S3-67). */
+/** The most messages that one run takes (S3-67). */
 const mostAtOnce = 100
 
-/** Whether it can think at all: many agents are outside programs, which nobody here wakes. */
+/** Whether the house can run it at all: many agents are outside programs, which the house does not wake. */
 export const isAble = (agent: Agent): boolean =>
   agent.retiredAt === null && (agent.models.length > 0 || agent.thinker.kind === "program")
 
@@ -26,11 +26,11 @@ export interface IncomingTrigger {
   readonly agent: Agent
   readonly trigger: Omit<TriggerRow, "run" | "agent" | "mail">
   readonly mail: { readonly kind: MailKind; readonly replyTo: string | null } | undefined
-  /** Whoever wrote it waits for the answer. */
+  /** Its author waits for the answer. */
   readonly awaited: boolean
 }
 
-/** `person`: whichever; null: the house itself. */
+/** `person`: any person; null: the house itself. */
 interface MailFilter {
   readonly sender?: PrincipalId | "person" | null
   readonly kind?: MailKind
@@ -49,11 +49,14 @@ export interface InboxMessage {
 export class Inbox extends Context.Service<
   Inbox,
   {
-    /** A message has come: it joins a run that nobody has begun, starts one, or lies in the inbox. Gives the run it is in. */
+    /** A message arrives: it joins a queued run, starts one, or stays in the inbox. Returns its run. */
     readonly arrive: (letter: IncomingTrigger) => Effect.Effect<RunId | null, never, Transaction>
-    /** A run is over: what failed is put back and told to the parent, and mail that came meanwhile wakes it again. */
+    /**
+     * A run is over: if it failed, its mail is put back and the parent is told, and mail that came meanwhile wakes the
+     * agent again.
+     */
     readonly over: (run: RunRow) => Effect.Effect<void, never, Transaction>
-    /** Looks into it and takes what fits, oldest first: a second look does not find it again (S3-35). */
+    /** Takes matching mail, oldest first: a second look does not find it again (S3-35). */
     readonly take: (
       agent: PrincipalId,
       run: string | null,
@@ -87,7 +90,7 @@ export class Inbox extends Context.Service<
           sql<RunRow>`SELECT * FROM runs WHERE agent = ${agent} AND parent_call IS NULL AND ${inState(sql, open)} ORDER BY id`,
         )
 
-      /** A run with everything that lies there. */
+      /** Starts a run with everything in the inbox. */
       const begin = Effect.fnUntraced(function* (agent: Agent) {
         const rows = yield* lying(agent.id)
         const newest = rows.at(-1)
@@ -127,7 +130,7 @@ export class Inbox extends Context.Service<
         return runs.length === 0 && isAble(agent) && wakes && isWithin ? yield* begin(agent) : null
       })
 
-      /** Mail of a run that failed is not lost: it lies where it was, and wakes nobody by itself (S3-66). */
+      /** Mail of a failed run is not lost: it goes back to the inbox, and wakes nobody by itself (S3-66). */
       const putBack = Effect.fnUntraced(function* (run: RunRow) {
         const rows = yield* Effect.orDie(
           sql<TriggerRow>`SELECT * FROM triggers WHERE run = ${run.id} AND kind = 'message'`,
@@ -161,7 +164,7 @@ export class Inbox extends Context.Service<
         })
       })
 
-      /** Mail that came while it worked, and that it has not read. */
+      /** Unread mail that came while it worked wakes it again. */
       const wakeAgain = Effect.fnUntraced(function* (agent: Agent) {
         if (!isAble(agent) || (yield* openRuns(agent.id)).length > 0) return
         const limit = limitsFor(agent).depth ?? 0
@@ -188,7 +191,7 @@ export class Inbox extends Context.Service<
         yield* wakeAgain(agent)
       })
 
-      /** Asked of the rows, so that what does not fit takes no place among the first. */
+      /** Filtered in SQL, so that mail that does not match does not use up the limit. */
       const fits = ({ kind, sender }: MailFilter) => {
         const from =
           sender === undefined

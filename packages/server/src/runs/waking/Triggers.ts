@@ -1,4 +1,4 @@
-/** Runs that somebody asks for: a service that calls an agent, and a run that is tried again. Each is one transaction. */
+/** Runs started on request: a service that calls an agent, and a retried run. Each is one transaction. */
 import {
   type Agent,
   type Ambiguous,
@@ -31,12 +31,12 @@ import { depthAfter, mayWake } from "./route.ts"
 
 export interface Trigger {
   readonly text: string
-  /** Where the agent shall work, by id or name. */
+  /** The space the agent works in, by id or name. */
   readonly space: string | null
-  /** The same key is the same trigger: a repeat finds the first run. */
+  /** The same key means the same trigger: a repeat gets the first run. */
   readonly key: string | undefined
   readonly by: Pick<Principal, "id" | "kind">
-  /** The run in which it is asked for, where it is. */
+  /** The run in which it is requested, if any. */
   readonly run: string | undefined
 }
 
@@ -47,7 +47,7 @@ export class Triggers extends Context.Service<
       agent: Agent,
       trigger: Trigger,
     ) => Effect.Effect<RunId, WrongState | Missing | Forbidden | Ambiguous>
-    /** A new run with the same triggers; from a step, it takes over what was said and done before it, and repeats no call. */
+    /** A new run with the same triggers; from a step, it takes over everything before it and repeats no call. */
     readonly retry: (
       id: string,
       step: number | undefined,
@@ -120,7 +120,7 @@ export class Triggers extends Context.Service<
           depth,
           thinker: agent.thinker.kind,
         }
-        // Without a key nobody can have sent it before.
+        // Without a key it cannot be a repeat.
         if (trigger.key === undefined) return yield* Effect.as(dispatch.start(wanted, row), run)
         const once = Effect.gen(function* () {
           if (yield* record.trigger(row)) return yield* Effect.as(record.enqueue(wanted), run)
@@ -133,14 +133,14 @@ export class Triggers extends Context.Service<
         return yield* dispatch.queueing(journal.transact(once))
       })
 
-      /** A call that is not over would never end as the new run's: whoever ends it knows the old one. */
+      /** An open call cannot be copied: its end would reach only the old run. */
       const isAtWork = (run: RunId, step: number) =>
         Effect.map(
           Effect.orDie(sql`SELECT id FROM calls WHERE run = ${run} AND step < ${step} AND settled_at IS NULL LIMIT 1`),
           (rows) => rows.length > 0,
         )
 
-      /** What an earlier run said and did before a step, as the new one's own. */
+      /** Copies what an earlier run said and did before a step to the new one. */
       const copy = Effect.fnUntraced(function* (from: RunId, to: RunId, step: number) {
         const told = yield* sql<PromptRow>`SELECT * FROM run_messages WHERE run = ${from} AND step < ${step}`
         for (const row of told) yield* sql`INSERT INTO run_messages ${sql.insert({ ...row, run: to })}`
@@ -170,7 +170,7 @@ export class Triggers extends Context.Service<
             detail: `A call of this run, before step ${step}, has not come to its end yet. Try again in a moment, or from an earlier step.`,
           })
         const agent = yield* agents.get(row.agent)
-        // To see a run is not to start one: it takes what it took to wake its agent the first time.
+        // Seeing a run is not enough to start one: that needs the right to wake its agent.
         if (reader.principal.id !== agent.id) yield* grants.require("execute", `agents/${agent.name}`)
         yield* able(agent)
         const fresh = newId<RunId>("run")
@@ -186,7 +186,7 @@ export class Triggers extends Context.Service<
               id: fresh,
               agent: row.agent,
               profile: row.profile,
-              // Those of today: whoever retries a run that came to its limit has raised it first.
+              // The present limits: a run that reached its limit is retried after the limit was raised.
               limits: limitsFor(agent),
               kind: row.triggerKind,
               summary: row.triggerSummary,

@@ -1,6 +1,6 @@
 /**
- * Wakes agents: an atomic reader of the journal, so that what it writes commits with its cursor and an event is acted on once,
- * however often the house dies. `triggers` is unique by agent and source beside that.
+ * Wakes agents: an atomic reader of the journal, so that its writes commit with its cursor and each event is handled
+ * once, however often the house dies. In addition, `triggers` is unique by agent and source.
  */
 import type { Event, EventBody, MemoryId, PrincipalId, RunId } from "@stoa/contract"
 import { Clock, Context, DateTime, Effect, Layer, Option } from "effect"
@@ -45,7 +45,7 @@ interface Due {
   readonly run?: RunId
 }
 const planPurpose = "plan"
-/** Of so many events at once, those that end a wait let their runs go on at once. */
+/** In batches up to this size, runs whose wait ends continue at once. */
 const mostWithSlots = 16
 
 const concerns = (event: Event): boolean => {
@@ -55,7 +55,7 @@ const concerns = (event: Event): boolean => {
     case "timer.fired":
       return event.body.purpose === waitPurpose || event.body.purpose === planPurpose
     case "call.settled":
-      // One that came with its end has held up nobody.
+      // A call recorded together with its end has blocked nothing.
       return (
         (event.body.run !== undefined && event.body.whole !== true) ||
         event.body.state === "expired" ||
@@ -73,10 +73,10 @@ const concerns = (event: Event): boolean => {
 export class Wake extends Context.Service<
   Wake,
   {
-    /** Of these events, those that mean something for a run. */
+    /** The events that matter to a run. */
     readonly actsOn: (events: ReadonlyArray<Event>) => Effect.Effect<ReadonlyArray<Event>>
     readonly hear: (events: ReadonlyArray<Event>) => Effect.Effect<void, never, Transaction>
-    /** What one event means, once more: of one that was a dead letter. */
+    /** Handles one event again, such as a dead letter. */
     readonly one: (event: Event) => Effect.Effect<void, never, Transaction>
   }
 >()("server/runs/Wake") {}
@@ -100,7 +100,10 @@ export const layerWake = Layer.effect(
       return (yield* record.byId(run))?.chainDepth ?? null
     })
 
-    /** A run for one agent that a message is for; nothing, where it has none to think with, or others woke it too often. */
+    /**
+     * A run for one agent that a message is for; null if it has no model or program, or if agents wake each other too
+     * deep.
+     */
     const wakeOne = Effect.fnUntraced(function* (
       id: PrincipalId,
       { mail, message, run }: EventBody<"message.created">,
@@ -136,7 +139,7 @@ export const layerWake = Layer.effect(
       const profile = profileNamed(name)
       const limits = limitsFor(agent)
       if (!mayWake(depth, limits.depth ?? 0)) {
-        // Whoever waits for it is told at once.
+        // Agents that wait for it are told at once.
         yield* waits.silence(id, "silent", message.id)
         return null
       }
@@ -172,7 +175,7 @@ export const layerWake = Layer.effect(
       return run === target ? null : target
     })
 
-    /** A run of this agent in this space that nobody has begun. */
+    /** A queued run of this agent in this space. */
     const queuedIn = (agent: PrincipalId, space: string, depth: number) =>
       Effect.map(
         Effect.orDie(
@@ -184,17 +187,20 @@ export const layerWake = Layer.effect(
 
     const said = Effect.fnUntraced(function* (body: EventBody<"message.created">) {
       const { addressees, message, run } = body
-      // What answers a wait wakes nobody else for it: one reader decides both, in the journal's order (S1-103, S1-105).
+      // A message that answers a wait wakes nobody else for it: one reader decides both, in the journal's order
+      // (S1-103, S1-105).
       const answered = yield* waits.hear(message, body.mail !== undefined)
       if (addressees.length === 0) return
       const depth = depthAfter(message.author.kind, yield* runDepth(run))
-      // One after the other, so that each sees what the one before said (S0-62).
+      // One after the other, so that each sees what the previous one said (S0-62).
       let before: RunId | null = null
       for (const agent of addressees)
         if (!answered.has(agent)) before = (yield* wakeOne(agent, body, depth, before)) ?? before
     })
 
-    /** A plan is due: once for each time it is (S1-60). The office's agents post by plan every five minutes at most (S0-75). */
+    /**
+     * A plan is due: once for each time (S1-60). The office's agents post by plan every five minutes at most (S0-75).
+     */
     const planned = Effect.fnUntraced(function* ({ dueAt, plan, principal, run: maker }: Due) {
       const agent = Option.getOrUndefined(yield* Effect.option(agents.get(principal)))
       const planRecord = Option.getOrUndefined(yield* Effect.option(memories.get({ id: principal }, plan)))
@@ -207,7 +213,7 @@ export const layerWake = Layer.effect(
       const at = DateTime.formatIso(yield* DateTime.now)
       const text = `${name}: ${instruction}`
       const source = `plan:${plan}:${dueAt}`
-      // A plan that a run made is as deep as what that run wakes: plans that make plans come to an end.
+      // A plan made by a run has the depth of what that run wakes: chains of plans end.
       const before = yield* runDepth(maker)
       const depth = before === null ? 0 : depthAfter("agent", before)
       const limits = limitsFor(agent)
@@ -242,7 +248,7 @@ export const layerWake = Layer.effect(
       })
     })
 
-    /** A run is over: nobody waits for its answer any more, and nothing it waited for matters. */
+    /** A run is over: nobody waits for its answer any more, and its own waits end. */
     const over = Effect.fnUntraced(function* ({ principal, run, state }: EventBody<"run.ended">) {
       const woken = yield* Effect.orDie(
         sql<{ message: string | null }>`SELECT message FROM triggers WHERE run = ${run} AND message IS NOT NULL
@@ -314,7 +320,10 @@ export const layerWake = Layer.effect(
       }
     })
 
-    /** Runs that have ended and left nobody behind: nobody wrote to them or waits, and no call, mail or question is theirs. */
+    /**
+     * Ended runs that affect nothing else: no message woke them, nobody waits, and they have no open call, mail or
+     * question.
+     */
     const unnoticed = Effect.fnUntraced(function* (events: ReadonlyArray<Event>) {
       const ids = events.flatMap((event) =>
         event.kind === "run.ended" && event.body.state === "completed" ? [event.body.run] : [],

@@ -2,8 +2,8 @@
 import type { PrincipalKind } from "@stoa/contract"
 
 /**
- * A person, a plan or a service begins anew. A run passes its depth on, plus one. An agent that speaks from outside a run
- * counts as the first, since nobody sees where its loop goes.
+ * A person, a plan or a service starts at depth zero. A run passes on its depth plus one. An agent that speaks outside
+ * a run counts as the first, since its loop cannot be seen.
  */
 export const depthAfter = (author: PrincipalKind, runDepth: number | null): number =>
   runDepth !== null ? runDepth + 1 : author === "agent" ? 1 : 0

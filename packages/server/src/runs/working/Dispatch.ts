@@ -1,6 +1,6 @@
 /**
- * One fiber a house: takes over what a dead house left, claims what is next, starts it, and waits for its bell. A claimed run
- * is worked on in a fiber of its own, until it parks or ends.
+ * One fiber per house: takes over the runs of a dead house, claims the next ones, starts them, and waits for its bell.
+ * A claimed run has its own fiber, until it parks or ends.
  */
 import type { PrincipalId, RunId } from "@stoa/contract"
 import { Cause, Context, Deferred, Duration, Effect, Exit, Fiber, Layer, Option, Scope, Tracer } from "effect"
@@ -17,17 +17,17 @@ import { makeRecord, type NewRun, type Slot, type TakeSlot } from "../record.ts"
 import type { RunRow, TriggerRow } from "../rows.ts"
 import { Slots } from "./slots.ts"
 
-/** Taken over so often within one step, a run may be what kills the house (G-24). */
+/** A run that was taken over this often within one step may be what kills the house (G-24). */
 const mostAttempts = 5
-/** How long a closing house waits for steps to come to their end. */
+/** How long a closing house waits for steps to end. */
 const drain = Duration.seconds(10)
-/** Milliseconds: how soon what was due and could not be claimed is tried again, at first and at last. */
+/** Milliseconds until due runs that could not be claimed are tried again: the first and the longest pause. */
 const shortestMiss = 5
 const longestMiss = 1000
-/** How long after a fault of ours a run is taken up again. */
+/** The pause before a run is resumed after a bug of ours. */
 const faultPause = Duration.seconds(1)
 
-/** Under the trace of what woke it; the request that did so is its parent, collected or not. */
+/** Uses the trace of what woke it; the request that did so is its parent span, recorded or not. */
 const spanOf = <A, E, R>({ agent, correlationId, id }: RunRow, drive: Effect.Effect<A, E, R>) =>
   Effect.withSpan(drive, "run", {
     attributes: { "stoa.run": id, "stoa.agent": agent },
@@ -44,23 +44,23 @@ interface Started {
 
 type WantsSlot = Pick<RunRow, "id" | "agent" | "mailbox" | "width">
 
-/** How a claimed run is worked on. The bench works on them without a thought. */
+/** How a claimed run is worked on. The benchmark replaces it to skip the model. */
 export const Working = Context.Reference<typeof makeDrive>("server/runs/Working", { defaultValue: () => makeDrive })
 
 export class Dispatch extends Context.Service<
   Dispatch,
   {
-    /** Begins to work: once everything it works with is there. */
+    /** Starts working, once everything it needs is there. */
     readonly open: Effect.Effect<void, never, Scope.Scope>
-    /** A run that somebody asks for is on disk: claimed at once, where this house has room and nobody waits, or else queued. */
+    /** Writes a requested run: claimed at once if this house has room and nothing is queued, otherwise queued. */
     readonly start: (wanted: NewRun, trigger: TriggerRow) => Effect.Effect<void>
-    /** For whoever rings a run that waits: it goes on at once, under the same conditions. */
+    /** For code that rings a waiting run: it continues at once, under the same conditions. */
     readonly takeSlot: TakeSlot
-    /** Whatever puts a run into the queue, for a run that is asked for meanwhile: that one waits behind it. */
+    /** Wraps every write that queues a run: a run requested meanwhile waits behind it. */
     readonly queueing: <A, E, R>(write: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-    /** How many runs are worked on here. */
+    /** How many runs this house works on. */
     readonly working: () => number
-    /** Runs that are this house's by their rows, and that nobody works on: they go back into the queue. How many there were. */
+    /** Queues runs again that are this house's by their rows but have no fiber; returns their number. */
     readonly orphans: Effect.Effect<number>
   }
 >()("server/runs/Dispatch") {
@@ -74,22 +74,22 @@ export class Dispatch extends Context.Service<
       const record = yield* makeRecord
       const agents = yield* Agents
       const pauses = yield* Pauses
-      /** What is paused, as this house last heard. */
+      /** The pauses, as this house last read them. */
       const paused = yield* makeEventCache(["pause.set", "pause.lifted", "principal.changed"], () => pauses.now)
       const { ahead, claim, handBack, isAlone, mine, recover } = yield* makeClaim(record, slots)
       let leaving = false
       const drive = yield* (yield* Working)(record, () => leaving)
       const working = new Slots(slots)
-      /** Claimed when they were asked for, and not begun yet. */
+      /** Claimed when they were requested, and not started yet. */
       let started: Array<Started> = []
-      /** Given up when their transaction failed, which may have been committed all the same. */
+      /** Given up because their transaction failed, although it may have committed. */
       const doubted: Array<RunId> = []
-      /** How many such claims are being written, and who waits for the last of them; how many that have to wait are. */
+      /** The number of such claims being written, and a signal for the last of them; the number of queueing writes. */
       let slotsPending = 0
       let slotsSettled: Deferred.Deferred<void> | undefined
       let queueing = 0
       const bell = journal.bellOf(["run.queued", "run.resumed", "run.ended", "pause.lifted", "principal.changed"])
-      /** Rings for what can be claimed: nobody looks first whether there is anything. */
+      /** Rings when there is something to claim, without reading whether there is. */
       const queue = journal.bellOf(["run.queued", "run.resumed"], ({ body, kind }) =>
         // One that waits again, and has not left its slot yet, is in the queue all the same.
         kind === "run.resumed"
@@ -97,7 +97,7 @@ export class Dispatch extends Context.Service<
           : kind !== "run.queued" || !working.has(body.run),
       )
 
-      /** A fault of ours ends no run at once: it is taken up again, and fails if that does not help. */
+      /** A bug of ours does not end a run at once: it is resumed, and fails if that does not help. */
       const work = (row: RunRow, faults = 0, triggers?: ReadonlyArray<TriggerRow>): Effect.Effect<void> =>
         Effect.exit(spanOf(row, drive(row, triggers))).pipe(
           Effect.flatMap((exit) => {
@@ -158,15 +158,15 @@ export class Dispatch extends Context.Service<
 
       let missed = shortestMiss
       let queued = queue.rung
-      /** Nothing was queued when it was looked last: until something is, whoever ends makes room for nobody. */
+      /** The queue was empty at the last look: until something is queued, a freed slot helps nobody. */
       let isEmpty = false
       let isOpen = false
-      /** For what comes into the queue, or may have come, without an event. */
+      /** For runs that were, or may have been, queued without an event. */
       const lookAgain = () => {
         isEmpty = false
         bell.ring()
       }
-      /** Something is in the queue, whether its event was heard or not. */
+      /** A run is in the queue, whether its event was heard or not. */
       const lookForQueued = () => {
         queue.ring()
         bell.ring()
@@ -177,7 +177,7 @@ export class Dispatch extends Context.Service<
         return some
       }
 
-      /** Its agent is held, or stopped with others, as far as this house has heard. */
+      /** Its agent is held or paused, as far as this house knows. */
       const isStopped = Effect.fnUntraced(function* (id: PrincipalId) {
         const agent = yield* Effect.option(agents.getCached(id))
         if (Option.isNone(agent) || agent.value.gate !== "open") return true
@@ -196,7 +196,7 @@ export class Dispatch extends Context.Service<
         slotsPending++
         return true
       })
-      /** Its row is there, or will not be. */
+      /** Its row is written, or will not be. */
       const endPendingSlot = () => {
         slotsPending--
         bell.ring()
@@ -206,7 +206,7 @@ export class Dispatch extends Context.Service<
       }
 
       const takeSlot: TakeSlot = Effect.fnUntraced(function* (row) {
-        // One that follows another is claimed: only there it is known whether that one is over.
+        // A run that follows another must be claimed: only a claim checks whether the other is over.
         if (row.afterRun !== null || !(yield* holdSlot(row))) return undefined
         let isOver = false
         const end = (begun?: RunRow) => {
@@ -229,7 +229,7 @@ export class Dispatch extends Context.Service<
         } satisfies Slot
       }, Effect.uninterruptible)
 
-      /** Whoever asks for a run while another is put into the queue waits behind that one, whether its event was heard or not. */
+      /** A run requested while another is being queued waits behind that one, whether its event was heard or not. */
       const queueingOf: Dispatch["Service"]["queueing"] = (write) =>
         Effect.suspend(() => {
           const heard = queue.rung
@@ -243,7 +243,7 @@ export class Dispatch extends Context.Service<
           )
         })
 
-      /** Written or not: where the answer was lost, the row says it. */
+      /** If the answer of the write was lost, the row says whether it was written. */
       const startSeated = Effect.fnUntraced(function* (wanted: NewRun, trigger: TriggerRow) {
         const exit = yield* Effect.exit(record.start(wanted, trigger, holder.id))
         const found = Exit.isSuccess(exit) ? exit : yield* Effect.exit(record.byId(wanted.id))
@@ -259,19 +259,19 @@ export class Dispatch extends Context.Service<
           if (!(yield* holdSlot({ id, agent, mailbox: agent, width: limits.width ?? 1 })))
             return yield* Effect.asVoid(queueingOf(record.start(wanted, trigger, null)))
           yield* Effect.ensuring(startSeated(wanted, trigger), Effect.sync(endPendingSlot))
-          // Nobody who hangs up leaves a claimed run behind that nobody works on.
+          // Uninterruptible: a client that hangs up must not leave a claimed run without a fiber.
         }).pipe(Effect.uninterruptible)
 
       /**
-       * What was paused or held while its claim was written waits for its turn. Each is in the list until it has begun: should
-       * the database fail meanwhile it is tried again, and a house that closes hands it back.
+       * A run whose agent was paused or held while its claim was written goes back to the queue. Each stays in the list
+       * until it has started: if the database fails meanwhile it is tried again, and a closing house hands it back.
        */
       const beginStarted = Effect.fnUntraced(function* (scope: Scope.Scope) {
         for (let one = started[0]; one !== undefined; one = started[0]) {
           const { row, triggers } = one
           const isHeld = yield* isStopped(row.agent)
           if (isHeld) yield* handBack(row)
-          // Ended by others meanwhile, it is not there any more.
+          // Others have ended it meanwhile.
           if (!started.includes(one)) continue
           started = started.filter((other) => other !== one)
           if (!isHeld) {
@@ -283,7 +283,7 @@ export class Dispatch extends Context.Service<
         }
       })
 
-      /** Whether their claims were committed is not known: what was is nobody's work, and goes back into the queue. */
+      /** Whether their claims were committed is unknown: committed ones have no fiber, and go back into the queue. */
       const handBackDoubted = Effect.fnUntraced(function* () {
         for (let id = doubted[0]; id !== undefined; id = doubted[0]) {
           const row = yield* record.byId(id)
@@ -295,27 +295,27 @@ export class Dispatch extends Context.Service<
         }
       })
 
-      /** Sleeps no longer than to the next that is due. */
+      /** Sleeps at most until the next run is due. */
       const pass = Effect.fnUntraced(function* (scope: Scope.Scope) {
         const heard = bell.rung
         yield* beginStarted(scope)
         yield* handBackDoubted()
         const isQueued = queue.rung !== queued
-        // Until it is looked whether anything is left: a claim that fails leaves it queued.
+        // Unknown until it is read again: a failed claim leaves the run queued.
         if (isQueued) isEmpty = false
         if (isEmpty) return yield* bell.waitPast(heard)
         // From here on nobody takes a slot; those whose rows are on the way are counted once they are there.
         if (slotsPending > 0) return yield* Deferred.await((slotsSettled ??= Deferred.makeUnsafe<void>()))
         queued = queue.rung
         if (isQueued && working.size < slots) for (const row of yield* claim(working.size)) yield* begin(row, scope)
-        // A look costs less than a claim, and mostly there is nothing more to claim.
+        // Reading costs less than claiming, and usually there is nothing more to claim.
         const { isDue, nextMs } = yield* ahead()
         isEmpty = !isDue && nextMs === undefined
         const rows = isDue && working.size < slots ? yield* claim(working.size) : []
         for (const row of rows) yield* begin(row, scope)
-        // One a mailbox and pass: there may be more.
+        // One run per mailbox and pass: there may be more.
         if (rows.length > 0 && working.size < slots) return
-        // Due, and not had: held or paused, or somebody locks its row at this moment and will not ring for it.
+        // Due, but not claimed: held or paused, or its row is locked by a process that will not ring for it.
         const isMissed = isDue && working.size < slots
         missed = isMissed ? Math.min(missed * 2, longestMiss) : shortestMiss
         const wait = Math.min(nextMs ?? Infinity, isMissed ? missed : Infinity)
@@ -329,7 +329,7 @@ export class Dispatch extends Context.Service<
           Effect.forever,
         )
 
-      /** A run that was ended by others is no longer worked on: its model's answer is not waited for. */
+      /** Stops working on a run that others have ended: its model's answer is not awaited. */
       const stopEnded = journal.follow({
         name: "watching for canceled runs",
         kinds: ["run.ended"],
@@ -347,7 +347,7 @@ export class Dispatch extends Context.Service<
           }),
       })
 
-      /** Steps under way come to their end, or are left where they are; either way their runs go on elsewhere or later. */
+      /** Steps under way finish or are abandoned; either way their runs continue elsewhere or later. */
       const leave = (claiming: Fiber.Fiber<unknown>) =>
         Effect.gen(function* () {
           leaving = true
@@ -362,18 +362,19 @@ export class Dispatch extends Context.Service<
         })
 
       const open = Effect.gen(function* () {
-        // Closed after `leave`, which waits for those who work in it.
+        // Closed after `leave`, which waits for the fibers in it.
         const scope = yield* Scope.fork(yield* Effect.scope)
         isOpen = true
         yield* stopEnded
         yield* takeOver(scope)
-        // What other houses that have died left behind; whoever has come or gone changes what there is room for.
+        // Takes over from houses that have died; a house that comes or goes also changes this house's share of the
+        // slots.
         yield* holder.eachBeat(Effect.ensuring(takeOver(scope), Effect.sync(lookAgain)))
         const claiming = yield* Effect.forkIn(loop(scope), scope)
         yield* Effect.addFinalizer(() => leave(claiming))
       })
 
-      // What was claimed a moment ago may not have its fiber yet: only what is seen twice is one.
+      // A run claimed a moment ago may not have its fiber yet: only one seen twice is an orphan.
       let seen: ReadonlyMap<string, number> = new Map()
       const orphans = Effect.gen(function* () {
         const rows = (yield* mine).filter(({ id }) => !working.has(id))

@@ -1,6 +1,6 @@
 /**
- * In a chat session, and nowhere else, what an agent says last is its answer: it is posted with the end of its run, in one
- * transaction, so that it stands beside its question and stands there once (S2-81).
+ * Only in a chat session, an agent's last message is its answer: it is posted with the end of its run, in one
+ * transaction, so that it appears exactly once, beside its question (S2-81).
  */
 import type { Caller, ChatSession, MessageId } from "@stoa/contract"
 import { Effect, Option } from "effect"
@@ -28,14 +28,14 @@ export const makeAnswering = Effect.gen(function* () {
       const id = sessionIdOf(triggerSpace.slice(triggerSpace.indexOf("_") + 1))
       return Option.getOrUndefined(yield* Effect.option(sessions.get(id, viewer)))
     }),
-    /** What the session's owner has told this agent to think with (S2-56). */
+    /** The model that the session's owner has chosen for this agent (S2-56). */
     modelOf: ({ owner }: ChatSession, name: string) => {
       const key = nameKey(name)
       return isCompanion(key)
         ? Effect.map(chosen.of(owner, key as Companion), (model) => model?.name)
         : Effect.succeed(undefined)
     },
-    /** What woke it has been read: said where its run completes, so that one that failed finds it new (S1-107). */
+    /** Marks what woke it as read, when its run completes: after a failed run it is still new (S1-107). */
     seen: (row: RunRow, caller: Caller["Service"], message: MessageId | null) =>
       row.triggerSpace === null || message === null
         ? undefined
@@ -45,7 +45,7 @@ export const makeAnswering = Effect.gen(function* () {
             const space = yield* spaces.get(row.triggerSpace!, viewer)
             if (space.lastSeq - space.unread < seq) yield* spaces.markRead(space, viewer, seq)
           }).pipe(Effect.ignore),
-    /** A space that takes no more posts costs the run its answer, not its end. */
+    /** If a space takes no more posts, the run has no answer, but ends. */
     post: (row: RunRow, caller: Caller["Service"], text: string) =>
       Effect.gen(function* () {
         const viewer = yield* grants.viewerOf(caller, "spaces")

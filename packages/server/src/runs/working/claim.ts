@@ -1,7 +1,7 @@
 /**
- * Who is next, and taken. A slot is a run in `running`; a mailbox has as many at once as it is wide. Mailboxes with the fewest
- * running come first, then what goes on before what is new, since somebody waits for it, then the oldest. One a mailbox and
- * pass, so that a long queue of one agent costs the others nothing.
+ * Claims the next runs. A slot is a run in `running`; a mailbox may have as many at once as its width. Mailboxes with
+ * the fewest running come first, then resumed runs before new ones, since somebody waits for them, then the oldest. One
+ * run per mailbox and pass, so that a long queue of one agent does not delay the others.
  */
 import { Clock, DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -14,7 +14,10 @@ import type { Record } from "../record.ts"
 import type { RunRow } from "../rows.ts"
 import { inState } from "../../store/database/States.ts"
 
-/** Held by whoever counts what is free and takes of it, where several houses do: those who count at once would take twice. */
+/**
+ * If several houses share the database, a house holds this lock while it counts free slots and takes them: two at once
+ * would take the same slot twice.
+ */
 const slotsLock = "runs"
 
 export const makeClaim = Effect.fnUntraced(function* (record: Record, slots: number) {
@@ -37,21 +40,23 @@ export const makeClaim = Effect.fnUntraced(function* (record: Record, slots: num
       AND NOT EXISTS (SELECT 1 FROM agents g WHERE g.principal = r.agent AND g.gate = 'held')
       AND (r.after_run IS NULL OR NOT EXISTS (SELECT 1 FROM runs b WHERE b.id = r.after_run AND b.state IN ('queued', 'running')))`
 
-  // Nobody is waited for while others are held: who is locked now is claimed in the next pass.
+  // Skips locked rows, never waiting while it holds others: they are claimed in the next pass.
   const unlocked = sql.onDialectOrElse({
     pg: () => sql`ORDER BY runs.id FOR UPDATE SKIP LOCKED`,
     orElse: () => sql``,
   })
 
-  /** So many may be worked on here, of the slots of all houses: each has its share, so that one does not take them all. */
+  /**
+   * How many more runs this house may take: each house has its share of all slots, so that one does not take them all.
+   */
   const room = Effect.fnUntraced(function* (working: number) {
     const share = Math.ceil(slots / holder.houses()) - working
     if (!isShared || share <= 0) return share
-    // A statement of its own, before the counting: one statement would count what was there before it had the lock.
+    // A separate statement before counting: a single statement would count what was there before it had the lock.
     yield* lockName(sql, slotsLock, "slots")
     const rows = yield* sql<{ busy: number; known: boolean }>`SELECT count(*) AS busy,
       EXISTS (SELECT 1 FROM holders WHERE id = ${me}) AS known FROM runs WHERE state = 'running'`
-    // Whoever others take for dead takes nothing up: it would be taken from it at once.
+    // A house that others consider dead takes nothing: it would be taken over at once.
     return rows[0]!.known ? Math.min(share, slots - rows[0]!.busy) : 0
   }, Effect.orDie)
 
@@ -64,15 +69,15 @@ export const makeClaim = Effect.fnUntraced(function* (record: Record, slots: num
   const states = from("claim")
     .map((state) => `'${state}'`)
     .join(", ")
-  /** As steps are written (`together.ts`): nobody is waited for, and the ids are looked up in the index. */
+  /** Like the steps in `together.ts`: skips locked rows, and looks up the ids in the index. */
   const take = `UPDATE runs SET state = '${to("claim")}', owner = value->>2, fence = fence + 1,
     started_at = COALESCE(started_at, value->>3) FROM jsonb_array_elements($1::jsonb) AS taken(value)
     WHERE runs.id = value->>0 AND fence = (value->>1)::bigint AND state IN (${states})
     AND runs.id = ANY(ARRAY(SELECT id FROM runs WHERE id = ANY(ARRAY(
       SELECT value->>0 FROM jsonb_array_elements($1::jsonb) AS asked(value))) FOR UPDATE SKIP LOCKED)) RETURNING id`
   /**
-   * Where nobody else claims: looked up, then taken with its events in one statement, each under the fence it was seen with.
-   * Undefined: somebody changed one of them meanwhile, or a permit is used up; then it is a matter for a transaction.
+   * If nobody else claims: reads the runs, then takes them with their events in one statement, each under the fence
+   * that was read. Undefined: one of them changed meanwhile, or a permit is used up; then a transaction is needed.
    */
   const takeAlone = Effect.fnUntraced(function* (working: number, now: number, at: string) {
     if (!canTakeAtOnce) return undefined
@@ -93,7 +98,7 @@ export const makeClaim = Effect.fnUntraced(function* (record: Record, slots: num
     return taken.filter(({ id }) => had.has(id))
   })
 
-  /** What is next, where there is room; each is this house's from now on. */
+  /** Claims the next runs, if there is room; from now on they belong to this house. */
   const claim = Effect.fnUntraced(function* (working: number) {
     // wall clock: moments that are stored.
     const now = yield* Clock.currentTimeMillis
@@ -121,22 +126,24 @@ export const makeClaim = Effect.fnUntraced(function* (record: Record, slots: num
     )
   })
 
-  /** What houses that are gone worked on: taken over under a new fence. One by one: others may ring several at this moment. */
+  /**
+   * Takes over the runs of dead houses under a new fence. One by one, because others may ring several at this moment.
+   */
   const recover = Effect.gen(function* () {
-    // Ordered here: by their ids, SQLite would read every run there is.
+    // Sorted here: sorted by id, SQLite would read every run.
     const left = (yield* sql<{ id: string; fence: number }>`SELECT id, fence FROM runs
       WHERE ${inState(sql, from("recover"))} AND ${isGone(sql, "owner")}`).toSorted((a, b) => (a.id < b.id ? -1 : 1))
     const rows: Array<RunRow> = []
     for (const { fence, id } of left)
       rows.push(
-        // Of several houses that see it, one has it.
+        // If several houses see it, one gets it.
         ...(yield* sql<RunRow>`UPDATE runs SET owner = ${me}, fence = fence + 1, attempts = attempts + 1
           WHERE id = ${id} AND fence = ${fence} AND ${inState(sql, from("recover"))} RETURNING *`),
       )
     return rows
   }).pipe(Effect.orDie)
 
-  /** Whether any is due, and when the next is that is not yet. */
+  /** Whether any run is due, and when the next one will be. */
   const ahead = Effect.fnUntraced(function* () {
     // wall clock: moments that are stored.
     const now = yield* Clock.currentTimeMillis
@@ -148,7 +155,7 @@ export const makeClaim = Effect.fnUntraced(function* (record: Record, slots: num
     return { isDue: due !== null && due <= now, nextMs: at === null ? undefined : Math.max(1, at - now) }
   })
 
-  /** Somebody else goes on with it; other houses hear of that at once. */
+  /** Another house continues it; houses are notified at once. */
   const handBack = (row: RunRow) =>
     Effect.orDie(
       Effect.andThen(
@@ -158,10 +165,10 @@ export const makeClaim = Effect.fnUntraced(function* (record: Record, slots: num
       ),
     )
 
-  /** What this house works on, by its rows. */
+  /** The runs of this house, by their rows. */
   const mine = Effect.orDie(sql<RunRow>`SELECT * FROM runs WHERE state = 'running' AND owner = ${me}`)
 
-  /** Nobody else claims. */
+  /** No other house claims. */
   const isAlone = sql.onDialectOrElse({ pg: () => !isShared, orElse: () => true })
 
   return { ahead, claim, isAlone, mine, recover, handBack }

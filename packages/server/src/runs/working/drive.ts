@@ -1,6 +1,6 @@
 /**
- * Works on a run until it parks or ends. Nothing of a run is held here that is not in its rows: whoever loads them goes on
- * where another has stopped.
+ * Works on a run until it parks or ends. All state is in the rows: any process that loads them continues where another
+ * stopped.
  */
 import { Caller, type CallState, type RunId } from "@stoa/contract"
 import { Clock, DateTime, Effect, Option } from "effect"
@@ -52,7 +52,7 @@ interface Work {
   readonly calls: ReadonlyArray<CallRow>
 }
 
-/** What a model is told of how a call ended. */
+/** How a model is told that a call ended. */
 const outcomeOf = (state: CallState): Result["outcome"] =>
   state === "done" ? "done" : state === "refused" ? "refused" : "failed"
 
@@ -89,7 +89,7 @@ const stepOf = (row: StepRow, calls: ReadonlyArray<CallRow>): Step => {
   }
 }
 
-/** `leaving`: the house closes, and whoever comes to the end of a step hands its run back. */
+/** `leaving`: the house is closing, and each run is handed back at the end of its step. */
 export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: () => boolean) {
   const sql = yield* SqlClient.SqlClient
   const agents = yield* Agents
@@ -109,7 +109,7 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
     const id = row.id
     if (row.step === 0 && row.fence === 1)
       return { row, triggers: known ?? (yield* record.triggersOf(id)), told: [], calls: [], steps: [] } satisfies Work
-    // What others change of them is looked at again before the run parks: they need not be read one after the other.
+    // Loaded in parallel: changes by others are checked again before the run parks.
     const [triggers, told, steps, calls] = yield* Effect.all(
       [
         record.triggersOf(id),
@@ -136,7 +136,7 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
   const callsOf = (run: RunId, step: number) =>
     Effect.orDie(sql<CallRow>`SELECT * FROM calls WHERE run = ${run} AND step = ${step} ORDER BY place`)
 
-  /** As its rows have it. A turn that was under way when its house died is over, and said to be cut. */
+  /** Loads its rows. A turn that was under way when its house died is marked as interrupted. */
   const loadWhole = Effect.fnUntraced(function* (row: RunRow, known?: ReadonlyArray<TriggerRow>) {
     const work = yield* load(row, known)
     const last = work.steps.at(-1)
@@ -145,7 +145,7 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
     return yield* load({ ...row, step: last.number })
   })
 
-  /** Looked for once its steps ask for nothing more. */
+  /** Read only when its steps ask for nothing more. */
   const besideOf = (work: Work): Effect.Effect<PendingNews> => {
     const last = work.steps.at(-1)
     const isQuiet = last !== undefined && last.asked.length === 0
@@ -155,7 +155,7 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
   return Effect.fnUntraced(function* (claimed: RunRow, triggers?: ReadonlyArray<TriggerRow>) {
     let work = yield* loadWhole(claimed, triggers)
     let since = monotonicOf(clock)
-    /** Time that was worked since it was last written down. */
+    /** Working time since it was last recorded. */
     const busy = (): number => {
       const now = monotonicOf(clock)
       const took = Math.max(0, Math.round(now - since))
@@ -164,7 +164,7 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
     }
     const end = (ended: RunEnd, told: ReadonlyArray<PromptRow> = []) => record.end(work.row, ended, told, busy())
 
-    // One object for as long as its rights stand: what it may see is kept with it.
+    // One object as long as its rights are unchanged: its views are cached with it.
     let standing: { readonly from: Caller["Service"]; readonly caller: Caller["Service"] } | undefined
     const callerNow = Effect.map(Effect.option(tokens.again(work.row.agent, "agent")), (found) =>
       Option.map(found, (from) => {
@@ -173,7 +173,7 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
       }),
     )
 
-    /** True: the run goes on. */
+    /** True: the run continues. */
     const thinkOnce = Effect.fnUntraced(function* (number: number, caller: Caller["Service"], aside: PendingNews) {
       const { row } = work
       const limits = limitsOf(row)
@@ -228,7 +228,7 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
       const seen = new Set(tools.filter(({ visibility }) => visibility === "visible").map(({ tool }) => tool.wireName))
       const space = (yield* active.of(caller)) ?? row.triggerSpace
       const { named, restart, say } = show(row, number, space, (tool) => seen.has(tool))
-      // Whatever its last house has shown of this step is said anew.
+      // Viewers drop what the previous house has shown of this step.
       if (row.attempts > 0) yield* restart
       const last = work.steps.at(-1)
       const newest = work.triggers.at(-1)
@@ -333,10 +333,10 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
         const part = step.asked[place - 1]!
         const call = yield* record.because(work.row, make(work.row, caller, number, place, part))
         if (call !== undefined) done.push(call)
-        // Stopped meanwhile, perhaps by this very call: nothing more is done in its name.
+        // Stopped meanwhile, perhaps by this very call: nothing more is done for it.
         else if (!(yield* isOurs)) return false
       }
-      // What is done changes no more.
+      // Settled calls do not change.
       const calls = done.length === step.asked.length ? done : yield* callsOf(work.row.id, number)
       const made = {
         ...step,
@@ -371,7 +371,7 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
         continue
       }
       if (next.do === "end") {
-        // A program's turn is its work, whether it called anything or not.
+        // A program's turn counts as work, whether it made calls or not.
         const isTurn = programOf(work.steps.at(-1)?.model ?? null) !== undefined
         if (isTurn) {
           const caller = yield* callerNow
@@ -389,7 +389,7 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
         if (!(yield* inStep(next.step, makeCalls(next.step, next.places, caller.value)))) return "lost" as const
         continue
       }
-      // What a step asks for is made within it.
+      // The calls of a step belong to its span.
       const whole = Effect.flatMap(thinkOnce(next.step, caller.value, aside), (goesOn) => {
         const then = goesOn ? proceed(work.steps) : undefined
         return then?.do === "make" ? makeCalls(then.step, then.places, caller.value) : Effect.succeed(goesOn)

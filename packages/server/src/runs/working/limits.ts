@@ -1,4 +1,4 @@
-/** The first limit that a run has reached, asked before every thought. Pure. */
+/** The first limit that a run has reached, checked before every model request. Pure. */
 import type { AgentLimits, StopReason } from "@stoa/contract"
 
 export interface RunUse {
@@ -8,13 +8,13 @@ export interface RunUse {
   readonly costMicros: number
   readonly busyMs: number
   readonly waits: number
-  /** Budgets beyond its own: of days and of the month. */
+  /** Budgets beyond its own: per day and per month. */
   readonly budgets: ReadonlyArray<BudgetUse>
 }
 
-/** A budget, and what has gone of it. */
+/** A budget, and what is spent of it. */
 export interface BudgetUse {
-  /** Whose, at the beginning of a sentence. */
+  /** Whose budget, as the beginning of a sentence. */
   readonly name: string
   readonly period: string
   readonly costMicros: number
@@ -29,7 +29,7 @@ export interface LimitHit {
 
 const dollars = (micros: number): string => `${(micros / 1e6).toFixed(micros < 1e4 ? 6 : 2)} USD`
 
-/** A limit of nothing is a limit: 0 steps are none. */
+/** Zero is a limit too: 0 steps means none. */
 export const findExceededLimit = (limits: AgentLimits, used: RunUse): LimitHit | undefined => {
   const past = (limit: number | undefined, value: number): limit is number => limit !== undefined && value >= limit
   const micros = (limit: number | undefined) => (limit === undefined ? undefined : limit * 1e6)
@@ -37,7 +37,7 @@ export const findExceededLimit = (limits: AgentLimits, used: RunUse): LimitHit |
     return { stop: "max_steps", failure: `It has taken the ${limits.steps} steps a run of its agent may take.` }
   if (past(limits.tokens, used.tokens))
     return { stop: "max_tokens_exceeded", failure: `It has used ${used.tokens} of ${limits.tokens} tokens.` }
-  // What costs nothing is not held up, unless nothing may be spent at all.
+  // A run without costs is not stopped, unless the limit is zero.
   if (past(micros(limits.cost), used.costMicros) && (used.costMicros > 0 || limits.cost === 0))
     return { stop: "max_cost", failure: `It has spent ${dollars(used.costMicros)} of ${limits.cost} USD.` }
   if (past(limits.minutes === undefined ? undefined : limits.minutes * 60_000, used.busyMs))
@@ -49,13 +49,13 @@ export const findExceededLimit = (limits: AgentLimits, used: RunUse): LimitHit |
   return undefined
 }
 
-/** Which limit has been reached, or would be passed by so much more; undefined: there is enough. */
+/** Which limit is reached, or would be exceeded by `more`; undefined: there is enough. */
 export const exceededBudget = (
   { costMicros, limits, name, period, tokens }: BudgetUse,
   more = 0,
 ): string | undefined => {
   const most = limits.cost === undefined ? undefined : limits.cost * 1e6
-  // What costs nothing is not held up by a budget, unless there is none at all.
+  // Without costs a budget stops nothing, unless it is zero.
   if (
     most !== undefined &&
     (more > 0 ? costMicros + more > most : costMicros >= most && (costMicros > 0 || most === 0))

@@ -1,4 +1,4 @@
-/** A step's calls through the one road, one after another. One that waits does not hold up the next. */
+/** Makes a step's calls through the one road, one after another. A waiting call does not block the next. */
 import { Caller, type CallId, type CallRun } from "@stoa/contract"
 import { Data, Effect } from "effect"
 import { Calls } from "../../calls/Calls.ts"
@@ -6,14 +6,14 @@ import type { CallPart } from "../../models/ModelOutput.ts"
 import { ActiveSpaces } from "../../spaces/ActiveSpaces.ts"
 import { configOf, type RunRow } from "../rows.ts"
 
-/** Longer than any tool may take: what runs is waited for, what waits for somebody is not. */
+/** Longer than any tool may take: running calls are awaited, waiting ones are not. */
 const longest = 310_000
 const longestPause = 60_000
 const mostTries = 5
 
 class CallFailed extends Data.Error<{ readonly message: string }> {}
 
-/** Why a call that a model asked for cannot be made, as the model is told. */
+/** Why a model's call cannot be made, as the model is told. */
 const faultOf = ({ fault, tool }: CallPart, tools: ReadonlyArray<string> | undefined): string | undefined => {
   if (fault !== undefined) return `The input of "${tool}" ${fault}. Nothing was run; call it again with a JSON object`
   if (tools === undefined || tools.includes(tool)) return undefined
@@ -24,7 +24,7 @@ export const makeMaking = Effect.gen(function* () {
   const calls = yield* Calls
   const active = yield* ActiveSpaces
 
-  /** The call of one place. Refused, it has a row all the same, which the run reads. */
+  /** Makes the call of one place. A refused call has a row too, which the run reads. */
   const make = Effect.fnUntraced(function* (
     row: RunRow,
     caller: Caller["Service"],
@@ -49,17 +49,17 @@ export const makeMaking = Effect.gen(function* () {
       calls.call({ ...request, ...(placed && space !== undefined ? { space } : {}), ...more }).pipe(
         Effect.provideService(Caller, caller),
         Effect.catchTags({
-          // Refused, and written down as such.
+          // Refused, and recorded as such.
           ToolNotFoundError: () => Effect.void,
           ToolAuthorizationError: () => Effect.void,
           ToolValidationError: () => Effect.void,
-          // Taken by this run before: what is there stands.
+          // This run has taken the place before: the existing call counts.
           WrongState: () => Effect.void,
         }),
       )
     const nowhere = (more: { readonly fault?: string } = {}) =>
       Effect.catchTags(once(false, more), { Missing: Effect.die, Ambiguous: Effect.die, Forbidden: Effect.die })
-    // It may not act where it was woken: then it acts nowhere.
+    // It may not act in the space it was woken in: then it acts without a space.
     const anywhere = Effect.catchTags(once(true), {
       Missing: () => nowhere(),
       Ambiguous: () => nowhere(),
@@ -69,13 +69,13 @@ export const makeMaking = Effect.gen(function* () {
       const made = yield* Effect.result(anywhere)
       if (made._tag === "Success") return made.success
       const { message, retryAfter } = made.failure
-      // Too many at once: it comes again when there is room, and is told so if there is none for long.
+      // Too many at once: it is tried again, and refused if there is no room for long.
       if (tried === mostTries) return yield* Effect.orDie(nowhere({ fault: message }))
       yield* Effect.sleep(Math.min(longestPause, Math.max(100, retryAfter * 1000)))
     }
   })
 
-  /** How a call ended is how its span ends. Its row, where it has ended well; the others are read. */
+  /** The span ends as the call ended. Returns the row of a call that succeeded; others are read later. */
   return (row: RunRow, caller: Caller["Service"], step: number, place: number, part: CallPart) =>
     make(row, caller, step, place, part).pipe(
       Effect.flatMap((call) =>

@@ -32,7 +32,7 @@ describe("proceed", () => {
         const states = last.asked.map((_, at) => last.calls.get(at + 1)?.state)
         if (states.includes(undefined)) {
           assert.strictEqual(next.do, "make")
-          // What was made is not made again.
+          // A call is not made twice.
           if (next.do === "make") assert.isTrue(next.places.every((place) => !last.calls.has(place)))
         } else if (states.some((state) => openStates.includes(state!))) assert.strictEqual(next.do, "park")
         else if (states.length === 0) assert.strictEqual(next.do, "end")
@@ -57,7 +57,7 @@ describe("proceed", () => {
             steps.push(step(next.step, asked, invalid ? "ToolNotFoundError" : undefined))
             continue
           }
-          // What is not made is made, and what is open settles: by an answer, or by its time.
+          // Missing calls are made, and open ones settle: by an answer, or by their time limit.
           const settled = steps[last]!.asked.map((_, at) => {
             const { state } = steps[last]!.calls.get(at + 1) ?? { state: "done" as const }
             return openStates.includes(state) ? ("expired" as const) : state

@@ -1,6 +1,6 @@
 /**
- * What a run does next, from its rows: the same for one that is fresh, one that goes on and one that was cut off. Pure. A next
- * step is only thought when every call of the last one has settled, so that no model sees a call without its end.
+ * What a run does next, from its rows: the same for a new, a resumed and an interrupted run. Pure. The next step starts
+ * only when every call of the last one has settled, so that no model sees a call without a result.
  */
 import type { CallState, StopReason } from "@stoa/contract"
 import type { CallPart } from "../../models/ModelOutput.ts"
@@ -15,13 +15,13 @@ interface MadeCall {
 export interface TakenStep {
   readonly number: number
   readonly asked: ReadonlyArray<CallPart>
-  /** By place, beginning with 1; a place without a call was not made. */
+  /** By place, starting with 1; a place without a call was not made yet. */
   readonly calls: ReadonlyMap<number, MadeCall>
-  /** A program's turn that was cut off. */
+  /** A program's turn that was interrupted. */
   readonly cut?: boolean
 }
 
-/** What hangs on the run and not on a step: what it waits for still, and what has come and was not told. */
+/** What belongs to the run and not to a step: open waits, and outcomes it was not told yet. */
 export interface PendingOfRun {
   readonly waits: number
   readonly news: number
@@ -36,7 +36,7 @@ export type Next =
 
 const open: ReadonlyArray<CallState> = ["received", "waiting", "running"]
 
-/** So many steps in a row of which nothing could be used. */
+/** How many steps in a row may be unusable. */
 const mostInvalid = 3
 const invalidTags = ["ToolNotFoundError", "ToolValidationError"]
 
@@ -46,14 +46,14 @@ const isInvalid = ({ asked, calls }: TakenStep): boolean =>
     ({ errorTag, state }) => state === "refused" && errorTag !== undefined && invalidTags.includes(errorTag),
   )
 
-/** How a run ends whose last step asked for nothing. */
+/** How a run ends whose last step asked for no calls. */
 export const quietEnd = (steps: ReadonlyArray<Pick<TakenStep, "asked">>): StopReason =>
   steps.some(({ asked }) => asked.length > 0) ? "end_turn" : "no_tool_call"
 
 export const proceed = (steps: ReadonlyArray<TakenStep>, pending: PendingOfRun = nothing): Next => {
   const last = steps.at(-1)
   if (last === undefined) return { do: "think", step: 1 }
-  // It goes on with a turn that says so.
+  // It continues with a turn that says so.
   if (last.cut === true) return { do: "think", step: last.number + 1 }
   const places = last.asked.map((_, at) => at + 1).filter((place) => !last.calls.has(place))
   if (places.length > 0) return { do: "make", step: last.number, places }

@@ -1,4 +1,4 @@
-/** What a model says is shown while it is said, to those who may see its run, and to nobody else (S1-74). */
+/** Shows a model's output while it is produced, only to those who may see its run (S1-74). */
 import type { CallId } from "@stoa/contract"
 import { Clock, DateTime, Effect, type Schema } from "effect"
 import type { CallPart, OutputDelta } from "../../models/ModelOutput.ts"
@@ -11,10 +11,10 @@ export const makeShow = Effect.gen(function* () {
   const deltas = yield* Deltas
   const clock = yield* Clock.Clock
   const run = Effect.runForkWith(yield* requestContext)
-  /** `visible`: whether a tool's calls are seen in the space the run stands in. */
+  /** `visible`: whether a tool's calls are shown in the space of the run. */
   return (row: RunRow, step: number, space: string | null, visible: (tool: string) => boolean) => {
     const ids = new Map<string, CallId>()
-    /** A call has its id from its first piece on, so that what is shown of several at once does not mix (S1-73). */
+    /** A call has its id from its first piece on, so that the pieces of several calls do not mix (S1-73). */
     const callOf = (id: string): CallId => {
       const known = ids.get(id)
       if (known !== undefined) return known
@@ -39,7 +39,7 @@ export const makeShow = Effect.gen(function* () {
           run(emit("call.input", where, { call: callOf(delta.id), tool: delta.tool, run: row.id, delta: delta.text }))
         }
       },
-      /** What was shown of this step is asked for again: whoever watches drops it. */
+      /** This step is requested again: viewers drop what was shown of it. */
       restart: Effect.suspend(() => {
         ids.clear()
         return emit("run.restarted", null, { run: row.id, step })

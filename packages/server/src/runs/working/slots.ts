@@ -1,10 +1,10 @@
-/** The runs that this house works on: which they are, how many of each mailbox, and whether there is room for one more. */
+/** The runs that this house works on, how many of each mailbox, and whether there is room for one more. */
 import type { RunId } from "@stoa/contract"
 import type { Fiber } from "effect"
 
 interface TakenSlot {
   readonly mailbox: string
-  /** Who works on it; nobody yet, while its claim is being written. */
+  /** The fiber that works on it; undefined while its claim is being written. */
   fiber: Fiber.Fiber<unknown> | undefined
 }
 
@@ -25,7 +25,7 @@ export class Slots {
     return this.#taken.has(run)
   }
 
-  /** Whether one more of this mailbox may be worked on, which takes so many at once. */
+  /** Whether one more of this mailbox, with this width, may be worked on. */
   hasRoom(mailbox: string, width: number): boolean {
     return this.size < this.#most && (this.#busy.get(mailbox) ?? 0) < width
   }

@@ -1,4 +1,4 @@
-/** What an agent may call, as a model is told of it: under wire names, never with anything that would run it. Pure. */
+/** An agent's tools as a model is told about them: under wire names, without their handlers. Pure. */
 import type { LanguageModelV4FunctionTool } from "@ai-sdk/provider"
 import type { Principal } from "@stoa/contract"
 import type { Callable } from "../../calls/catalogue/Catalogue.ts"

@@ -1,6 +1,6 @@
 /**
  * Backups: one consistent state of everything in one file, made while the house runs, and restored into either
- * database. The secret key is included only if that was asked for.
+ * database. The secret key is included only on request.
  */
 import { join } from "node:path"
 import { Context, DateTime, Effect, Layer, Option, Redacted, References, Stream } from "effect"
@@ -22,31 +22,31 @@ import { refuse, StartError } from "../StartError.ts"
 import { Store } from "../database/Store.ts"
 import { tableNames } from "./tables.ts"
 
-/** What was put in a file, or brought back from one. */
+/** What was written to a backup or restored from one. */
 export interface Contents {
   readonly file: string
   readonly bytes: number
   readonly schema: number
   readonly madeAt: string
-  /** Of how many rows. */
+  /** The number of rows. */
   readonly rows: number
-  /** Without the key the sealed secrets in it are of no use: keep the key elsewhere. */
+  /** Without the key the encrypted secrets in the backup are useless: store the key elsewhere. */
   readonly hasKey: boolean
 }
 
 export interface RestoreResult extends Contents {
   readonly secretKey: Option.Option<Redacted.Redacted>
-  /** Where what was there before has gone, if there was anything. */
+  /** Where the previous data was moved, if there was any. */
   readonly replaced: string | undefined
 }
 
 interface Options {
-  /** The version of this program, to be written into backups. */
+  /** The version of this program, written into backups. */
   readonly program: string
   readonly migrations: Migrations
-  /** Where copies of a database that is about to change go: the folder `backups` in the data folder. */
+  /** Where a database is copied before it is changed: the folder `backups` in the data folder. */
   readonly folder: string
-  /** Makes the tables that a library keeps in our database by itself, so that a restore can fill them. */
+  /** Creates the tables that a library manages itself in our database, so that a restore can fill them. */
   readonly librariesTables?: Effect.Effect<void, unknown, SqlClient.SqlClient>
 }
 
@@ -57,11 +57,11 @@ export class Backup extends Context.Service<
       file: string,
       options?: { readonly secretKey?: Redacted.Redacted },
     ) => Effect.Effect<Contents, StartError>
-    /** The bytes of a backup, as a door hands them out. */
+    /** The bytes of a backup, for a door to send. */
     readonly stream: (options?: { readonly secretKey?: Redacted.Redacted }) => Stream.Stream<Uint8Array, StartError>
-    /** For `migrate`: a copy of what is about to be changed; says where it is. */
+    /** For `migrate`: copies the database before it is changed, and returns where the copy is. */
     readonly beforeMigration: (from: number) => Effect.Effect<string, StartError>
-    /** All or nothing. A database that is not empty is replaced only if asked for, and then a copy of it is kept. */
+    /** All or nothing. A database that is not empty is replaced only on request, and then a copy of it is kept. */
     readonly restore: (file: string, options: { readonly replace: boolean }) => Effect.Effect<RestoreResult, StartError>
   }
 >()("server/store/backup/Backup") {
@@ -133,7 +133,7 @@ export class Backup extends Context.Service<
           }).pipe(
             sql.withTransaction,
             onStore,
-            // It holds the writer for as long as it takes, and nobody else is there to wait.
+            // No warning about a slow transaction: it holds the writer for long, but nobody else is waiting.
             Effect.provideService(References.MinimumLogLevel, "Error"),
             Effect.mapError((cause) =>
               cause instanceof StartError

@@ -1,10 +1,10 @@
-/** When a backup was last taken through the house, and since when the house remembers. */
+/** When a backup was last made through the house, and since when the house has recorded this. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
 export const lastBackup = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  // SQLite takes the index of these two only for what names both.
+  // SQLite uses the partial index on these two kinds only if the query names both.
   const ofHouse = sql`kind IN ('house.backed-up', 'house.started')`
   const rows = yield* sql<{ backupAt: string | null; knownSince: string | null }>`SELECT
     (SELECT max(at) FROM journal WHERE ${ofHouse} AND kind = 'house.backed-up') AS backup_at,

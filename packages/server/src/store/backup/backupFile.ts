@@ -1,6 +1,6 @@
 /**
- * The file of a backup: a SQLite database with the house's tables, and one row in `stoa_backup` that describes it. It
- * is the same whichever database it was made from.
+ * The file of a backup: a SQLite database with the house's tables, and one row in `stoa_backup` that describes it. The
+ * format does not depend on the database it was made from.
  */
 // edge: node:sqlite, node:fs and a worker thread; backups are made beside the running house and must not hold it up.
 import * as fs from "node:fs"
@@ -9,13 +9,13 @@ import { Worker } from "node:worker_threads"
 import { Effect, Option, Redacted, Schema, type Scope } from "effect"
 import { refuse, type StartError } from "../StartError.ts"
 
-/** Rises when a program of today could not read the file. */
+/** Increase it when older programs could not read the new file. */
 const format = 1
 const aboutTable = "stoa_backup"
 
 const Counts = Schema.fromJsonString(Schema.Record(Schema.String, Schema.Int))
 
-/** What a backup says about itself. */
+/** The description in a backup. */
 const About = Schema.Struct({
   format: Schema.Int,
   program: Schema.String,
@@ -23,9 +23,9 @@ const About = Schema.Struct({
   madeAt: Schema.String,
   dialect: Schema.Literals(["sqlite", "postgres"]),
   secretKey: Schema.NullOr(Schema.String),
-  /** Rows of each table, so that a file that was cut or edited is noticed. */
+  /** Rows per table, to detect a truncated or edited file. */
   counts: Counts,
-  /** Where each counter stands: a cursor is not given out twice, not even after its event is gone. */
+  /** The value of each counter: a cursor is never reused, even after its event is gone. */
   counters: Counts,
 })
 type About = typeof About.Type
@@ -35,7 +35,7 @@ export type NewAbout = Omit<About, "format">
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
 const describe = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))
 
-/** A file that is there only when it is whole: it is written under another name, synced, and then named. */
+/** Makes the file appear only when it is complete: it is written under another name, synced and then renamed. */
 export const wholeFile = <A, E, R>(
   file: string,
   write: (part: string) => Effect.Effect<A, E, R>,
@@ -50,7 +50,7 @@ export const wholeFile = <A, E, R>(
   return Effect.gen(function* () {
     if (fs.existsSync(file))
       return yield* refuse(`${file} already exists. Choose another name; nothing was overwritten.`)
-    // Before anything is in it: a backup has in it what the data folder keeps from others.
+    // Before anything is written: a backup contains what the data folder protects from other users.
     yield* attempt(() => fs.promises.writeFile(part, "", { mode: 0o600, flag: "w" }))
     const made = yield* write(part)
     yield* attempt(async () => {
@@ -101,13 +101,13 @@ export const copySqlite = (from: string, to: string): Effect.Effect<Copied, Star
     return Effect.promise(() => worker.terminate())
   })
 
-/** A new file to put rows in, table by table. */
+/** A new file that is filled table by table. */
 export class CopyWriter {
   readonly #db: DatabaseSync
 
   constructor(file: string) {
     this.#db = new DatabaseSync(file)
-    // The file does not exist for anybody until it is whole and synced, so its pages need no journal.
+    // Nobody sees the file before it is complete and synced, so its pages need no journal.
     this.#db.exec("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN")
   }
 
@@ -141,13 +141,13 @@ export const describeCopy = (file: string, about: NewAbout): Effect.Effect<void>
     }
   })
 
-/** A backup that was opened and found to be what it says. */
+/** A backup that was opened and verified. */
 export interface OpenBackup {
   readonly about: About
   readonly secretKey: Option.Option<Redacted.Redacted>
   readonly tables: ReadonlyArray<string>
   readonly columns: (table: string) => ReadonlyArray<string>
-  /** The rows of a table, so many at a time. */
+  /** The rows of a table, in chunks of `atOnce`. */
   readonly rows: (table: string, atOnce: number) => Iterable<ReadonlyArray<ReadonlyArray<unknown>>>
 }
 
@@ -222,7 +222,7 @@ export const openBackup = (file: string): Effect.Effect<OpenBackup, StartError, 
     ({ db }) => Effect.sync(() => db.close()),
   ).pipe(Effect.map(({ opened }) => opened))
 
-/** The bytes of a file; who asks for them last removes it. */
+/** The bytes of a file. The caller removes it afterwards. */
 export const bytesOf = (file: string): AsyncIterable<Uint8Array> =>
   fs.createReadStream(file, { highWaterMark: 256 * 1024 })
 export const removeFile = (file: string): Effect.Effect<void> =>

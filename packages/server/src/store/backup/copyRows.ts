@@ -7,13 +7,13 @@ import { versionOf, versionTable } from "../Schemas.ts"
 import { refuse } from "../StartError.ts"
 import { type Column, columnsOf, derivedTables, parentsFirst, tableNames } from "./tables.ts"
 
-/** So many rows are held at a time; of those with bytes in them only a few, because a file may have 8 MiB. */
+/** How many rows are held at a time. Rows with bytes are fewer, because a file may have 8 MiB. */
 const rowsAtOnce = 200
 const bytesAtOnce = 4
 const whole = (value: unknown) => BigInt(value as number | bigint | string)
 
 interface Kind {
-  /** How Postgres is asked for it, if not by its name. */
+  /** The cast in the query to Postgres, if one is needed. */
   readonly as?: string
   readonly toFile: (value: unknown) => SQLInputValue
   readonly fromFile?: (value: unknown) => unknown
@@ -22,7 +22,7 @@ const asIs: Kind = { toFile: (value) => value as SQLInputValue }
 const asText: Kind = { as: "::text", toFile: (value) => value as string }
 const integer: Kind = { toFile: whole, fromFile: String }
 
-/** Each type that a migration may use. Another one is refused here rather than carried over wrongly. */
+/** Every type that a migration may use. Another type is refused here, so that it is not copied wrongly. */
 const kinds: Record<string, Kind> = {
   text: asIs,
   "character varying": asIs,
@@ -61,7 +61,7 @@ const counterOf = (table: string) =>
     (rows) => rows[0],
   )
 
-/** One state of a Postgres database, as it was when the copy began: what is written meanwhile is not in it. */
+/** One state of a Postgres database, as it was when the copy began. Later writes are not in it. */
 export const copyPostgres = (to: string) =>
   Effect.gen(function* () {
     const sql = (yield* SqlClient.SqlClient).withoutTransforms()
@@ -108,7 +108,7 @@ export const copyPostgres = (to: string) =>
     ),
   )
 
-/** Everything out of the database, so that a backup can take its place. Only inside the transaction that brings that in. */
+/** Drops everything, so that a backup can replace it. Only inside the transaction that restores the backup. */
 export const dropTables = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const tables = [...(yield* parentsFirst(yield* tableNames)), ...(yield* derivedTables)]
@@ -132,7 +132,7 @@ const setCounter = Effect.fnUntraced(function* (table: string, value: number) {
   })
 })
 
-/** Rows of a backup into tables that are at its version. What the migrations themselves put there gives way. */
+/** Copies the rows of a backup into tables of the same version, in place of the rows that the migrations inserted. */
 export const copyIn = Effect.fnUntraced(function* (from: OpenBackup) {
   const sql = yield* SqlClient.SqlClient
   const here = yield* tableNames

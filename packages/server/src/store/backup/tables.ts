@@ -1,8 +1,11 @@
-/** Which tables and columns a database has: asked of the database, so that no list of ours can be out of date. */
+/** Which tables and columns a database has. Asks the database, so that no list of ours can be out of date. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-/** Every table but the database's own; of a search index only the index itself, not what SQLite builds it from or by triggers. */
+/**
+ * All tables except the database's own; of a search index only the index itself, not the tables that SQLite derives
+ * from it.
+ */
 export const tableNames = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql.onDialectOrElse({
@@ -15,7 +18,9 @@ export const tableNames = Effect.gen(function* () {
   return rows.map((row) => row.name)
 })
 
-/** Tables that SQLite keeps by triggers from another one: no backup carries them, and they go with the rest. */
+/**
+ * Tables that SQLite derives from another one by triggers. Backups do not contain them; they are dropped with the rest.
+ */
 export const derivedTables = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql.onDialectOrElse({
@@ -28,11 +33,11 @@ export const derivedTables = Effect.gen(function* () {
 
 export interface Column {
   readonly name: string
-  /** The database's word for it, in lower case. */
+  /** The database's name for it, in lower case. */
   readonly type: string
 }
 
-/** The columns that can be written: one that the database works out by itself is not among them. */
+/** The columns that can be written, without generated ones. */
 export const columnsOf = Effect.fnUntraced(function* (table: string) {
   const sql = yield* SqlClient.SqlClient
   return yield* sql.onDialectOrElse({
@@ -43,7 +48,7 @@ export const columnsOf = Effect.fnUntraced(function* (table: string) {
   })
 })
 
-/** The tables that a table's rows point to. */
+/** The tables that a table references. */
 const parentsOf = Effect.fnUntraced(function* (table: string) {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql.onDialectOrElse({
@@ -55,7 +60,7 @@ const parentsOf = Effect.fnUntraced(function* (table: string) {
   return rows.map((row) => row.name).filter((name) => name !== table)
 })
 
-/** The order in which rows can be put in, so that what they point to is there before them. */
+/** An order in which rows can be inserted: referenced tables come first. */
 export const parentsFirst = Effect.fnUntraced(function* (tables: ReadonlyArray<string>) {
   const parents = new Map<string, ReadonlyArray<string>>()
   for (const table of tables) parents.set(table, yield* parentsOf(table))

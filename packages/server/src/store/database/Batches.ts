@@ -1,7 +1,7 @@
 /**
- * Rows that need no reads are written in batches: many on a thread (`writerThread.ts`), a few right here, because going
- * to the thread and back would take longer. The first batch that needs the thread starts it; until it runs, callers
- * write themselves.
+ * Writes rows that need no reads in batches: large batches on a thread (`writerThread.ts`), small ones here, because
+ * the round trip to the thread would take longer. The first batch that needs the thread starts it; until it runs,
+ * callers write themselves.
  */
 // edge: a worker thread, and a synchronous write. What is lost with the thread was not committed, or is answered as unknown.
 import { Worker } from "node:worker_threads"
@@ -11,32 +11,32 @@ import type { GroupCommit } from "./groupCommit.ts"
 import { asText, type BatchStatement } from "./statements.ts"
 import type { Batch, WriteResult } from "./writerThread.ts"
 
-/** Of each statement the number of its last row. */
+/** For each statement, the number of its last row. */
 type Last = ReadonlyArray<number>
 type Fail = (cause: unknown) => SqlError.SqlError
 
 type Done = (result: Effect.Effect<Last, SqlError.SqlError>) => void
 
-/** What batches need of the main connection. */
+/** The part of the main connection that batches need. */
 export interface BatchConnection {
-  /** One transaction, on the event loop. */
+  /** Writes one transaction, on the event loop. */
   readonly write: (statements: ReadonlyArray<BatchStatement>) => Last
   /** Waits for the disk, on the event loop. */
   readonly sync: () => void
-  /** The disk did not take what the thread has written. */
+  /** The disk did not sync what the thread wrote. */
   readonly syncFailed: (cause: Error) => void
-  /** Whether this connection moves the log into the database: not while the thread does. */
+  /** Whether this connection checkpoints the log: not while the thread does. */
   readonly movesLog: (does: boolean) => void
 }
 
-/** So many rows are written here. More gain nothing by it, and would hold the event loop up. */
+/** Up to this many rows are written here. For more there is no gain, and they would block the event loop. */
 const few = 128
-/** How often the thread moves the log into the database, while there is something in it. */
+/** How often the thread checkpoints the log, while there is something in it. */
 const moveEveryMs = 1000
 
 const all = new WeakMap<SqlClient.SqlClient, Batches>()
 
-/** The batches of a database that has them: SQLite in a file. */
+/** The batches of a database. Only SQLite in a file has them. */
 export const batchesOf = (sql: SqlClient.SqlClient): Batches | undefined => all.get(sql)
 export const giveBatches = (sql: SqlClient.SqlClient, batches: Batches): void => void all.set(sql, batches)
 
@@ -52,7 +52,7 @@ export class Batches {
   #ready = false
   #closed = false
   readonly #asked: Array<Done> = []
-  /** Gives the database back, while the thread has it. */
+  /** Returns the database, while the thread has it. */
   #free: (() => void) | undefined
 
   constructor(file: string, group: GroupCommit, fail: Fail, here: BatchConnection) {
@@ -62,15 +62,18 @@ export class Batches {
     this.#here = here
   }
 
-  /** Whether the thread stands. */
+  /** Whether the thread is running. */
   get standing(): boolean {
     return this.#ready
   }
 
-  /** Whether a batch of so many rows can be written now. If there is no thread for it, it is started for the next time. */
+  /**
+   * Whether a batch of this many rows can be written now. If it needs the thread and that is not running, starts it for
+   * the next time.
+   */
   takes(rows: number): boolean {
     const isForHere = this.#isForHere(rows)
-    // On a slow disk the thread is there to move the log into the database.
+    // On a slow disk the thread is needed to checkpoint the log.
     if ((!isForHere || this.#group.isSlow) && !this.#ready && !this.#closed && this.#worker === undefined) this.#start()
     return isForHere || this.#ready
   }
@@ -80,8 +83,8 @@ export class Batches {
   }
 
   /**
-   * One transaction, committed when this returns, and on disk unless it need not be. Nothing else of the main connection is
-   * open while it is written.
+   * One transaction, committed when this returns, and on disk if `synced`. Nothing else of the main connection is open
+   * while it is written.
    */
   write(
     statements: ReadonlyArray<BatchStatement>,
@@ -119,7 +122,7 @@ export class Batches {
     return Effect.uninterruptible(synced ? Effect.tap(written, this.#group.answered) : written)
   }
 
-  /** While the thread has the database it takes the next as well, unless somebody else waits for it. */
+  /** While the thread has the database it also gets the next batch, unless somebody else waits for the database. */
   #hand(batch: Batch | "move log", done: Done): void {
     if (this.#free !== undefined && !this.#group.wanted) return this.#send(batch, done)
     this.#group.lend((free) => {
@@ -128,7 +131,7 @@ export class Batches {
     })
   }
 
-  /** Nobody writes meanwhile: a log that is never wholly in the database would never begin anew. */
+  /** Nobody writes meanwhile: a log that is never completely checkpointed would never restart at its beginning. */
   #moveLog(): void {
     const now = this.#written + this.#group.commits
     if (now === this.#moved) return
@@ -137,17 +140,17 @@ export class Batches {
   }
 
   #send(batch: Batch | "move log", done: Done): void {
-    // Asked for a few rows that could not be written here after all: it comes to them when it stands.
+    // A few rows that turned out not to be writable here: the thread writes them when it runs.
     if (this.#worker === undefined && !this.#closed) this.#start()
     const worker = this.#worker
     this.#asked.push(done)
     try {
       if (worker === undefined) throw new Error("the writer thread has ended")
-      // Only what waits for its answer keeps the process alive.
+      // Only a pending answer keeps the process alive.
       worker.ref()
       worker.postMessage(batch === "move log" ? batch : { ...batch, statements: batch.statements.map(asText) })
     } catch (cause) {
-      // Or something that no thread can be told; a database could not keep it either.
+      // Or a value that cannot be sent to a thread; a database could not store it either.
       this.#asked.pop()
       this.#rest()
       done(Effect.fail(this.#fail(cause)))
@@ -182,7 +185,7 @@ export class Batches {
     worker.unref()
   }
 
-  /** Answers come in the order of the questions. */
+  /** Answers arrive in the order of the requests. */
   #hear(written: WriteResult): void {
     const done = this.#asked.shift()
     this.#rest()

@@ -1,8 +1,11 @@
-/** Column types that differ between the databases, and how their values are read: dialect differences end here. */
+/**
+ * Column types that differ between the databases, and how their values are read. Other code does not see the
+ * difference.
+ */
 import { Effect, Schema, SchemaTransformation } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 
-/** SQLite has no booleans: it keeps 0 and 1. */
+/** SQLite has no booleans: it stores 0 and 1. */
 export const Flag = Schema.Union([Schema.Boolean, Schema.Literals([0, 1, 0n, 1n])]).pipe(
   Schema.decodeTo(
     Schema.Boolean,
@@ -15,7 +18,7 @@ export const Flag = Schema.Union([Schema.Boolean, Schema.Literals([0, 1, 0n, 1n]
 
 export const json = <S extends Schema.Constraint>(schema: S) => Schema.fromJsonString(schema)
 
-/** The column types a migration names. */
+/** The column types for migrations. */
 export const columnTypes = Effect.map(SqlClient.SqlClient, (sql) => {
   const pick = (sqlite: string, pg: string): Statement.Fragment =>
     sql.literal(sql.onDialectOrElse({ pg: () => pg, orElse: () => sqlite }))

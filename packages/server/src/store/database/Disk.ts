@@ -10,10 +10,10 @@ import { SqlClient } from "effect/sql"
 import { diskOf } from "./FullDisk.ts"
 import { Store } from "./Store.ts"
 
-/** A database that cannot grow by this much is as good as full: its log may still have room, and hide it. */
+/** A database that cannot grow by this much counts as full: its log may still have room, which would hide it. */
 const least = 1024 * 1024
 
-/** Bytes that a file in this folder may still take; a quota or a limit does not show here. */
+/** Free bytes for a file in this folder. A quota or a limit does not show here. */
 export const roomAt = (folder: string): number => {
   const { bavail, bsize } = statfsSync(folder)
   return bavail * bsize
@@ -25,7 +25,7 @@ export class Disk extends Context.Service<Disk, { readonly isFull: () => boolean
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const state = diskOf(sql)
-      // A row may be updated in place: only a table that is new needs room in any case.
+      // A row may be updated in place: only a new table needs room in any case.
       const grow = sql.onDialectOrElse({
         pg: () =>
           Effect.andThen(

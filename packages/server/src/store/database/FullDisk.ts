@@ -3,10 +3,12 @@ import { type Cause, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { Bell } from "../journal/Bell.ts"
 
-/** SQLITE_FULL; and SQLITE_IOERR for a write, a sync or the log's index, which is how SQLite tells of a quota or a limit. */
+/**
+ * SQLITE_FULL; and SQLITE_IOERR for a write, a sync or the log's index, which is how SQLite reports a quota or a limit.
+ */
 const ofSqlite = new Set([13, 778, 1034, 4874])
 const ofSystem = new Set(["ENOSPC", "EDQUOT", "EFBIG"])
-/** Postgres knows only a full disk by a code of its own (53100). */
+/** Postgres has its own code only for a full disk (53100). */
 const ofPostgres = (code: string, message: string): boolean =>
   code === "53100" ||
   (/^(58030|XX000|53000)$/.test(code) && /No space left|quota exceeded|File too large/i.test(message))
@@ -17,11 +19,11 @@ interface Coded {
   readonly message?: unknown
   readonly cause?: unknown
   readonly reason?: { readonly cause?: unknown }
-  /** Of a Cause. */
+  /** Set on a Cause. */
   readonly reasons?: unknown
 }
 
-/** Whether an error, or what caused it, is that there was no room. */
+/** Whether an error, or its cause, is a full disk. */
 export const isDiskFull = (error: unknown): boolean => {
   if (typeof error !== "object" || error === null) return false
   const { cause, code, errcode, message, reason, reasons } = error as Coded
@@ -31,18 +33,18 @@ export const isDiskFull = (error: unknown): boolean => {
   return isDiskFull(reason?.cause) || isDiskFull(cause)
 }
 
-/** The same of whatever ended an effect. */
+/** The same for the cause of a failed effect. */
 export const isOfFullDisk = (cause: Cause.Cause<unknown>): boolean =>
   cause.reasons.some((reason) =>
     reason._tag === "Die" ? isDiskFull(reason.defect) : reason._tag === "Fail" && isDiskFull(reason.error),
   )
 
-/** What the drivers tell of a database's disk. */
+/** What the drivers report about a database's disk. */
 export class DiskState {
   full = false
   readonly bell = new Bell()
 
-  /** Every error passes here on its way up. */
+  /** Every error of the driver passes through here. */
   heard<E>(error: E): E {
     if (!this.full && isDiskFull(error)) {
       this.full = true
@@ -56,17 +58,17 @@ const all = new WeakMap<SqlClient.SqlClient, DiskState>()
 export const giveDisk = (sql: SqlClient.SqlClient, state: DiskState): void => void all.set(sql, state)
 export const diskOf = (sql: SqlClient.SqlClient): DiskState => all.get(sql) ?? new DiskState()
 
-/** Something that is written down beside an answer and does not change it: a full disk does not take the answer away. */
+/** For a record that is written beside an answer and does not change it: a full disk does not prevent the answer. */
 export const skipIfDiskFull = <A, E, R>(what: string, write: Effect.Effect<A, E, R>): Effect.Effect<void, E, R> =>
   Effect.catchCause(Effect.asVoid(write), (cause) =>
     isOfFullDisk(cause) ? Effect.logWarning(`The disk is full: ${what} was not recorded`) : Effect.failCause(cause),
   )
 
-/** What must be written down, and is there to be written until it is: tried again while the disk has no room for it. */
+/** For a record that must be written: retries while the disk is full. */
 export const retryUntilDiskHasRoom = <A, E, R>(write: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.catchCause(write, (cause) =>
     isOfFullDisk(cause)
-      ? // A house that closes does not wait for room.
+      ? // A closing house does not wait for room.
         Effect.andThen(Effect.interruptible(Effect.sleep("1 second")), retryUntilDiskHasRoom(write))
       : Effect.failCause(cause),
   )

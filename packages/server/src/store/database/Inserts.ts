@@ -3,17 +3,17 @@ import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import { chunksOf, toSnake, type BatchStatement } from "./statements.ts"
 
-/** Rows on their way into their table. */
+/** Rows to be inserted into their table. */
 export interface Rows {
   readonly count: number
-  /** As one text: for Postgres in one parameter. Copying a thousand values takes longer. */
+  /** All rows as one text: one parameter for Postgres. Copying a thousand values takes longer. */
   readonly text: () => string
   readonly statement: () => BatchStatement
-  /** The same, with what is said of rows that are there. */
+  /** The same with `after`, such as an ON CONFLICT clause. */
   readonly wholeStatement: () => BatchStatement
-  /** On Postgres, from the parameter of this number. */
+  /** On Postgres: selects from the parameter with this number. */
   readonly selectFrom: (place: number, before?: string) => string
-  /** The same, with what is said of rows that are there. */
+  /** The same with `after`, such as an ON CONFLICT clause. */
   readonly wholeFrom: (place: number) => string
   readonly run: () => Effect.Effect<ReadonlyArray<unknown>, SqlError.SqlError>
 }
@@ -48,7 +48,7 @@ export const makeInsert = <Row extends object>(
   const valuesOf = (rows: ReadonlyArray<Row>) => rows.map((row) => columns.map((column) => row[column] ?? null))
   const textOf = (rows: ReadonlyArray<Row>): string => JSON.stringify(valuesOf(rows))
   const statement = (rows: ReadonlyArray<Row>): BatchStatement => ({ into, rows: valuesOf(rows) })
-  /** Joined with what comes before. */
+  /** Joined with `before`. */
   const selectFrom = (place: number, before = ""): string =>
     `INSERT INTO ${table} (${names}) SELECT ${columns.map((name, at) => (integers.includes(name) ? `(v->>${at})::bigint` : `v->>${at}`)).join(",")}
         FROM ${before}jsonb_array_elements($${place}::jsonb) WITH ORDINALITY AS t(v, n) ORDER BY n`
@@ -77,7 +77,7 @@ export const makeInsert = <Row extends object>(
   }
 }
 
-/** One row, its columns by their names: the text of the statement is made once for each list of them. */
+/** Inserts one row by its column names. The statement's text is built once per list of columns. */
 export const makeRowInsert = <Given extends object = never>(sql: SqlClient.SqlClient, table: string, after = "") => {
   const inserts = new Map<string, Insert<Record<string, unknown>>>()
   return (row: object): Effect.Effect<ReadonlyArray<Given>, SqlError.SqlError> => {
@@ -89,7 +89,7 @@ export const makeRowInsert = <Given extends object = never>(sql: SqlClient.SqlCl
   }
 }
 
-/** Half of a character alone is kept as a question mark by both databases, unless it comes in JSON. */
+/** Both databases store a lone surrogate as a question mark, but not if it comes in JSON. */
 export const isWhole = (rows: BatchStatement["rows"]): boolean =>
   typeof rows === "string"
     ? !/\\ud[89a-f]/i.test(rows)

@@ -1,17 +1,15 @@
-/**
- * A lock on a name or a row until the end of the transaction, so that two transactions take the same one after the other.
- */
+/** A lock on a name or a row until the end of the transaction, so that two transactions take turns. */
 import { Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 
-/** A row likewise, by the last words of a SELECT that reads it: whoever changes it meanwhile waits. */
+/** The end of a SELECT that locks the rows it reads: other writers of the row wait. */
 export const lockRead = (sql: SqlClient.SqlClient, table: string) =>
   sql.onDialectOrElse({
     pg: () => sql`FOR NO KEY UPDATE OF ${sql(table)}`,
     orElse: () => sql``,
   })
 
-/** SQLite has one writer, which is lock enough. */
+/** SQLite has only one writer, so it needs no lock. */
 export const lockName = (
   sql: SqlClient.SqlClient,
   kind: string,

@@ -2,8 +2,8 @@
 import type { SqlClient, Statement } from "effect/sql"
 
 /**
- * States written out: where they are parameters, Postgres does not use an index that is of some states only. SQLite uses one
- * only where its states stand as they do in the index: ask for those first, and then for fewer.
+ * The states are literals: with parameters, Postgres does not use a partial index on some states. SQLite uses one only
+ * if the query lists the states exactly as the index does: filter by those first, and then by fewer.
  */
 export const inState = (
   sql: SqlClient.SqlClient,

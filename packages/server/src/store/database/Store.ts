@@ -58,7 +58,7 @@ export class Store extends Context.Service<
 
 const oldest = 15
 
-/** Host and database only: a connection string has a password in it. */
+/** Host and database only: a connection string contains a password. */
 const whereOf = (url: Redacted.Redacted): string => {
   const parsed = URL.parse(Redacted.value(url))
   return parsed === null ? "the database of DATABASE_URL" : `postgres://${parsed.host}${parsed.pathname}`

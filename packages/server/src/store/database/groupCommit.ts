@@ -7,11 +7,11 @@
 import { Context, Deferred, Effect, Exit, Scope } from "effect"
 import type { SqlError } from "effect/sql"
 
-/** What a batch needs of the database. */
+/** The part of the database that a batch needs. */
 export interface BatchWriter {
   readonly begin: () => void
   readonly commit: () => void
-  /** Makes everything committed so far safe against a loss of power, and says when, or why not. */
+  /** Makes everything committed so far safe against a power failure, then calls `done`. */
   readonly sync: (done: (cause: Error | null) => void) => void
   readonly rollback: () => void
   readonly exec: (sql: string) => void
@@ -26,7 +26,7 @@ interface Batch {
   members: number
 }
 
-/** A transaction's time on the connection. */
+/** A transaction's turn on the connection. */
 export interface ConnectionTurn {
   batch: Batch | undefined
   /** A fiber that outlives its transaction still has the turn, but no longer the connection. */
@@ -39,42 +39,42 @@ type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, 
 /** A batch closes at 256 transactions or after 5 ms, so that the first in it does not wait for the last. */
 const most = 256
 const longestMillis = 5
-/** A disk that takes longer is not waited for on the event loop. */
+/** A slower disk is not waited for on the event loop. */
 const quickMs = 0.5
 const lookEveryMs = 200
-/** A transaction that holds the writer longer than this has something in it that does not belong there. */
+/** A transaction that holds the writer longer than this contains something that does not belong there. */
 const slowMillis = 250
-/** A transaction that may take as long as it takes: nobody waits for it yet. */
+/** A transaction that may take long, because nobody waits for it yet. */
 export const LongTransaction = Context.Reference<boolean>("server/store/LongTransaction", { defaultValue: () => false })
 
 export class GroupCommit {
   readonly #writer: BatchWriter
-  /** Who waits for the connection, in order. Effect's Semaphore copies its whole line at every release. */
+  /** Fibers that wait for the connection, in order. Effect's Semaphore copies its whole queue at every release. */
   readonly #line = new Map<ConnectionTurn, (go: Effect.Effect<void>) => void>()
   #calling = false
   #resting = false
   #holder: ConnectionTurn | undefined
   #batch: Batch | undefined
   #closing = false
-  /** Committed, and waiting for the next sync. */
+  /** Committed, waiting for the next sync. */
   #unsynced: Array<Batch> = []
-  /** Those that the disk is busy with. */
+  /** The batches of the running sync. */
   #inSync: ReadonlyArray<Batch> = []
-  /** The last that is on its way to be answered. */
+  /** The last batch whose answer is under way. */
   #answering: Batch | undefined
   #syncing = false
-  /** How long the disk has taken lately. */
+  /** How long the disk took recently. */
   #syncMs = 0
   #lookedAt = 0
   readonly #idle: Array<() => void> = []
-  /** How many there have been. */
+  /** The number of commits so far. */
   commits = 0
 
   constructor(writer: BatchWriter) {
     this.#writer = writer
   }
 
-  /** Waits for the connection; the turn ends with the scope, if commit or rollback has not ended it before. */
+  /** Waits for the connection. The turn ends with the scope, unless commit or rollback ended it before. */
   acquire(restore: Restore): Effect.Effect<ConnectionTurn, never, Scope.Scope> {
     return Effect.suspend(() => {
       const turn: ConnectionTurn = { batch: undefined, held: false, startedAt: 0 }
@@ -102,10 +102,10 @@ export class GroupCommit {
     this.#holder = turn
   }
 
-  /** Whoever was interrupted while waiting; it may just have been given the connection. */
+  /** A waiting fiber was interrupted. It may just have been given the connection. */
   #forget(turn: ConnectionTurn): void {
     if (this.#line.delete(turn)) {
-      // The batch may have been left open for this one, who now is not coming.
+      // The batch may have been left open for this turn, which is not coming now.
       if (this.#line.size === 0) this.#closeSoon()
     } else this.#giveBack(turn)
   }
@@ -123,7 +123,7 @@ export class GroupCommit {
     this.#calling = false
   }
 
-  /** Those just answered may write again at once: after a full batch the event loop gets its turn. */
+  /** Callers that were just answered may write again at once: after a full batch the event loop runs first. */
   #rest(): void {
     this.#resting = true
     setImmediate(() => {
@@ -132,7 +132,7 @@ export class GroupCommit {
     })
   }
 
-  /** The connection without a transaction: each statement commits by itself, so nothing may be open before it. */
+  /** The connection without a transaction: each statement commits by itself, so no batch may be open. */
   acquireAlone(restore: Restore): Effect.Effect<ConnectionTurn, never, Scope.Scope> {
     return Effect.tap(this.acquire(restore), () =>
       Effect.andThen(
@@ -147,7 +147,7 @@ export class GroupCommit {
     )
   }
 
-  /** Whether nobody has the connection, or waits for it. */
+  /** Whether nobody has the connection or waits for it. */
   get idle(): boolean {
     return this.#holder === undefined && !this.#resting && this.#line.size === 0
   }
@@ -157,7 +157,7 @@ export class GroupCommit {
     return this.#line.size > 0
   }
 
-  /** The database for another connection: nothing is open here from when `use` is called until it says that it is free. */
+  /** Lends the database to another connection: nothing is open here from the call of `use` until it calls `free`. */
   lend(use: (free: () => void) => void): void {
     const turn: ConnectionTurn = { batch: undefined, held: false, startedAt: 0 }
     const go = () => {
@@ -189,23 +189,28 @@ export class GroupCommit {
     return this.#try("commit", () => this.#end(turn, "RELEASE turn")).pipe(Effect.andThen(this.#leave(turn)))
   }
 
-  /** Also waits, and fails with its batch: a refusal may rest on what an earlier member wrote, and must not outlive it. */
+  /**
+   * Also waits for its batch, and fails with it: a refusal may be based on the writes of an earlier member, and must
+   * not outlive them.
+   */
   rollback(turn: ConnectionTurn): Effect.Effect<void, SqlError.SqlError> {
     return this.#try("rollback", () => this.#end(turn, "ROLLBACK TO turn; RELEASE turn")).pipe(
       Effect.matchEffect({
-        // The whole batch is rolled back, this turn with it; why is in the error that led here.
+        // The whole batch was rolled back, including this turn; the error that led here says why.
         onFailure: () => this.#release(turn),
         onSuccess: () => this.#leave(turn),
       }),
     )
   }
 
-  /** Commits what is open, now. Only between turns. */
+  /** Commits the open batch now. Only between turns. */
   flush(): void {
     if (this.#batch !== undefined) this.#close(this.#batch)
   }
 
-  /** A savepoint that cannot be ended leaves no way to tell this turn's writes from the others': all of them go. */
+  /**
+   * If a savepoint cannot be ended, this turn's writes cannot be told from the others': all of them are rolled back.
+   */
   #end(turn: ConnectionTurn, sql: string): void {
     try {
       this.#writer.exec(sql)
@@ -243,13 +248,13 @@ export class GroupCommit {
     })
   }
 
-  /** One more turn of the event loop, so that writers who were just answered can join. */
+  /** Waits one more turn of the event loop, so that writers that were just answered can join. */
   #closeSoon(): void {
     if (this.#closing || this.#batch === undefined) return
     this.#closing = true
     setImmediate(() => {
       this.#closing = false
-      // Whoever is on the connection closes the batch when it leaves.
+      // The holder of the connection closes the batch when it leaves.
       if (this.#holder === undefined) this.flush()
     })
   }
@@ -266,7 +271,7 @@ export class GroupCommit {
     if (!this.#syncing) this.#sync()
   }
 
-  /** One sync at a time: those who commit meanwhile share the next. */
+  /** One sync at a time: batches that are committed meanwhile share the next. */
   #sync(): void {
     this.#inSync = this.#unsynced
     this.#unsynced = []
@@ -274,7 +279,7 @@ export class GroupCommit {
     this.#writer.sync((cause) => {
       const exit = cause === null ? Exit.void : Exit.fail(this.#writer.toError(cause, "sync"))
       for (const batch of this.#inSync) this.#answer(batch, exit)
-      // What was committed meanwhile may be what failed, and the next sync would not be told so.
+      // The failed write may belong to a batch that was committed meanwhile, and the next sync would not report it.
       if (cause !== null) for (const batch of this.#unsynced.splice(0)) this.#answer(batch, exit)
       this.#inSync = []
       this.#syncing = false
@@ -284,8 +289,8 @@ export class GroupCommit {
   }
 
   /**
-   * How long the disk alone has taken. One slow sync among many quick ones is no slow disk, several are; and once it is slow,
-   * one quick one ends that.
+   * How long the disk alone took. One slow sync among many quick ones does not make a slow disk, several do; one quick
+   * sync ends that.
    */
   took(syncMs: number): void {
     this.#lookedAt = performance.now()
@@ -296,12 +301,15 @@ export class GroupCommit {
     return this.#syncMs >= quickMs
   }
 
-  /** Whether the disk is free, and quick enough to wait for it on the event loop. Of a slow one it is seen now and then. */
+  /**
+   * Whether the disk is free, and quick enough to wait for it on the event loop. A slow disk is tried again from time
+   * to time.
+   */
   get isQuick(): boolean {
     return !this.#syncing && (!this.isSlow || performance.now() - this.#lookedAt > lookEveryMs)
   }
 
-  /** What somebody else has just committed on this connection is safe with the next sync, as if it were a batch of this. */
+  /** Something else has just committed on this connection: the next sync covers it as if it were a batch. */
   syncedNext(): Effect.Effect<void, SqlError.SqlError> {
     const batch: Batch = { openedAt: 0, done: Deferred.makeUnsafe(), members: 1 }
     this.#unsynced.push(batch)
@@ -309,13 +317,16 @@ export class GroupCommit {
     return Deferred.await(batch.done)
   }
 
-  /** Once all that is committed by now is answered, well or not: what is written after it is told after it, too. */
+  /**
+   * Waits until everything committed so far is answered, successfully or not, so that later writes are also reported
+   * later.
+   */
   readonly answered: Effect.Effect<void> = Effect.suspend(() => {
     const last = this.#unsynced.at(-1) ?? this.#inSync.at(-1) ?? this.#answering
     return last === undefined ? Effect.void : Effect.ignore(Deferred.await(last.done))
   })
 
-  /** Once nothing waits for the disk any more. */
+  /** Waits until no sync is running. */
   readonly settled: Effect.Effect<void> = Effect.callback((resume) => {
     if (!this.#syncing) return resume(Effect.void)
     this.#idle.push(() => resume(Effect.void))
@@ -328,8 +339,8 @@ export class GroupCommit {
   }
 
   /**
-   * Not at once: the members would go on inside the run of the fiber that closes the batch, and Effect.forEach with a
-   * bound then starts an item twice and skips another (effect 4.1.0).
+   * Deferred: the members would otherwise continue inside the run of the fiber that closes the batch, and
+   * Effect.forEach with a bound then starts an item twice and skips another (effect 4.1.0).
    */
   #answer(batch: Batch, exit: Exit.Exit<void, SqlError.SqlError>): void {
     this.#answering = batch
@@ -355,7 +366,7 @@ export class GroupCommit {
     if (!turn.held) return
     turn.held = false
     this.#holder = undefined
-    // Those who wait will close the batch when they leave.
+    // Waiting turns close the batch when they leave.
     if (this.#line.size === 0) this.#closeSoon()
     // Not inside the run of the fiber that leaves: see #answer.
     else if (!this.#calling) queueMicrotask(() => this.#next())

@@ -9,7 +9,7 @@ import { camelRows, Recent, toSnake } from "./statements.ts"
 
 type Row = Record<string, unknown>
 
-// int8 as a number while that is exact, else as a bigint: the same as SQLite gives.
+// int8 as a number if that is exact, otherwise as a bigint, as SQLite does.
 const exact = (text: string): number | bigint => {
   const number = Number(text)
   return Number.isSafeInteger(number) ? number : BigInt(text)
@@ -35,7 +35,7 @@ const classes: Record<
 
 const toError = (cause: unknown, operation: string): SqlError.SqlError => {
   const error = cause as { readonly code?: string; readonly constraint?: string; readonly message?: string }
-  // A refused connection to a name with two addresses has a code and no message.
+  // If a connection to a name with two addresses is refused, the error has a code but no message.
   const props = { cause, message: error.message || error.code || String(cause), operation }
   const code = error.code ?? "08"
   const reason =
@@ -78,10 +78,11 @@ const make = Effect.fnUntraced(function* (options: { readonly url: Redacted.Reda
         application_name: "stoa",
         connectionTimeoutMillis: 10_000,
         keepAlive: true,
-        // A process that is frozen or cut off inside a transaction would hold up all others: the journal's lock is one.
+        // A process that is frozen or disconnected inside a transaction would block all others, for example with the
+        // journal's lock.
         idle_in_transaction_session_timeout: 10_000,
       })
-      // An idle connection that dies is replaced by the pool; without a listener it would end the process.
+      // The pool replaces an idle connection that dies; without a listener the error would end the process.
       made.on("error", () => {})
       return made
     }),
@@ -126,11 +127,11 @@ const make = Effect.fnUntraced(function* (options: { readonly url: Redacted.Reda
     pool.connect((cause, made) => resume(made ? Effect.succeed(made) : Effect.fail(toError(cause, "connect"))))
   }).pipe(Effect.uninterruptible)
 
-  // Fibers may share a leased connection; pg takes one query at a time.
+  // Fibers may share a leased connection, but pg takes one query at a time.
   const leased = Effect.acquireRelease(
     Effect.map(client, (made) => {
       const lease = { made, held: true, broken: undefined as Error | undefined }
-      // The pool does not listen while a connection is out: unheard, its loss would end the process.
+      // The pool does not listen while a connection is leased: without a listener, its loss would end the process.
       made.on("error", (error) => void (lease.broken = error))
       return lease
     }),
@@ -162,7 +163,7 @@ const make = Effect.fnUntraced(function* (options: { readonly url: Redacted.Reda
     }),
   )
 
-  // After a failed statement that the body swallowed, Postgres answers COMMIT with ROLLBACK and no error.
+  // If the body swallowed a failed statement, Postgres answers COMMIT with ROLLBACK and no error.
   const commit = (conn: SqlConnection.Connection) =>
     Effect.flatMap(conn.executeRaw("COMMIT", []), (result) =>
       (result as pg.QueryResult).command === "COMMIT" ? Effect.void : Effect.fail(toError(new Aborted(), "commit")),
@@ -191,7 +192,10 @@ export const layerPostgres = (options: {
 }): Layer.Layer<SqlClient.SqlClient, SqlError.SqlError> =>
   Layer.effect(SqlClient.SqlClient, make(options)).pipe(Layer.provide(Reactivity.layer))
 
-/** The version of the server, by a connection of its own: whoever starts hears soon that nobody answers. */
+/**
+ * The version of the server, over a separate connection with short timeouts: a start fails quickly if Postgres does not
+ * answer.
+ */
 export const askVersion = (url: Redacted.Redacted): Effect.Effect<string, SqlError.SqlError> =>
   Effect.tryPromise({
     try: async () => {
@@ -209,7 +213,7 @@ export const askVersion = (url: Redacted.Redacted): Effect.Effect<string, SqlErr
     catch: (cause) => toError(cause, "connect"),
   })
 
-/** Calls `hear` on each notification of a channel; a lost connection is made again after a second. */
+/** Calls `hear` for each notification of a channel. A lost connection is replaced after a second. */
 export const listen = (
   url: Redacted.Redacted,
   channel: string,
@@ -229,7 +233,7 @@ export const listen = (
     client
       .connect()
       .then(() => client.query(`LISTEN ${channel}`))
-      // What was written while nobody listened is heard now.
+      // Readers now catch up on what was written while nobody listened.
       .then(() => hear(""), fail)
     return end
   })

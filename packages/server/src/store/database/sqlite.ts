@@ -1,6 +1,6 @@
 /**
- * effect/sql on node:sqlite: one connection that writes (in turns, with group commit) and one that only reads what has
- * been committed. WAL keeps the two out of each other's way.
+ * effect/sql on node:sqlite: one connection that writes (in turns, with group commit) and one that only reads what is
+ * committed. With WAL neither blocks the other.
  */
 // edge: node:sqlite is synchronous; nothing above this file is.
 import { closeSync, fdatasync, fdatasyncSync, openSync } from "node:fs"
@@ -36,7 +36,9 @@ const toError = (cause: unknown, operation: string): SqlError.SqlError => {
   return new SqlError.SqlError({ reason })
 }
 
-/** A bare parameter as a limit makes SQLite plan the statement anew each time it is run: it looks at the value. */
+/**
+ * A bare parameter as a limit makes SQLite plan the statement again at each run, because the plan depends on the value.
+ */
 const unseen = (sql: string): string => sql.replace(/\bLIMIT \?/g, "LIMIT ? + 0")
 
 /** How long a statement waits for another connection. */
@@ -57,7 +59,7 @@ class Database {
   }
 }
 
-/** A statement that surely only reads. What is not known to read is treated as a write, which is merely slower. */
+/** A statement that only reads. Anything unknown is treated as a write, which is merely slower. */
 const reads = /^\s*(SELECT|EXPLAIN|VALUES)\b/i
 
 const connection = (
@@ -101,12 +103,12 @@ const make = Effect.fnUntraced(function* (options: { readonly file: string }) {
   const writer = yield* open(false)
   writer.db.exec("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; PRAGMA temp_store=MEMORY")
   const log = inMemory ? undefined : yield* openLog(writer.db, options.file)
-  // A memory database belongs to its connection, so there reading takes a turn like writing.
+  // A memory database belongs to its connection, so there reads take turns like writes.
   const reader = inMemory ? writer : yield* open(true)
 
   const disk = new DiskState()
   const fail: Fail = (cause, operation) => disk.heard(toError(cause, operation))
-  // A full disk ends the whole transaction: whoever else was in it hears that, and not that it is gone.
+  // A full disk ends the whole transaction: its other members get this error, not one that the transaction is gone.
   let endedBy: unknown
   const failWriting: Fail = (cause, operation) => {
     if (endedBy === undefined && isDiskFull(cause) && !writer.db.isTransaction) endedBy = cause
@@ -146,24 +148,27 @@ const make = Effect.fnUntraced(function* (options: { readonly file: string }) {
 
   const readBeside = attempt(reader, fail)
   const readHere = attempt(writer, fail)
-  /** What is committed. The connection that writes knows its pages: the other one has read them anew after each commit. */
+  /**
+   * Reads committed data. Prefers the writing connection, whose page cache is current: the other one rereads pages
+   * after each commit.
+   */
   const read: typeof readBeside = (sql, params, bigInts) =>
     Effect.suspend(() => (writer.db.isOpen && !writer.db.isTransaction ? readHere : readBeside)(sql, params, bigInts))
   const spanAttributes = [["db.system.name", "sqlite"]] as const
   const transactionService = SqlClient.TransactionConnection(nextClient++)
 
-  // A turn's connection: the turn itself rides along for begin, commit and rollback.
+  // A turn's connection, with the turn itself for begin, commit and rollback.
   type TurnConnection = SqlConnection.Connection & { readonly turn: ConnectionTurn }
   const onTurn = (turn: ConnectionTurn, check: () => void): TurnConnection => {
     const guarded = attempt(writer, failWriting, () => {
-      // A fiber forked inside would otherwise write into the transaction of whoever comes next.
+      // A fiber forked inside would otherwise write into the next transaction.
       if (!turn.held) throw new Error("this transaction has ended; what outlives it must not use it")
       check()
     })
     return Object.assign(connection(guarded), { turn })
   }
   const inside = () => {
-    // Otherwise a body that went on after such a failure would commit statement by statement.
+    // Otherwise a body that continued after such a failure would commit statement by statement.
     if (!writer.db.isTransaction) throw new Error("SQLite has rolled this transaction back")
   }
   type Restore = Parameters<GroupCommit["acquire"]>[0]
@@ -181,7 +186,7 @@ const make = Effect.fnUntraced(function* (options: { readonly file: string }) {
     releaseSavepoint: (conn, id) => control(conn, `RELEASE nested_${id}`),
   })
 
-  // A single statement outside a transaction: reads see what is committed; a write is a transaction of one statement.
+  // A single statement outside a transaction: reads see committed data; a write is a transaction of one statement.
   const single = connection((sql, params, bigInts) =>
     !inMemory && reads.test(sql)
       ? read(sql, params, bigInts)
@@ -219,22 +224,22 @@ const make = Effect.fnUntraced(function* (options: { readonly file: string }) {
 })
 
 /**
- * The write-ahead log, to sync it ourselves: `NORMAL` commits without waiting for the disk, and `fdatasync` of the log on
- * another thread is all that `FULL` would have added (SQLite itself syncs before it moves the log into the database).
+ * Opens the write-ahead log to sync it ourselves: `NORMAL` commits without waiting for the disk, and `fdatasync` of the
+ * log on another thread is all that `FULL` would add (SQLite itself syncs before it checkpoints the log).
  */
 const openLog = (db: DatabaseSync, file: string) =>
   Effect.acquireRelease(
     Effect.sync(() => {
       db.exec("PRAGMA synchronous=NORMAL")
-      // The log is there once something was committed, and stays the same file while a connection is open.
+      // The log exists once something was committed, and stays the same file while a connection is open.
       let log: number | undefined
       const opened = () => (log ??= openSync(`${file}-wal`, "r+"))
-      // Linux reports a write that failed once: no later sync vouches for it, until all of the log is in the database.
+      // Linux reports a failed write once: no later sync proves anything about it, until the whole log is checkpointed.
       let failed: Error | undefined
       const syncFailed = (cause: Error): void => void (failed = cause)
       const heal = (): void => {
         if (failed === undefined) return
-        // Whoever reads an older state may do so for long; the event loop does not wait for them.
+        // A connection may read an older state for a long time; the event loop does not wait for it.
         db.exec("PRAGMA busy_timeout=100")
         try {
           const moved = db.prepare("PRAGMA wal_checkpoint(FULL)").get()
@@ -256,7 +261,7 @@ const openLog = (db: DatabaseSync, file: string) =>
             queueMicrotask(() => done(cause as Error))
           }
         },
-        /** The same on this thread, which waits for it. */
+        /** The same on this thread, which blocks. */
         syncNow: () => {
           heal()
           try {
@@ -266,7 +271,7 @@ const openLog = (db: DatabaseSync, file: string) =>
             throw cause
           }
         },
-        /** By somebody else who has the log open, too. */
+        /** For others that have the log open, too. */
         syncFailed,
         close: () => (log === undefined ? undefined : closeSync(log)),
       }

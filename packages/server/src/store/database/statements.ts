@@ -1,10 +1,11 @@
 /**
- * Statements: snake_case names in the database and camelCase in the program, prepared ones that are kept, and batches of them.
- * A batch is written on the writer thread, or on the event loop if going to the thread would take longer.
+ * Statements: snake_case names in the database and camelCase in the program, a cache of prepared statements, and
+ * batches. A batch is written on the writer thread, or on the event loop if the round trip to the thread would take
+ * longer.
  */
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite"
 
-// Columns are few and asked for in every statement: each name is worked out once.
+// There are few columns, and every statement needs them: each name is converted once.
 const once = (change: (name: string) => string) => {
   const known = new Map<string, string>()
   return (name: string): string => {
@@ -16,11 +17,11 @@ const once = (change: (name: string) => string) => {
 export const toSnake = once((name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`))
 const toCamel = once((name) => name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase()))
 
-/** Renames the columns of a result. Only names change: a JSON value inside a column stays as it was. */
+/** Renames the columns of a result. JSON values inside a column stay as they are. */
 export const camelRows = <A extends object>(rows: ReadonlyArray<A>): ReadonlyArray<A> => {
   const first = rows[0]
   if (first === undefined) return rows
-  // All rows of a result have the same columns, so the names are worked out once.
+  // All rows of a result have the same columns, so the names are converted once.
   const names = Object.keys(first).map((column) => [column, toCamel(column)] as const)
   return rows.map((row) => {
     const out: Record<string, unknown> = {}
@@ -29,7 +30,7 @@ export const camelRows = <A extends object>(rows: ReadonlyArray<A>): ReadonlyArr
   })
 }
 
-/** A bounded cache: prepared statements, and names of them. The oldest goes first. */
+/** A bounded cache for prepared statements and their names. The oldest entry goes first. */
 export class Recent<K, V> {
   readonly #entries = new Map<K, V>()
   readonly #most: number
@@ -49,10 +50,10 @@ export class Recent<K, V> {
   }
 }
 
-/** Why a batch was not written that would have hit fewer rows than it must. */
+/** Why a batch was not written: it would have changed fewer rows than it must. */
 export const tooFew = "not all of these rows are as they must be"
 
-/** In parts of 128, 64, 32 … rows: a statement is prepared once for each size, not for every number there may be. */
+/** Chunks of 128, 64, 32 … rows: a statement is prepared once per size, not once per possible number of rows. */
 const largest = 128
 export const chunksOf = <Row>(rows: ReadonlyArray<Row>): ReadonlyArray<ReadonlyArray<Row>> => {
   const chunks: Array<ReadonlyArray<Row>> = []
@@ -69,23 +70,25 @@ export type BatchStatement = Inserts | Changes
 interface Inserts {
   /** `INSERT INTO table (columns) VALUES`. */
   readonly into: string
-  /** What is said of rows that are there. */
+  /** What follows the values, such as an ON CONFLICT clause. */
   readonly after?: string
   readonly rows: ReadonlyArray<ReadonlyArray<unknown>> | string
   readonly expects?: never
 }
-/** Takes all rows as one text of JSON, and must give back so many; otherwise nothing of the batch is written. */
+/**
+ * Takes all rows as one JSON text, and must return exactly `expects` rows; otherwise nothing of the batch is written.
+ */
 export interface Changes {
   readonly sql: string
   readonly rows: string
   readonly expects: number
 }
 
-/** For another thread: one text is quicker there than a thousand values. */
+/** For another thread: sending one text is quicker than a thousand values. */
 export const asText = (statement: BatchStatement): BatchStatement =>
   typeof statement.rows === "string" ? statement : { ...statement, rows: JSON.stringify(statement.rows) }
 
-/** Writes batches into one connection, each in a transaction of its own; gives the number of each statement's last row. */
+/** Writes batches over one connection, each in its own transaction. Returns the number of each statement's last row. */
 export const batchWriter = (db: DatabaseSync) => {
   const known = new Recent<string, StatementSync>(500)
   const change = ({ expects, rows, sql }: Changes): number => {
@@ -116,7 +119,7 @@ export const batchWriter = (db: DatabaseSync) => {
       try {
         if (db.isTransaction) db.exec("ROLLBACK")
       } catch {
-        // The next BEGIN says what is wrong.
+        // The next BEGIN reports what is wrong.
       }
       throw cause
     }

@@ -1,14 +1,14 @@
 /**
- * Transactions of a client: the outermost begins and commits, those within it are savepoints. It does what
- * `SqlClient.makeWithTransaction` does, without copying all services of the fiber three times for each transaction and as often
- * again for what runs after it (effect 4.1): a house has more than a hundred.
+ * Transactions of a client: the outermost begins and commits, nested ones are savepoints. It does what
+ * `SqlClient.makeWithTransaction` does, but does not copy all services of the fiber three times per transaction and as
+ * often again for the work after it (effect 4.1): a house has more than a hundred services.
  */
 import { Context, Effect, Exit, Scope, Semaphore, Tracer } from "effect"
 import { SqlClient, type SqlConnection, type SqlError } from "effect/sql"
 
 type Step = Effect.Effect<void, SqlError.SqlError>
 
-/** What it takes to run one on a connection. Those within others have numbers, from 1. */
+/** The steps of a transaction on a connection. Nested transactions are numbered from 1. */
 export interface TransactionSteps<Connection> {
   readonly acquire: (
     restore: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>,
@@ -21,10 +21,10 @@ export interface TransactionSteps<Connection> {
   readonly releaseSavepoint: (on: Connection, id: number) => Step
 }
 
-/** One that is open, or was: `Handle` is what the client's statements find their connection by. */
+/** A transaction that is open, or was. The client's statements find their connection by its `Handle`. */
 interface Level {
   readonly outer: Level | undefined
-  /** One after the other: savepoints are a stack. */
+  /** Nested transactions run one after the other: savepoints are a stack. */
   readonly within: Semaphore.Semaphore
   readonly after: Array<Effect.Effect<void>>
   isOpen: boolean
@@ -51,13 +51,13 @@ export const makeTransactions = <Connection extends SqlConnection.Connection>(
       if (level === undefined) return runAfter(effect)
       for (let one: Level | undefined = level; one !== undefined; one = one.outer)
         if (!one.isOpen) return Effect.die(new Error("this transaction has ended; nothing runs after its commit"))
-      // Later, with the services that are there now, and without the transaction.
+      // Runs later, with the services of now, and without the transaction.
       const later = runAfter(effect) as Effect.Effect<void>
       level.after.push(Effect.updateContext(later, () => Context.omit(service)(context)))
       return Effect.void
     })
 
-  /** The body on its connection, then its end: committed or released if it succeeded, otherwise rolled back. */
+  /** Runs the body on its connection, then ends it: commit or release after success, otherwise rollback. */
   const run = <A, E, R>(
     body: Effect.Effect<A, E, R>,
     context: Context.Context<never>,
@@ -80,7 +80,10 @@ export const makeTransactions = <Connection extends SqlConnection.Connection>(
     )
   }
 
-  /** Once it is over and its connection is given back: what was to run after the commit, or waits for that of the outer one. */
+  /**
+   * Runs after the end, when the connection is returned: runs the work that was registered for after the commit, or
+   * passes it to the outer transaction.
+   */
   const ended = (level: Level) => (exit: Exit.Exit<unknown, unknown>) => {
     level.isOpen = false
     if (Exit.isFailure(exit) || level.after.length === 0) return Effect.void

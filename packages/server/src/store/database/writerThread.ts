@@ -10,22 +10,22 @@ import { type BatchStatement, batchWriter } from "./statements.ts"
 
 export interface Batch {
   readonly statements: ReadonlyArray<BatchStatement>
-  /** Whether it must outlive a loss of power before it is told. */
+  /** Whether it must survive a power failure before the reply. */
   readonly synced: boolean
 }
-/** Told once it is committed, with the number of the last row of each statement, and how long the disk took. */
+/** The reply after the commit: the number of each statement's last row, and how long the disk took. */
 export type WriteResult =
   | { readonly last: ReadonlyArray<number>; readonly syncMs: number }
   | { readonly broken: Broken }
 interface Broken {
-  /** It was committed, and the disk did not take it. */
+  /** It was committed, but the sync failed. */
   readonly isUnsynced: boolean
   readonly message: string
   readonly errcode: number | undefined
   readonly code: string | undefined
 }
 
-/** Pages of the log after which it is moved at the next commit, if nobody has said so before: 64 MB. */
+/** After this many pages the log is checkpointed at the next commit, if it was not requested before: 64 MB. */
 const mostPages = 16_000
 
 const { file } = workerData as { readonly file: string }

@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { makeBatch } from "./Batch.ts"
 
-/** A batch whose write is over at once, as it is on a quick disk. */
+/** A batch whose write finishes at once, as on a quick disk. */
 const noting = Effect.gen(function* () {
   const batches: Array<ReadonlyArray<number>> = []
   const put = yield* makeBatch((items: ReadonlyArray<number>) =>
@@ -20,7 +20,7 @@ it.live("whoever is alone is written at once; those who come in one turn of the 
     const { batches, put } = yield* noting
     for (const one of [1, 2, 3]) {
       yield* turn
-      // Nothing is waited for: otherwise this would die.
+      // Waits for nothing: otherwise this would die.
       assert.strictEqual(Effect.runSync(put(one)), one * 2)
     }
     assert.deepStrictEqual(batches.splice(0), [[1], [2], [3]])
@@ -31,7 +31,7 @@ it.live("whoever is alone is written at once; those who come in one turn of the 
         yield* Effect.forEach(many, put, { concurrency: "unbounded" }),
         many.map((one) => one * 2),
       )
-    // Of the first sixteen nobody knew that they would come.
+    // The first of sixteen is written alone: nothing showed that more would come.
     assert.deepStrictEqual(
       batches.map((some) => some.length),
       [1, 15, 16, 16],

@@ -11,17 +11,17 @@ interface Waiting<A, B> {
   readonly done: Deferred.Deferred<B>
 }
 
-/** So many rows in one statement: a run has some forty columns, and SQLite takes 32,766 parameters. */
+/** The most rows in one statement: a run has about forty columns, and SQLite takes 32,766 parameters. */
 const most = 200
 
-/** `write` writes several, all or none, and says what came of each. */
+/** `write` writes several items, all or none, and returns a function from item to result. */
 export const makeBatch = Effect.fnUntraced(function* <A, B>(
   write: (items: ReadonlyArray<A>) => Effect.Effect<(item: A) => B>,
 ) {
   const run = Effect.runForkWith(yield* requestContext)
   let waiting: Array<Waiting<A, B>> = []
   let writing = false
-  // How many were on their way when the last batch was written.
+  // How many items were written or waiting when the last batch ended.
   let before = 0
 
   const attempt = (some: ReadonlyArray<Waiting<A, B>>) => Effect.exit(write(some.map(({ item }) => item)))
@@ -39,18 +39,21 @@ export const makeBatch = Effect.fnUntraced(function* <A, B>(
     const exit = yield* attempt(some)
     before = some.length + waiting.length
     writing = false
-    // The next is on its way to the disk before these are answered: that takes a while, too.
+    // The next batch goes to the disk before these are answered, because answering takes a while, too.
     if (isEnough()) begin(batch)
     if (Exit.isSuccess(exit)) tell(some, exit)
-    // One that cannot be written must not take the others with it; and what failed once may go another way.
+    // One item that cannot be written must not fail the others; and an item that failed in the batch may succeed alone.
     else for (const one of some) tell([one], yield* attempt([one]))
     next()
   })
-  /** Those who come in this turn of the event loop come along; and those of the next, where few have come yet. */
+  /** Waits for items of this turn of the event loop; `batchLater` also for the next turn, if there are only few yet. */
   const batchSoon = Effect.andThen(Effect.yieldNow, batch)
   const batchLater = Effect.andThen(Effect.yieldNow, batchSoon)
 
-  /** Those who were just answered come again, and are worth a moment: a batch costs the same for one as for many. */
+  /**
+   * Callers that were just answered are likely to come again, and are worth a short wait: a batch costs the same for
+   * one as for many.
+   */
   const isEnough = () => waiting.length > 0 && waiting.length * 4 >= before * 3
   const begin = (how: Effect.Effect<void>): void => {
     writing = true
@@ -58,7 +61,7 @@ export const makeBatch = Effect.fnUntraced(function* <A, B>(
   }
   const next = (): void => {
     if (writing || waiting.length === 0) return
-    // Whoever was alone is likely to be so again, and waits for nobody; unless others came in this turn of the event loop.
+    // A single caller is likely to stay alone and waits for nobody, unless others came in this turn of the event loop.
     if (before <= 1 && waiting.length === 1 && isFirst()) begin(batch)
     else begin(isEnough() ? batchSoon : batchLater)
   }

@@ -1,8 +1,8 @@
-/** Rings when something was committed. It is only a hint: whoever hears it reads the rows. */
+/** Rings when something was committed. It is only a hint: listeners read the rows. */
 import type { Event } from "@stoa/contract"
 import { Deferred, Effect } from "effect"
 
-/** How far nothing has concerned whoever heard so many rings. */
+/** For listeners that have heard `heard` rings: no event up to cursor `to` concerns them. */
 interface Quiet {
   readonly heard: number
   readonly to: number
@@ -12,24 +12,24 @@ export class Bell {
   #rung = 0
   #waiting: Array<Deferred.Deferred<void>> = []
   readonly #onWait: () => void
-  /** Of the events it is rung for, those that matter; all, if nothing is said. */
+  /** Which of the events it is rung for matter; undefined: all. */
   readonly concerns: ((event: Event) => boolean) | undefined
-  /** Since the last ring, and before it: whoever was woken by that ring asks a moment later. */
+  /** The state since the last ring and the one before it: a listener woken by that ring asks a moment later. */
   #quiet: readonly [Quiet | undefined, Quiet | undefined] = [undefined, undefined]
 
-  /** `onWait` is told whenever somebody begins to wait. */
+  /** `onWait` is called whenever somebody begins to wait. */
   constructor(onWait: () => void = () => {}, concerns?: (event: Event) => boolean) {
     this.#onWait = onWait
     this.concerns = concerns
   }
 
-  /** Instead of a ring: nothing up to this cursor concerned it. */
+  /** Instead of a ring: no event up to this cursor concerned this bell. */
   pass(to: number): void {
     const [now, before] = this.#quiet
     this.#quiet = [{ heard: this.#rung, to }, now?.heard === this.#rung ? before : now]
   }
 
-  /** How far whoever has read everything, and heard so many rings, need not read. */
+  /** The cursor up to which a listener that has read everything and heard this many rings can skip. */
   quietAfter(heard: number): number {
     return this.#quiet.find((quiet) => quiet?.heard === heard)?.to ?? 0
   }
@@ -42,11 +42,11 @@ export class Bell {
     this.#rung++
     const waiting = this.#waiting
     this.#waiting = []
-    // Not inside the run of the fiber that rings: it would wait for what a thousand hearers do first.
+    // Not inside the run of the fiber that rings: it would have to wait for a thousand listeners.
     queueMicrotask(() => waiting.forEach((one) => Deferred.doneUnsafe(one, Effect.void)))
   }
 
-  /** Returns at once if it rang since `heard`: a ring between reading and waiting is not lost. */
+  /** Returns at once if it has rung since `heard`: a ring between reading and waiting is not lost. */
   waitPast(heard: number): Effect.Effect<void> {
     return Effect.suspend(() => {
       if (this.#rung > heard) return Effect.void

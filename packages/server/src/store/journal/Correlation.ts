@@ -3,11 +3,11 @@ import { randomFillSync } from "node:crypto"
 import type { CorrelationId, Event, PrincipalId, Provenance } from "@stoa/contract"
 import { Context, Effect } from "effect"
 
-// Asking the system for 16 bytes costs twenty times more than taking them from a page of 4,096.
+// Asking the system for 16 bytes costs twenty times more than taking them from a buffer of 4,096.
 const random = Buffer.alloc(4096)
 let taken = random.length
 
-/** Random hex digits, two a byte. */
+/** Random hex digits, two per byte. */
 const hex = (bytes: number): string => {
   if (taken + bytes > random.length) {
     randomFillSync(random)
@@ -29,8 +29,8 @@ const begin = (now: number): void => {
 }
 
 /**
- * A new opaque id with its prefix: a uuid of version 7, which begins with the moment. Rows made one after the other then
- * lie beside each other in every index, where random ids would touch a page each. Nobody may read the order out of it.
+ * A new opaque id with its prefix: a version 7 UUID, which begins with the time. Rows created one after the other are
+ * then adjacent in every index, while random ids would touch one page each. Nobody may derive an order from it.
  */
 export const newId = <Id extends string>(prefix: string): Id => {
   const now = Math.floor(performance.timeOrigin + performance.now())
@@ -48,12 +48,12 @@ export interface Cause {
   readonly provenance: Provenance
 }
 
-/** Set by a door for a request, by a reader for the event it answers, by a timer for whoever set it. */
+/** Set by a door for a request, by a reader for the event it handles, by a timer for the principal that set it. */
 export const Correlation = Context.Reference<Cause | undefined>("server/store/Correlation", {
   defaultValue: () => undefined,
 })
 
-/** What happens without anybody asking is the house's own doing. */
+/** Without a cause, the house itself is the cause. */
 export const causeOr = (cause: Cause | undefined): Cause =>
   cause ?? { correlationId: newCorrelation(), actor: null, provenance: "house" }
 export const currentCause: Effect.Effect<Cause> = Effect.map(Correlation, causeOr)
@@ -61,6 +61,6 @@ export const currentCause: Effect.Effect<Cause> = Effect.map(Correlation, causeO
 export const causedBy = <A, E, R>(cause: Cause, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.provideService(effect, Correlation, cause)
 
-/** What a reader does about an event belongs to whoever caused the event. */
+/** What a reader does about an event has the event's cause. */
 export const becauseOf = <A, E, R>(event: Event, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   causedBy({ correlationId: event.correlationId, actor: event.actor, provenance: event.provenance }, effect)

@@ -1,6 +1,6 @@
 /**
- * Events that a reader cannot handle. Tried a few times, such an event becomes a dead letter: a row, for an operator to look
- * at; and the reader goes on (G-24). For atomic readers, which would otherwise stop for everybody because of one event.
+ * Events that a reader cannot handle. After a few attempts, such an event becomes a dead letter, a row for an operator
+ * to look at, and the reader continues (G-24). For atomic readers, which one event would otherwise stop for everybody.
  */
 import type { Event } from "@stoa/contract"
 import { Cause, DateTime, Effect, Exit } from "effect"
@@ -10,7 +10,7 @@ import { Journal } from "./Journal.ts"
 
 const tries = 3
 
-/** `name`: the reader, in the row and in the log. */
+/** `name`: the reader's name in the row and in the log. */
 export const makeDeadLetters = Effect.fnUntraced(function* (name: string) {
   const sql = yield* SqlClient.SqlClient
   const journal = yield* Journal
@@ -35,7 +35,10 @@ export const makeDeadLetters = Effect.fnUntraced(function* (name: string) {
     yield* Effect.orDie(sql`INSERT INTO dead_letters ${sql.insert(row)}`)
   })
 
-  /** Handles one event, as part of what caused it. What a failed attempt has written is undone: with all else, but for the last. */
+  /**
+   * Handles one event, with the event's cause. A failed attempt fails the whole batch, which rolls back; the last
+   * attempt has its own transaction, so that only its writes are rolled back.
+   */
   return Effect.fnUntraced(function* <E, R>(event: Event, handle: Effect.Effect<unknown, E, R>) {
     const attempt = becauseOf(event, handle)
     const isLast = (failed.get(event.cursor) ?? 0) === tries - 1
@@ -44,7 +47,7 @@ export const makeDeadLetters = Effect.fnUntraced(function* (name: string) {
     if (Cause.hasInterruptsOnly(exit.cause)) return yield* Effect.failCause(exit.cause)
     const tried = (failed.get(event.cursor) ?? 0) + 1
     failed.set(event.cursor, tried)
-    // The reader tries again, from this event on.
+    // The reader tries again, starting with this event.
     if (tried < tries) return yield* Effect.failCause(exit.cause)
     failed.delete(event.cursor)
     yield* bury(event, exit.cause)

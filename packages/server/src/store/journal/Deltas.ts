@@ -10,20 +10,20 @@ import { SharedDatabase } from "../Holder.ts"
 import { newId } from "./Correlation.ts"
 import { Notices } from "./Notices.ts"
 
-/** How long they are gathered for other processes. */
+/** How long deltas for other processes are collected. */
 const gathering = Duration.millis(50)
 /** Postgres takes less than 8,000 bytes in one notice. */
 const mostBytes = 7500
-/** More than fit anyway. */
+/** More than fit in one notice. */
 const mostWaiting = 500
 
 const encode = Schema.encodeSync(Schema.fromJsonString(Schema.toCodecJson(Delta)))
-/** What another version sends and this one does not know is not shown. */
+/** Ignores deltas of other versions that this one does not know. */
 const decode = Schema.decodeUnknownOption(
   Schema.fromJsonString(Schema.toCodecJson(Schema.Struct({ from: Schema.String, deltas: Schema.Array(Delta) }))),
 )
 
-/** As many of them as fit into one notice, the newest first kept, in their order. Pure. */
+/** As many of the newest texts as fit into one notice, in their order. Pure. */
 export const fitting = (texts: ReadonlyArray<string>, most: number): ReadonlyArray<string> => {
   let room = most
   const kept: Array<string> = []
@@ -52,7 +52,7 @@ export class Deltas extends Context.Service<
       const listeners = new Set<(delta: Delta) => void>()
       const tell = (delta: Delta) => listeners.forEach((hear) => hear(delta))
 
-      // Nothing of whoever emits goes along: a notice inside its transaction would wait for its COMMIT.
+      // Nothing of the emitting fiber's context: a notice inside its transaction would wait for its COMMIT.
       const run = Effect.runForkWith(yield* requestContext)
       let waiting: Array<string> = []
       const flush = Effect.gen(function* () {

@@ -1,7 +1,7 @@
 /**
- * What is asked for at every step and seldom changes, kept in memory until this house hears of a change. What other houses
- * change is heard of by notice, so it may be some milliseconds old; a lost notice costs the house's patience. Rights are never
- * decided on it: they have their epoch.
+ * A cache for values that are needed at every step and seldom change, valid until this process learns of a change.
+ * Other processes announce their changes by notice, so a value may be some milliseconds old; after a lost notice, as
+ * old as the patience of `Notices`. Rights are never decided on it: they have their epoch.
  */
 import type { EventKind } from "@stoa/contract"
 import { Clock, Effect } from "effect"
@@ -23,7 +23,7 @@ export const makeEventCache = Effect.fnUntraced(function* <A, E>(
   const readAnew = Effect.fnUntraced(function* (key: string) {
     const [at, before] = [monotonicOf(clock), changes.rung]
     const value = yield* read(key)
-    // What changed while it was read is read again.
+    // If something changed during the read, the value is not cached.
     if (changes.rung === before && heard === before) {
       if (kept.size >= most) kept.clear()
       kept.set(key, { value: Effect.succeed(value), at })
@@ -40,7 +40,7 @@ export const makeEventCache = Effect.fnUntraced(function* <A, E>(
       const known = kept.get(key)
       return known !== undefined && monotonicOf(clock) - known.at < longest ? known.value : readAnew(key)
     })
-  /** Something was changed of which no event tells. */
+  /** For changes without an event. */
   const forget = Effect.sync(() => changes.ring())
   return { get, forget }
 })

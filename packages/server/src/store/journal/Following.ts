@@ -1,9 +1,9 @@
-/** The one loop for everything that follows the end of the journal, or changes of rights, while the house runs. */
+/** The loop of everything that follows the end of the journal, or changes of rights, while the house runs. */
 import type { Event, EventKind } from "@stoa/contract"
 import { Effect, type Scope } from "effect"
 import { Bell } from "./Bell.ts"
 
-/** Looks now, and again whenever the bell has rung since. A look that fails is logged and tried again. */
+/** Looks now, and again whenever the bell has rung. A look that fails is logged and retried. */
 export const repeatOnBell = (
   name: string,
   bell: Bell,
@@ -20,9 +20,9 @@ export const repeatOnBell = (
     Effect.asVoid,
   )
 
-/** The journal as somebody sees it. */
+/** A view of the journal. */
 export interface View {
-  /** What happened after a cursor: everything, or the kinds that are asked for. */
+  /** The events after a cursor: all, or the given kinds. */
   readonly read: (options: {
     readonly after: number
     readonly limit: number
@@ -35,24 +35,27 @@ export interface View {
 export interface Follower {
   /** What it does, for the log: "Error while watching spaces; trying again". */
   readonly name: string
-  /** Everything, if none are named. */
+  /** Default: all kinds. */
   readonly kinds?: ReadonlyArray<EventKind>
-  /** While nobody listens, nothing is read. */
+  /** While this is false, nothing is read. */
   readonly wanted: () => boolean
-  /** Called with what has happened, in order. What it fails on it hears again. */
+  /** Called with new events, in order. Events on which it fails are delivered again. */
   readonly hear: (events: ReadonlyArray<Event>) => Effect.Effect<void>
 }
 
 export interface Following {
-  /** Where it stands: everything up to here has been heard, or is being heard now. */
+  /** Everything up to this cursor has been delivered, or is being delivered now. */
   readonly cursor: () => number
-  /** Lets somebody in who listens from the end of the journal on, which is returned. */
+  /** Adds a listener that starts at the end of the journal, and returns that cursor. */
   readonly begin: (join: () => void) => Effect.Effect<number>
 }
 
-/** So many events at a time. */
+/** The most events at a time. */
 const page = 500
-/** Looks that found nothing of its kinds, after which what lies between is passed over: else each would read past it again. */
+/**
+ * After this many looks without events of its kinds, the cursor moves on: otherwise each look would read past the same
+ * events again.
+ */
 const passOver = 50
 
 export const follow = Effect.fnUntraced(function* (
@@ -68,7 +71,7 @@ export const follow = Effect.fnUntraced(function* (
     for (;;) {
       const since = begun.rung
       if (!wanted()) yield* begun.waitPast(since)
-      // Asked before reading: what is appended in between is not passed over.
+      // Read before the events: events that are appended in between are not skipped.
       const end = empty < passOver ? undefined : yield* journal.known.end
       const events = yield* journal.known.read({
         after: cursor,
@@ -92,7 +95,7 @@ export const follow = Effect.fnUntraced(function* (
     cursor: () => cursor,
     begin: (join) =>
       Effect.map(journal.end, (end) => {
-        // While nobody listened nothing was read: whoever comes first begins here.
+        // While nobody listened nothing was read: the first listener begins here.
         if (!wanted()) cursor = Math.max(cursor, end)
         join()
         begun.ring()

@@ -1,6 +1,6 @@
 /**
- * The journal: what happened, in order. An event is appended in the transaction that makes it true, and dies with it.
- * Everything that reacts (feed, audit, timers, later runs and webhooks) reads it with a cursor.
+ * The journal: what happened, in order. An event is appended in the transaction of the change it describes, and rolled
+ * back with it. Everything that reacts (feed, audit, timers, runs and webhooks) reads it with a cursor.
  *
  * Events are buffered and written last, just before COMMIT. On Postgres one lock is taken there, so that cursors become
  * visible in order; being the last lock of every transaction, it cannot be part of a deadlock.
@@ -20,20 +20,20 @@ import { noticeChannel, Notices } from "./Notices.ts"
 import { makeRetain } from "./retention/retain.ts"
 import { tooFew, type BatchStatement, type Changes } from "../database/statements.ts"
 
-/** Present inside `transact`: an event that belongs to no transaction does not compile. */
+/** Present inside `transact`: an append outside a transaction does not compile. */
 export class Transaction extends Context.Service<
   Transaction,
   {
     readonly events: Array<EventRow>
-    /** The level of the database's transaction that the events belong to. */
+    /** The level of the database transaction that the events belong to. */
     readonly level: unknown
-    /** What is taken back in this process, should it not be committed. */
+    /** Run if the transaction is not committed, to undo changes in this process. */
     readonly undo: Array<() => void>
     open: boolean
   }
 >()("server/store/journal/Transaction") {}
 
-/** An event with who and what caused it, and when: nothing is taken from the fiber that writes it. */
+/** An event with its cause and time: nothing is taken from the fiber that writes it. */
 export type CausedEvent = NewEvent & {
   readonly at: string
   readonly actor: PrincipalId | null
@@ -45,60 +45,63 @@ const columns = ["kind", "version", "at", "space", "actor", "provenance", "corre
 
 const lastOf = (rows: ReadonlyArray<unknown>): number => (rows[0] as { readonly cursor: number }).cursor
 
-/** One writer at a time, one row after the other: their numbers have no gap. */
+/** There is one writer at a time, and rows are inserted one after the other: their numbers have no gap. */
 const cursorsTo = (last: number, count: number): ReadonlyArray<{ readonly cursor: number }> =>
   Array.from({ length: count }, (_, at) => ({ cursor: last - count + 1 + at }))
 
-/** Any number that is ours: the key of Postgres's advisory lock on the end of the journal. */
+/** An arbitrary number of ours: the key of Postgres's advisory lock on the end of the journal. */
 const appendLock = 7_461_001
 
 export class Journal extends Context.Service<
   Journal,
   {
     readonly append: (event: NewEvent) => Effect.Effect<void, never, Transaction>
-    /** Several at once, each with its own cause: for whoever writes for many. */
+    /** Several events, each with its own cause: for code that writes on behalf of many. */
     readonly appendAll: (events: ReadonlyArray<CausedEvent>) => Effect.Effect<void, never, Transaction>
-    /** Rows that need nothing read, with their events, in one transaction: written beside the event loop where that can be. */
+    /** Writes rows that need no reads, with their events, in one transaction; outside the event loop if possible. */
     readonly writeTogether: (rows: ReadonlyArray<Rows>, events: ReadonlyArray<CausedEvent>) => Effect.Effect<void>
     /**
-     * An update that must give back as many rows as it says, with the rows of other tables that follow from it and the events of
-     * all of them: on Postgres in one statement, on SQLite beside the event loop. False: nothing was written, because that cannot
-     * be done here or it would have hit fewer; then it is a matter for `transact`.
+     * Runs an update that must return as many rows as it says, and inserts the dependent rows of other tables and the
+     * events of all: on Postgres in one statement, on SQLite outside the event loop. False: nothing was written,
+     * because that is not possible here or the update would have changed fewer rows; then use `transact`.
      */
     readonly moveTogether: (
       update: Changes,
       rows: ReadonlyArray<Rows>,
       events: ReadonlyArray<CausedEvent>,
     ) => Effect.Effect<boolean>
-    /** One transaction of the database with the events that belong to it. No foreign I/O inside: it holds the writer. */
+    /** One database transaction with the events that belong to it. No other I/O inside: it holds the writer. */
     readonly transact: <A, E, R>(body: Effect.Effect<A, E, R>) => Effect.Effect<A, E, Exclude<R, Transaction>>
     /**
-     * What is taken back in this process, should this transaction not be committed: at once, before anybody tries it again. It
-     * runs, too, where the answer to the COMMIT is lost, or whoever waits for it is interrupted.
+     * Undoes something in this process if this transaction is not committed: at once, before anybody retries. It also
+     * runs if the answer to the COMMIT is lost, or the waiting fiber is interrupted.
      */
     readonly onRollback: (undo: () => void) => Effect.Effect<void, never, Transaction>
-    /** What happened after a cursor: everything, or the kinds that are asked for. */
+    /** The events after a cursor: all, or the given kinds. */
     readonly read: View["read"]
     /**
-     * The same as far as this process has been told: it costs no statement near the end, and may be behind what other houses
+     * The same as far as this process knows: near the end it costs no query, and it may not have what other processes
      * wrote a moment ago. For loops that a bell wakes.
      */
     readonly known: View
-    /** Hears of what happens from now on, in order, for as long as the scope lives. Nothing is stored: a named reader is another thing. */
+    /** Delivers new events in order until the scope ends. Stores no cursor, unlike a named reader. */
     readonly follow: (follower: Follower) => Effect.Effect<Following, never, Scope.Scope>
     /** The cursor of the newest event. */
     readonly end: View["end"]
-    /** The same by the table: what is committed can be seen a moment before this process is told of it. */
+    /** The same, read from the table: committed events are visible there a moment before this process knows of them. */
     readonly committed: View["end"]
-    /** What stands at or before this cursor may be gone. */
+    /** Events at or before this cursor may be gone. */
     readonly floor: Effect.Effect<number>
-    /** Removes what is past its days, but nothing that a named reader has not yet read. Returns how many. */
+    /** Removes expired events, except those that a named reader has not yet read. Returns how many. */
     readonly retain: Effect.Effect<number>
-    /** The table was changed by other hands: what is remembered of it is forgotten. */
+    /** Something else changed the table: drops everything in memory. */
     readonly readAnew: Effect.Effect<void>
     /** Rings when anything may have been committed. */
     readonly bell: Bell
-    /** One that rings only for these kinds, and of them for what concerns it: until then reading those finds nothing. */
+    /**
+     * A bell that rings only for these kinds, and only for events that `concerns` accepts; between rings there are none
+     * to read.
+     */
     readonly bellOf: (kinds: ReadonlyArray<EventKind>, concerns?: (event: Event) => boolean) => Bell
   }
 >()("server/store/journal/Journal") {
@@ -107,9 +110,9 @@ export class Journal extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const notices = yield* Notices
-      /** Stands in the notices of this process: nobody reads again what they wrote themselves. */
+      /** The id in this process's notices, so that it does not read its own writes again. */
       const me = newId("jnl")
-      /** Whether anybody else is to be told. */
+      /** Whether other processes must be notified. */
       const isShared = yield* SharedDatabase
       const { bell, bellOf, committed, end, floor, foreign, known, read, readAnew, tell } = yield* makeNews(me)
 
@@ -157,12 +160,12 @@ export class Journal extends Context.Service<
         orElse: () => Effect.void,
       })
 
-      // The lock is taken as late as can be: from there to its COMMIT nobody else appends.
+      // The lock is taken as late as possible: from there to the COMMIT nobody else can append.
       const insert = makeInsert<EventRow>(sql, "journal", columns, "RETURNING cursor", ["version"])
-      /** What a notice says: who has written, and how far. */
+      /** The text of a notice: who has written, and how far. */
       const noticeOf = (cursor: number): string => `${me} ${cursor}`
       const notified = isShared ? `, pg_notify('${noticeChannel("journal")}', '${me} ' || last)` : ""
-      /** Lock, events and notice in one statement; no event comes about before the lock is held. */
+      /** Lock, events and notice in one statement. No event is inserted before the lock is held. */
       const atOnce = (rows: ReadonlyArray<Rows>): string =>
         `WITH held AS MATERIALIZED (SELECT pg_advisory_xact_lock(${appendLock})),
           ${rows.map((some, at) => `made${at} AS (${some.selectFrom(at + 1)}),`).join("\n")}
@@ -178,18 +181,18 @@ export class Journal extends Context.Service<
         if (foreign) yield* lock
         const cursors = (yield* insert.run(events)) as ReadonlyArray<{ readonly cursor: number }>
         yield* sql.afterCommit(Effect.sync(() => tell(events, cursors)))
-        // In the tail before the bell rings.
+        // Events are in the tail before the bell rings.
         if (isShared || !foreign) yield* notices.send("journal", foreign ? noticeOf(cursors.at(-1)!.cursor) : "")
       })
 
       const transact = <A, E, R>(body: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, Transaction>> =>
         Effect.suspend(() => {
-          // The body's own failures pass through, SQL ones too; a BEGIN, append or COMMIT that fails is a defect.
+          // The body's own failures pass through, including SQL errors; a failing BEGIN, append or COMMIT is a defect.
           let refused: { readonly by: E } | undefined
           let own: Transaction["Service"] | undefined
           const whole = Effect.withFiber<A, E, Exclude<R, Transaction>>((fiber) => {
             const known = Context.getOrUndefined(fiber.context, Transaction)
-            // What runs after the commit still has the old one in its context; it must not get these events.
+            // Work after the commit still has the old transaction in its context; it must not get these events.
             const outer = known?.open === true ? known : undefined
             const mine: Transaction["Service"] = { events: [], undo: [], level: levelOf(fiber.context), open: true }
             own = mine
@@ -215,7 +218,10 @@ export class Journal extends Context.Service<
         Effect.map(Transaction, (transaction) => void transaction.undo.push(undo))
 
       const batches = batchesOf(sql)
-      /** A batch, and what it tells: there is no COMMIT of ours that would. Whoever is interrupted meanwhile leaves nothing untold. */
+      /**
+       * Writes a batch and announces its events, because no COMMIT of ours does. Uninterruptible, so that nothing
+       * written stays unannounced.
+       */
       const toldOf = <E>(write: Effect.Effect<ReadonlyArray<number>, E>, written: ReadonlyArray<EventRow>) =>
         Effect.uninterruptible(
           Effect.map(write, (last) => {
@@ -243,7 +249,10 @@ export class Journal extends Context.Service<
           return transact(Effect.andThen(Effect.orDie(Effect.forEach(rows, ({ run }) => run())), appendAll(events)))
         })
 
-      /** By a batch of SQLite: first the update, which must hit as many rows as it says, then the others and the events. */
+      /**
+       * As a batch of SQLite: first the update, which must change as many rows as it says, then the other rows and the
+       * events.
+       */
       const moveInBatch = (
         update: Changes,
         rows: ReadonlyArray<BatchStatement>,
@@ -254,7 +263,7 @@ export class Journal extends Context.Service<
         if (batches?.takes(count) !== true || !statements.every((one) => isWhole(one.rows)))
           return Effect.succeed(false)
         return Effect.as(toldOf(batches.write(statements, count), written), true).pipe(
-          // Too few rows, or a thread that ended: whoever asked looks at the rows and writes by itself.
+          // Too few rows, or the thread has ended: the caller checks the rows and writes by itself.
           Effect.catch(({ reason }) =>
             (reason.cause as Error | undefined)?.message === tooFew
               ? Effect.succeed(false)
@@ -262,7 +271,8 @@ export class Journal extends Context.Service<
           ),
         )
       }
-      // Fewer rows than expected divide by nothing, which undoes all of it. The lock comes last here, too: after all other rows.
+      // Fewer rows than expected cause a division by zero, which undoes everything. Here, too, the lock comes last,
+      // after all other rows.
       const movedAtOnce = (update: string, rows: ReadonlyArray<Rows>, place: number): string =>
         `WITH moved AS (${update}),
           counted AS MATERIALIZED (SELECT 1 / CASE WHEN count(*) = $${place}::bigint THEN 1 ELSE 0 END AS whole FROM moved),
@@ -288,7 +298,7 @@ export class Journal extends Context.Service<
               tell(written, cursorsTo(lastOf(given), written.length))
               return true
             },
-            // Too few rows, or a lock that others wait for: whoever asked looks at the rows and writes by itself.
+            // Too few rows, or a deadlock: the caller checks the rows and writes by itself.
             onFailure: () => false,
           })
         })

@@ -1,23 +1,25 @@
-/** Tells readers that something was committed: within the process, and by NOTIFY where several use one Postgres. */
+/**
+ * Tells readers that something was committed: within the process, and by NOTIFY if several processes use one Postgres.
+ */
 import { Context, Duration, Effect, Layer, type Redacted, Scope } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { SharedDatabase } from "../Holder.ts"
 import { listen } from "../database/postgres.ts"
 
-/** A channel as Postgres has it. */
+/** The channel's name in Postgres. */
 export const noticeChannel = (channel: string): string => `stoa_${channel}`
 
-/** The answer to a COMMIT can be lost with its connection, and what runs after it with that. */
+/** The answer to a COMMIT can be lost with its connection, and with it the work after the commit. */
 const onPostgres = Duration.seconds(2)
 
 export class Notices extends Context.Service<
   Notices,
   {
-    /** Inside a transaction the notice goes out with its COMMIT, or not at all. A payload is at most 7,999 bytes. */
+    /** Inside a transaction the notice is sent with its COMMIT, or not at all. A payload has at most 7,999 bytes. */
     readonly send: (channel: string, payload?: string) => Effect.Effect<void, SqlError.SqlError>
-    /** The payload is empty where none was sent, and where the listening begins anew. */
+    /** The payload is empty if none was sent, and when listening begins again. */
     readonly listen: (channel: string, hear: (payload: string) => void) => Effect.Effect<void, never, Scope.Scope>
-    /** How long a reader may trust silence. A lost notice costs this much, never an event. */
+    /** How long a reader may trust silence. A lost notice costs this much time, never an event. */
     readonly patience: Duration.Duration
   }
 >()("server/store/journal/Notices") {
@@ -26,7 +28,7 @@ export class Notices extends Context.Service<
     Effect.map(SqlClient.SqlClient, (sql) => within(sql, Duration.seconds(30))),
   )
 
-  /** Where others use the database, too. A house that is alone tells itself, and asks Postgres nothing. */
+  /** For a shared database. A process that is alone notifies itself, without Postgres. */
   static readonly layerPostgres = (url: Redacted.Redacted) =>
     Layer.effect(
       Notices,
@@ -42,7 +44,6 @@ export class Notices extends Context.Service<
     )
 }
 
-/** Within this process. */
 const within = (sql: SqlClient.SqlClient, patience: Duration.Duration): Notices["Service"] => {
   const hearers = new Map<string, Set<(payload: string) => void>>()
   return {

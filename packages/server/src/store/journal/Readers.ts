@@ -1,7 +1,7 @@
 /**
- * Named readers of the journal. A reader keeps its cursor in the database and holds a lease while it works, so that one
- * process at a time reads under a name. Delivery is at least once: what a reader does must bear a repeat, unless it is
- * `atomic`, when its writes and its cursor commit together.
+ * Named readers of the journal. A reader stores its cursor in the database and holds a lease while it works, so that
+ * one process at a time reads under a name. Delivery is at least once: handlers must tolerate repeats. An `atomic`
+ * reader commits its writes and its cursor together.
  */
 import type { Event, EventKind } from "@stoa/contract"
 import { Context, DateTime, Deferred, Duration, Effect, Layer, Option, Schedule } from "effect"
@@ -32,7 +32,9 @@ interface Waiter {
   readonly done: Deferred.Deferred<void>
 }
 
-/** Rows that stand for a batch of events: written with the cursor, all or none, beside the event loop where that can be. */
+/**
+ * Rows that result from a batch of events: written with the cursor, all or none, outside the event loop if possible.
+ */
 export interface RowsOf {
   readonly statements: ReadonlyArray<BatchStatement>
   /** The same, for a transaction. */
@@ -45,31 +47,34 @@ export const rowsInto = <Row extends object>(into: Insert<Row>, rows: ReadonlyAr
 
 interface Reader<R> {
   readonly name: string
-  /** How long to let events come together before each batch. */
+  /** How long to wait for more events before each batch. */
   readonly gather?: Duration.Input
-  /** Handles a batch at a time, its writes in one transaction with the cursor; otherwise one event at a time. */
+  /** Handles one batch at a time, its writes in one transaction with the cursor; otherwise one event at a time. */
   readonly atomic: boolean
-  /** The kinds it cares for; it is not woken into work by others. All of them, if none are named. */
+  /** The kinds it handles; others do not wake it. Default: all. */
   readonly kinds?: ReadonlyArray<EventKind>
-  /** Of these kinds, which it acts on: it is not woken by others, and goes past them without writing that down at once. */
+  /**
+   * Which events of these kinds it handles: others do not wake it, and it skips them without storing its cursor at
+   * once.
+   */
   readonly concerns?: (event: Event) => boolean
-  /** Asked once more before anything is written, with what the rows say: the events it acts on. */
+  /** Filters the events once more by the present rows, before anything is written. */
   readonly actsOn?: (events: ReadonlyArray<Event>) => Effect.Effect<ReadonlyArray<Event>, never, R>
-  /** For an atomic reader, wrap what an event causes in `becauseOf(event, ...)`; for others it already is. */
+  /** An atomic reader wraps what an event causes in `becauseOf(event, ...)`; for others that is done. */
   readonly handle: (events: ReadonlyArray<Event>) => Effect.Effect<void | RowsOf, unknown, R>
-  /** An atomic reader that gives rows and writes nothing itself. */
+  /** An atomic reader that returns rows and writes nothing itself. */
   readonly givesRows?: true
 }
 
 export class Readers extends Context.Service<
   Readers,
   {
-    /** The receipt: returns once the reader has dealt with everything up to the cursor (the journal's end, if none is given). */
+    /** The receipt: returns once the reader has processed everything up to the cursor (default: the journal's end). */
     readonly receipt: (name: string, cursor?: number) => Effect.Effect<void>
     readonly list: Effect.Effect<ReadonlyArray<ReaderState>>
-    /** Writes down how far every reader of this process has come, also past what did not concern it. */
+    /** Stores the cursors of all readers of this process, including what they skipped. */
     readonly writeDown: Effect.Effect<void>
-    /** Runs a reader for as long as the scope lives. */
+    /** Runs a reader until the scope ends. */
     readonly run: <R>(reader: Reader<R>) => Effect.Effect<never, never, Exclude<R, Transaction>>
   }
 >()("server/store/journal/Readers") {
@@ -78,7 +83,7 @@ export class Readers extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const journal = yield* Journal
-      // Whoever only looks has no holder, and reads nothing under a name.
+      // A process that only inspects has no holder, and reads nothing under a name.
       const holder = yield* Effect.serviceOption(Holder)
       const me = Option.match(holder, { onNone: () => newId("rdr"), onSome: ({ id }) => id })
       const left = Option.isNone(holder) ? sql`1 = 0` : isGone(sql, "readers.lease_owner")
@@ -87,9 +92,9 @@ export class Readers extends Context.Service<
       const passed = new Map<string, number>()
       const waiters = new Map<string, Set<Waiter>>()
       const bells = new Map<string, Bell>()
-      // Those who let events come together: whoever waits for a receipt does not wait for that.
+      // Readers that are waiting for more events: a receipt ends that wait.
       const gathering = new Map<string, () => void>()
-      // How far each has come in this process: what it passed over is not written down at once.
+      // How far each has come in this process: skipped events are not stored at once.
       const reached = new Map<string, number>()
 
       const moved = (name: string, cursor: number) =>
@@ -113,7 +118,7 @@ export class Readers extends Context.Service<
         waiters.set(name, all.add(waiter))
         bells.get(name)?.ring()
         gathering.get(name)?.()
-        // The row is asked too: this process may not be the one that reads.
+        // Also polls the row: another process may be the reader.
         const asked = Effect.gen(function* () {
           for (let pause = 25; (yield* stored(name)) < cursor; pause = Math.min(pause * 2, 1000))
             yield* Effect.sleep(pause)
@@ -129,7 +134,7 @@ export class Readers extends Context.Service<
         far: DateTime.formatIso(DateTime.addDuration(now, leaseSkew)),
       }))
 
-      /** Takes the lease; says where to go on, or nothing while another process holds it. */
+      /** Takes the lease and returns the cursor, or nothing while another process holds the lease. */
       const claim = Effect.fnUntraced(function* (name: string) {
         const { far, now, until } = yield* times
         const rows = yield* sql<{
@@ -143,7 +148,7 @@ export class Readers extends Context.Service<
         return rows[0]?.cursor
       })
 
-      /** Moves the cursor and renews the lease. A process that slept through its lease changes nothing. */
+      /** Moves the cursor and renews the lease. Fails if the lease was lost meanwhile. */
       const move = Effect.fnUntraced(function* (name: string, cursor: number) {
         const { now, until } = yield* times
         const rows = yield* sql`UPDATE readers SET cursor = ${cursor}, failure = NULL, moved_at = ${now},
@@ -154,7 +159,7 @@ export class Readers extends Context.Service<
       const note = (name: string, failure: string) =>
         Effect.ignore(sql`UPDATE readers SET failure = ${failure.slice(0, 2000)} WHERE name = ${name}`)
 
-      /** Where another process holds the lease, that one writes it down. Never back. */
+      /** If another process holds the lease, that one stores its cursor. Never moves backwards. */
       const writeOne = Effect.fnUntraced(function* (name: string, cursor: number) {
         const stood = yield* claim(name)
         if (stood !== undefined && stood < cursor) yield* move(name, cursor)
@@ -168,12 +173,12 @@ export class Readers extends Context.Service<
       const moveInBatch = `UPDATE readers SET cursor = value->>1, failure = NULL, moved_at = value->>2,
         lease_until = value->>3 FROM json_each(?) WHERE name = value->>0 AND lease_owner = value->>4 RETURNING name`
       const writeRows = Effect.fnUntraced(function* ({ run, statements }: RowsOf, name: string, cursor: number) {
-        // A quiet house has no need of the thread.
+        // A quiet house does not need the thread.
         if (batches?.standing !== true || !statements.every(({ rows }) => isWhole(rows)))
           return yield* journal.transact(Effect.andThen(run, move(name, cursor)))
         const { now, until } = yield* times
         const moved = JSON.stringify([[name, cursor, now, until, me]])
-        // Should it be lost with the power, its cursor is lost with it, and it is read again.
+        // If a power failure loses the rows, it loses the cursor with them, and the events are read again.
         yield* batches.write([...statements, { sql: moveInBatch, rows: moved, expects: 1 }], Infinity, false)
       })
 
@@ -182,7 +187,7 @@ export class Readers extends Context.Service<
         let noted = -Infinity
         let heldUntil = 0
         let limit = most
-        // Not woken into work by what does not concern it.
+        // Events that do not concern it do not wake it.
         const bell = kinds === undefined ? journal.bell : journal.bellOf(kinds, concerns)
         bells.set(name, bell)
 
@@ -191,7 +196,7 @@ export class Readers extends Context.Service<
             ? Effect.flatMap(handle(events), (rows) => writeRows(rows as RowsOf, name, last))
             : journal.transact(Effect.andThen(handle(events), move(name, last)))
 
-        // Keeps the lease through slow handlers, and what was done even when a later event fails.
+        // Keeps the lease during slow handlers, and keeps finished work if a later event fails.
         const oneByOne = (events: ReadonlyArray<Event>, from: number) =>
           Effect.suspend(() => {
             let done = from
@@ -212,7 +217,7 @@ export class Readers extends Context.Service<
             )
           })
 
-        /** True while the lease is ours and not about to end; a quiet reader asks for none and writes nothing. */
+        /** True if the lease is ours and not about to end. A quiet reader does not claim it and writes nothing. */
         const hold = Effect.gen(function* () {
           const now = yield* monotonicMillis
           if (now < heldUntil) return true
@@ -224,7 +229,9 @@ export class Readers extends Context.Service<
           return claimed !== undefined && before === cursor
         })
 
-        /** Lets events come together: those who wrote the first of them have better to do now than to wait for this reader. */
+        /**
+         * Waits for more events: right now, the callers that wrote the first ones need the CPU more than this reader.
+         */
         const rest = Effect.suspend(() => {
           if (gather === undefined || (waiters.get(name)?.size ?? 0) > 0) return Effect.void
           const hurry = Deferred.makeUnsafe<void>()
@@ -232,7 +239,7 @@ export class Readers extends Context.Service<
           return Effect.raceFirst(Deferred.await(hurry), Effect.sleep(gather))
         })
 
-        /** Nothing up to here concerns it. That is written down now and then: to read past it again costs nothing. */
+        /** Skips to this cursor. Stored only from time to time, because reading past it again is cheap. */
         const passOver = Effect.fnUntraced(function* (end: number) {
           if (cursor === undefined || end <= cursor) return
           const now = yield* monotonicMillis
@@ -249,8 +256,8 @@ export class Readers extends Context.Service<
           const heard = bell.rung
           if (cursor === undefined) yield* hold
           const from = cursor!
-          // Asked before reading: what is appended in between is not passed over.
-          // Whoever waits for a receipt may have written in another house, which this one was not told of yet.
+          // Read before the events: events that are appended in between are not skipped. If somebody waits for a
+          // receipt, they may have written in another process, which this one does not know of yet.
           const view = (waiters.get(name)?.size ?? 0) > 0 ? journal : journal.known
           const end = kinds === undefined ? from : yield* view.end
           const events = yield* view.read({ after: from, limit, ...(kinds === undefined ? {} : { kinds }) })
@@ -263,7 +270,7 @@ export class Readers extends Context.Service<
           }
           if (concerns !== undefined && !events.some(concerns)) return yield* passOver(last)
           if (!(yield* hold)) {
-            // The cursor was moved by another process, or is about to be.
+            // Another process has moved the cursor, or is about to.
             if (heldUntil === 0 && cursor === from) yield* Effect.sleep("1 second")
             return
           }
@@ -277,7 +284,7 @@ export class Readers extends Context.Service<
           heldUntil = (yield* monotonicMillis) + Duration.toMillis(third)
           limit = Math.min(limit * 2, most)
           yield* moved(name, last)
-          // Whoever is behind does not rest.
+          // A reader that is behind does not wait.
           if (events.length < limit) yield* rest
         })
         return pass.pipe(
@@ -287,14 +294,14 @@ export class Readers extends Context.Service<
               Effect.suspend(() => {
                 cursor = undefined
                 heldUntil = 0
-                // One at a time, so that all before the event that fails is dealt with.
+                // One at a time, so that everything before the failing event is processed.
                 limit = 1
                 return note(name, String(cause))
               }),
             ),
           ),
           Effect.sandbox,
-          // It never skips: an event that cannot be handled stops its reader, and the doctor says so.
+          // Never skips: an event that cannot be handled stops its reader, and the doctor reports it.
           Effect.retry(Schedule.min([Schedule.exponential("100 millis"), Schedule.spaced("10 seconds")])),
           Effect.orDie,
           Effect.forever,
@@ -321,6 +328,6 @@ export class Readers extends Context.Service<
   )
 }
 
-/** A reader as a layer: it runs while the house stands. */
+/** A reader as a layer: it runs until the house closes. */
 export const readerLayer = <R>(reader: Reader<R>): Layer.Layer<never, never, Readers | Exclude<R, Transaction>> =>
   Layer.effectDiscard(Effect.flatMap(Readers, (readers) => Effect.forkScoped(readers.run(reader))))

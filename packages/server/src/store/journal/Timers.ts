@@ -26,7 +26,7 @@ interface Row {
 export class Timers extends Context.Service<
   Timers,
   {
-    /** Sets a timer in the caller's transaction. A key makes it one of a kind: setting it again moves it. */
+    /** Sets a timer in the caller's transaction. A key makes it unique: setting it again moves it. */
     readonly set: (timer: {
       readonly purpose: string
       readonly dueAt: DateTime.Utc
@@ -78,7 +78,8 @@ export class Timers extends Context.Service<
       const cancelKeys: Timers["Service"]["cancelKeys"] = (keys) =>
         Effect.asVoid(Effect.orDie(sql`DELETE FROM timers WHERE ${sql.in("key", keys)}`))
 
-      // Whoever deletes a row fires it, as it stands then: one that was moved or canceled meanwhile does not fire.
+      // The process that deletes the row fires it, with the row's present values: a timer that was moved or canceled
+      // meanwhile does not fire.
       const fire = Effect.fnUntraced(function* (id: TimerId, now: DateTime.Utc) {
         const rows = yield* sql<Row>`DELETE FROM timers
           WHERE id = ${id} AND lease_owner = ${me} AND due_at <= ${DateTime.formatIso(now)} RETURNING *`
@@ -93,10 +94,10 @@ export class Timers extends Context.Service<
         )
       })
 
-      /** Until the next is due; a row that another process has claimed counts when its lease ends. */
+      /** The time until the next timer is due; for a row that another process has claimed, until its lease ends. */
       const untilNext = Effect.fnUntraced(function* (now: DateTime.Utc) {
         const moment = DateTime.formatIso(now)
-        // Two looks at the index of due times: one at all timers would read every one that waits.
+        // Two lookups in the index of due times: one over all timers would read every waiting timer.
         const at = (yield* sql<{ at: string | null }>`SELECT min(at) AS at FROM (
           SELECT min(due_at) AS at FROM timers WHERE due_at > ${moment}
           UNION ALL SELECT min(CASE WHEN lease_until > ${moment} THEN lease_until ELSE due_at END) FROM timers

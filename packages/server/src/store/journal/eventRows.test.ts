@@ -4,7 +4,7 @@ import { type EventKind, kinds } from "@stoa/contract"
 import { Schema } from "effect"
 import { encoded, eventFrom, plainKinds } from "./eventRows.ts"
 
-/** Whether any part of a schema is written in another form than it has. */
+/** Whether any part of a schema is encoded differently from its decoded form. */
 const changes = (kind: EventKind): boolean => {
   const seen = new Set<unknown>()
   const look = (part: unknown): boolean => {

@@ -1,4 +1,4 @@
-/** Events as rows of the journal, and back: always in the newest format, whichever one they were written in. Pure. */
+/** Events as rows of the journal, and back: always read in the newest format, whichever they were written in. Pure. */
 import { type Event, type EventKind, eventSchemas, eventVersion, kinds, upgradedBody } from "@stoa/contract"
 import { DateTime, Schema } from "effect"
 
@@ -11,11 +11,11 @@ export interface EventRow {
   readonly provenance: string
   readonly correlationId: string
   readonly body: string
-  /** The body as it was before it became text, where it is plain JSON: whoever reads it here need not parse it again. */
+  /** The body before it became text, for plain JSON: readers in this process need not parse it. */
   readonly plain?: unknown
 }
 
-/** The most frequent ones are plain JSON already: there is nothing to encode, and nothing to decode. */
+/** The most frequent kinds are plain JSON: there is nothing to encode or decode. */
 export const plainKinds: ReadonlySet<EventKind> = new Set<EventKind>([
   "call.received",
   "call.waiting",
@@ -43,14 +43,14 @@ export const encoded = (kind: EventKind, body: unknown): Pick<EventRow, "kind" |
 const decoders = Object.fromEntries(
   Object.entries(eventSchemas).map(([kind, schema]) => [kind, Schema.decodeUnknownSync(Schema.toCodecJson(schema))]),
 ) as unknown as Record<EventKind, (row: unknown) => Event>
-/** Those that are written together have the same. */
+/** Events that are written together have the same time. */
 let latest = { text: "", at: DateTime.makeUnsafe(0) }
 const momentOf = (text: string): DateTime.Utc => {
   if (text !== latest.text) latest = { text, at: DateTime.makeUnsafe(text) }
   return latest.at
 }
 
-/** What was written without being encoded, and by us, is read the same way. */
+/** Reads a body that was stored without encoding. */
 const plain = (row: EventRow & { readonly cursor: number }): Event =>
   ({
     cursor: row.cursor,
@@ -63,7 +63,7 @@ const plain = (row: EventRow & { readonly cursor: number }): Event =>
     correlationId: row.correlationId,
     body: row.plain ?? (JSON.parse(row.body) as unknown),
   }) as Event
-/** Whoever reads has the newest format, whichever it was written in. */
+/** Returns the newest format, whichever it was written in. */
 export const eventFrom = (row: EventRow & { readonly cursor: number }): Event => {
   const version = eventVersion(row.kind)
   if (row.version === version && plainKinds.has(row.kind)) return plain(row)

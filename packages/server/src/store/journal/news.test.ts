@@ -1,4 +1,4 @@
-/** The newest events in memory: what is there is exactly what a query would find, or it is not there. */
+/** The newest events in memory: exactly what a query would find, or nothing. */
 import { assert, it } from "@effect/vitest"
 import fc from "fast-check"
 import { Tail } from "./news.ts"
@@ -19,7 +19,7 @@ it("what follows is kept; what comes out of order is left to the table", () => {
     ["e5", "e6"],
   )
   assert.deepStrictEqual(tail.after(6), [])
-  // 7 has not been told yet: whoever reads on from 6 must not be given 8 alone.
+  // 7 is not known yet: a reader that continues from 6 must not get 8 alone.
   assert.isFalse(tail.add(...rowsAt(8, 1)))
   assert.strictEqual(tail.end, 6)
   tail.clear()
@@ -42,7 +42,7 @@ it("what the table has after the end is filled in once, over the gaps of what wa
   assert.isUndefined(tail.after(3))
   const rows = [5, 7, 8].map((cursor) => ({ cursor }))
   assert.isTrue(tail.add([{ cursor: 5 }], [{ cursor: 5 }]))
-  // Read before the 5 was told.
+  // Read before the 5 was announced.
   assert.deepStrictEqual(
     tail.fill(rows).map(({ cursor }) => cursor),
     [7, 8],
@@ -57,7 +57,7 @@ it("what the table has after the end is filled in once, over the gaps of what wa
     [7, 8],
   )
   assert.deepStrictEqual(tail.fill(rows), [])
-  // Told late: it is there already.
+  // Announced late: it is already there.
   assert.isFalse(tail.add([{ cursor: 7 }], [{ cursor: 7 }]))
   assert.lengthOf(tail.after(4)!, 3)
 })

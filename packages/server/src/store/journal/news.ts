@@ -1,6 +1,6 @@
 /**
- * How the house hears of what is committed: the tail of the newest events, the bells that ring for their kinds, and on Postgres
- * the one who reads what other houses wrote. `me` stands in the notices of this process.
+ * How the house learns of commits: the tail of the newest events, the bells that ring for their kinds, and on Postgres
+ * the loop that reads what other processes wrote. `me` is the id in this process's notices.
  */
 import type { Event, EventKind } from "@stoa/contract"
 import { Effect } from "effect"
@@ -17,30 +17,30 @@ export interface TailEntry<Row> {
   decoded?: unknown
 }
 
-/** Some hundredths of a second of a busy house; who is further behind asks the table. */
+/** A few hundredths of a second in a busy house; readers that are further behind query the table. */
 const most = 1024
 
 /**
- * The newest events of the journal, in memory, so that readers near the end find here what a query would find. Only committed
- * events are added, in order, and none between them is missing.
+ * The newest events of the journal in memory, so that readers near the end get here what a query would return. Only
+ * committed events are added, in order and without gaps.
  */
 export class Tail<Row> {
-  // Places that are taken again and again: what is let go of one by one dies young, and costs nothing to forget.
+  // A ring buffer: entries that leave one by one die young, and are cheap to collect.
   readonly #places: Array<TailEntry<Row> | undefined> = Array.from({ length: most })
-  /** How many were ever put in, and which of them is the oldest that is kept. */
+  /** How many were ever added, and the number of the oldest that is kept. */
   #count = 0
   #oldest = 0
-  /** Everything after this cursor, up to the end, is kept. */
+  /** All events after this cursor, up to the end, are here. */
   #from = 0
   #end: number | undefined
   #highest = 0
 
-  /** The cursor of the newest; nothing, before it has begun. */
+  /** The cursor of the newest event; undefined before it has begun. */
   get end(): number | undefined {
     return this.#end
   }
 
-  /** Begins here: what stands up to this cursor is the table's. */
+  /** Begins here: events up to this cursor are only in the table. */
   begin(cursor: number): void {
     this.clear()
     this.#from = this.#end = cursor
@@ -54,8 +54,8 @@ export class Tail<Row> {
   }
 
   /**
-   * What one commit has written. False, and nothing is added, where it is not what comes next: one that was not told yet would
-   * be missed by whoever reads on.
+   * Adds the events of one commit. Returns false and adds nothing if they are not the next ones: readers would miss the
+   * events between, which are not known yet.
    */
   add(rows: ReadonlyArray<Row>, cursors: ReadonlyArray<{ readonly cursor: number }>): boolean {
     const first = cursors[0]!.cursor
@@ -63,14 +63,14 @@ export class Tail<Row> {
     const isNew = first > this.#highest
     this.#highest = Math.max(this.#highest, last)
     if (last - first + 1 !== rows.length) return false
-    // Before it has begun, it begins with what is newer than all it was told of.
+    // If it has not begun, it begins with the first commit that is newer than everything it was told.
     if (this.#end === undefined && isNew) this.begin(first - 1)
     if (first - 1 !== this.#end) return false
     for (const [at, row] of rows.entries()) this.#put(row, first + at)
     return true
   }
 
-  /** What the table holds after the end, without a gap that will be filled; what is known already is passed over. */
+  /** Adds events that the table has after the end, which has no gaps that could still be filled. Skips known ones. */
   fill<Found extends Row & { readonly cursor: number }>(rows: ReadonlyArray<Found>): ReadonlyArray<Found> {
     const fresh = rows.filter(({ cursor }) => cursor > (this.#end ?? Infinity))
     for (const row of fresh) this.#put(row, row.cursor)
@@ -78,17 +78,17 @@ export class Tail<Row> {
     return fresh
   }
 
-  /** Nothing is kept any more: the table is asked. */
+  /** Drops everything: readers query the table. */
   clear(): void {
     this.#places.fill(undefined)
     this.#oldest = this.#count
     this.#end = undefined
   }
 
-  /** What came after a cursor; nothing, where that may be more than is kept here. */
+  /** The events after a cursor; undefined if some of them may no longer be here. */
   after(cursor: number): ReadonlyArray<TailEntry<Row>> | undefined {
     if (this.#end === undefined || cursor < this.#from) return undefined
-    // Who asks is near the end.
+    // Callers are near the end.
     let first = this.#count
     while (first > this.#oldest && this.#places[(first - 1) % most]!.cursor > cursor) first--
     const found: Array<TailEntry<Row>> = []
@@ -97,16 +97,16 @@ export class Tail<Row> {
   }
 }
 
-/** What others wrote is read so many at a time. */
+/** The most events of other processes to read at a time. */
 const caughtUpAtOnce = 500
-/** So many events are looked at for their kind at a time. */
+/** The most events to search for a kind at a time. */
 const readThrough = 10_000
 
-/** Each is decoded once, however many read it. */
+/** Decoded once, however many read it. */
 const decoded = (one: TailEntry<EventRow>): Event =>
   (one.decoded ??= eventFrom({ ...one.row, cursor: one.cursor })) as Event
 
-/** What is asked for of the newest events. */
+/** The newest events of the wanted kinds. */
 const eventsOf = (
   some: Iterable<TailEntry<EventRow>>,
   wanted: ReadonlyArray<EventKind> | undefined,
@@ -125,7 +125,7 @@ const eventsOf = (
 export const makeNews = Effect.fnUntraced(function* (me: string) {
   const sql = yield* SqlClient.SqlClient
   const notices = yield* Notices
-  // While anybody waits, all bells ring now and then: a lost notice costs this much patience, and no event.
+  // While anybody waits, all bells ring from time to time: a lost notice costs this delay, and no event.
   const someone = new Bell()
   let patient = false
   const onWait = () => {
@@ -135,7 +135,7 @@ export const makeNews = Effect.fnUntraced(function* (me: string) {
   }
   const bell = new Bell(onWait)
   const bells = new Map<EventKind, Set<Bell>>()
-  /** Those that are not rung for every event of their kinds. */
+  /** Bells that do not ring for every event of their kinds. */
   const choosy = new Set<Bell>()
   const bellOf = (of: ReadonlyArray<EventKind>, concerns?: (event: Event) => boolean): Bell => {
     const one = new Bell(onWait, concerns)
@@ -147,7 +147,8 @@ export const makeNews = Effect.fnUntraced(function* (me: string) {
     bell.ring()
     for (const one of new Set([...bells.values()].flatMap((some) => [...some]))) one.ring()
   }
-  // On Postgres others write too: their commits are told by notice, and read from the table once for all who follow.
+  // On Postgres others write too: a notice announces their commits, and one loop reads them from the table for
+  // everybody.
   const foreign = sql.onDialectOrElse({ pg: () => true, orElse: () => false })
   const tail = new Tail<EventRow>()
   const isFor = ({ concerns }: Bell, entry: TailEntry<EventRow>): boolean => {
@@ -155,11 +156,11 @@ export const makeNews = Effect.fnUntraced(function* (me: string) {
     try {
       return concerns(decoded(entry))
     } catch {
-      // What cannot be read is a matter for whoever reads it.
+      // An event that cannot be decoded is the reader's problem.
       return true
     }
   }
-  /** For what was just added to the tail. */
+  /** Rings for what was just added to the tail. */
   const ringAfter = (cursor: number): void => {
     const entries = tail.after(cursor)
     if (entries === undefined) return ringAll()
@@ -170,18 +171,18 @@ export const makeNews = Effect.fnUntraced(function* (me: string) {
     if (last !== undefined) for (const one of choosy) if (!rung.has(one)) one.pass(last)
     for (const one of rung) one.ring()
   }
-  /** The tail is not where the journal is. */
+  /** Rings when the tail is behind the journal. */
   const behind = new Bell()
   const tell = (events: ReadonlyArray<EventRow>, cursors: ReadonlyArray<{ readonly cursor: number }>): void => {
     const begins = tail.end === undefined
     if (tail.add(events, cursors)) {
-      // Where it begins, something before it may be committed and not told yet: nobody passes over that unread.
+      // At the beginning, earlier commits may not be known yet: nobody may skip them.
       if (begins) ringAll()
       else ringAfter(cursors[0]!.cursor - 1)
       if (foreign) bell.ring()
     } else if (foreign) behind.ring()
     else {
-      // The table has all, and this begins anew.
+      // The table has everything, and the tail begins again.
       tail.clear()
       ringAll()
     }
@@ -190,10 +191,10 @@ export const makeNews = Effect.fnUntraced(function* (me: string) {
   const one = (query: Effect.Effect<ReadonlyArray<{ readonly cursor: number | null }>, unknown>) =>
     Effect.map(Effect.orDie(query), (rows) => rows[0]?.cursor ?? 0)
   const floor = one(sql<{ cursor: number }>`SELECT cursor FROM journal_floor`)
-  // A journal that retention has emptied still ends where it ended.
+  // If retention has emptied the journal, its end is the floor.
   const endStored = one(sql<{ cursor: number | null }>`SELECT max(cursor) AS cursor
     FROM (SELECT max(cursor) AS cursor FROM journal UNION ALL SELECT cursor FROM journal_floor) AS ends`)
-  // Where there is a tail, it ends where the tail ends: what is not in it yet has not been told to anybody.
+  // If there is a tail, its end counts: later events have not been announced to anybody.
   const endKnown = Effect.suspend(() => (tail.end === undefined ? endStored : Effect.succeed(tail.end)))
   type StoredRow = EventRow & { readonly cursor: number }
   const between = (
@@ -209,13 +210,16 @@ export const makeNews = Effect.fnUntraced(function* (me: string) {
     )
   const firstAfter = (after: number) =>
     one(sql<{ cursor: number | null }>`SELECT min(cursor) AS cursor FROM journal WHERE cursor > ${after}`)
-  /** Some kinds may be rare: whoever is far behind reads a part of the journal at a time, and others have their turn between. */
+  /**
+   * Some kinds are rare: a reader far behind reads a part of the journal at a time, and others have their turn in
+   * between.
+   */
   const stored = Effect.fnUntraced(function* ({ after, kinds: wanted, limit }: Parameters<View["read"]>[0]) {
     if (wanted?.length === 0) return []
     const last = yield* endKnown
     if (wanted === undefined || last - after <= readThrough) return yield* between(after, undefined, wanted, limit)
     const found: Array<StoredRow> = []
-    // Not the floor: below it stands what is kept longer than others.
+    // Not the floor: events with longer retention are below it.
     let from = (yield* firstAfter(after)) - 1
     while (found.length < limit) {
       const upTo = from + readThrough < last ? from + readThrough : undefined
@@ -234,10 +238,10 @@ export const makeNews = Effect.fnUntraced(function* (me: string) {
     })
 
   const known = { read: readKnown, end: endKnown }
-  // On SQLite nobody else writes: what is known is what there is.
+  // On SQLite nobody else writes: the known events are all events.
   const { end, read } = foreign ? { read: readStored, end: endStored } : known
 
-  /** One look for all: what others have committed since. */
+  /** Reads what others have committed, once for all readers. */
   const catchUp = Effect.gen(function* () {
     if (tail.end === undefined) {
       const at = yield* endStored
@@ -258,14 +262,14 @@ export const makeNews = Effect.fnUntraced(function* (me: string) {
   yield* notices.listen("journal", (payload) => {
     if (!foreign) return bell.ring()
     const [writer, cursor] = payload.split(" ")
-    // Listening has begun anew, or something is to be looked at that is no event.
+    // Listening has begun again, or something that is not an event has changed.
     if (cursor === undefined) {
       behind.ring()
       ringAll()
     } else if (writer !== me && Number(cursor) > (tail.end ?? 0)) behind.ring()
   })
 
-  // A lost notice costs as long as silence is trusted: then one looks for all, or all are rung.
+  // A lost notice costs one patience: after that, one look is made for everybody, or all bells ring.
   const look = Effect.gen(function* () {
     const heard = someone.rung
     if (!patient) yield* someone.waitPast(heard)

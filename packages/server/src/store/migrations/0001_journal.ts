@@ -1,4 +1,4 @@
-/** The journal, its readers, timers, files and the answers kept for idempotency keys. */
+/** The journal, its readers, timers, files and the answers stored for idempotency keys. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { columnTypes } from "../database/Columns.ts"
@@ -18,7 +18,7 @@ export default Effect.gen(function* () {
   )`
   yield* sql`CREATE INDEX journal_kind_at ON journal (kind, at)`
   yield* sql`CREATE INDEX journal_space ON journal (space, cursor)`
-  // The highest cursor that retention has removed: a reader that stands before it must reload.
+  // The highest cursor that retention has removed: a reader whose cursor is lower must reload.
   yield* sql`CREATE TABLE journal_floor (one INTEGER PRIMARY KEY CHECK (one = 1), cursor ${bigint} NOT NULL)`
   yield* sql`INSERT INTO journal_floor (one, cursor) VALUES (1, 0)`
   yield* sql`CREATE TABLE readers (

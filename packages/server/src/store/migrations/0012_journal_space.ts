@@ -1,4 +1,4 @@
-/** Most events belong to no space, and need no place in the index of spaces. */
+/** Most events belong to no space, so they need no entry in the index of spaces. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 

@@ -1,4 +1,4 @@
-/** The processes that are alive, by a lease each. */
+/** The processes that are alive, one lease each. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 

@@ -1,4 +1,4 @@
-/** When the house last worked, for whoever removes rows by the clock. */
+/** When the house last worked, for code that removes rows by the clock. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 

@@ -1,4 +1,4 @@
-/** The format in which each event was written; what is there already is of the first. */
+/** The format in which each event was written; existing events have the first. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 

@@ -1,4 +1,4 @@
-/** What a row's name says of its place in its series, and how far older texts have been put into the index. */
+/** The order that a row's name gives it in its series, and how far older texts have been indexed. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 

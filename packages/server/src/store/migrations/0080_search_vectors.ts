@@ -1,4 +1,4 @@
-/** What texts mean, as vectors of an embedding model: beside the words of the same texts, and gone with them. */
+/** The meaning of texts, as vectors of an embedding model: beside the index of their words, and removed with it. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { columnTypes } from "../database/Columns.ts"
@@ -6,7 +6,8 @@ import { columnTypes } from "../database/Columns.ts"
 export default Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const { bytes } = yield* columnTypes
-  // One a passage, whoever may find it. `digest`: of the text it was made from. No bytes: the model refused the text.
+  // One row per passage, in whichever scopes it is found. `digest`: of the text it was made from. No bytes: the model
+  // refused the text.
   yield* sql`CREATE TABLE search_vectors (
     ref TEXT NOT NULL,
     part INTEGER NOT NULL,

@@ -1,4 +1,4 @@
-/** Every event paid for an index by its kind, which only the events of the house itself are looked up by. */
+/** Every event paid for an index by kind, but only the events of the house itself are looked up by it. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 

@@ -1,4 +1,4 @@
-/** A cursor of a search: a digest of what was asked, and how far into the ranked candidates the last page came. */
+/** A cursor of a search: a digest of the question, and the position in the ranked candidates after the last page. */
 import { hash } from "node:crypto"
 import { BadInput } from "@stoa/contract"
 import { Effect } from "effect"
@@ -9,7 +9,7 @@ export const digestOf = (...asked: ReadonlyArray<string>): string =>
 
 export const cursorAt = (digest: string, at: number): string => encodeCursor(`${digest} ${at}`)
 
-/** The next of another question is refused: its places are those of other results. */
+/** A cursor of another question is refused: its positions refer to other results. */
 export const placeOfCursor = (cursor: string | undefined, digest: string): Effect.Effect<number, BadInput> => {
   if (cursor === undefined) return Effect.succeed(0)
   const [of, at = ""] = decodeCursor(cursor).split(" ")

@@ -1,17 +1,17 @@
 /**
- * Texts from before they could be found, put into the index while the house runs: a bounded step at a time, each with how
- * far it has come in one transaction, so that kill -9 anywhere costs a step and nothing waits for it.
+ * Indexes texts that were written before they could be searched, while the house runs. Each transaction holds one
+ * bounded step and its progress, so that a kill -9 costs at most one step and nothing waits for it.
  */
 import { DateTime, Effect, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { Journal, type Transaction } from "../journal/Journal.ts"
 
-/** Another number fills anew: for when other terms are made of a text, or something else is stored of it. */
+/** Increase it to index again: when the terms of a text, or what is stored of it, change. */
 const edition = 2
 
 interface Fill<R> {
   readonly name: string
-  /** One step from where the last one came to ("" at first); null: there is no more. */
+  /** One step from where the last one ended ("" at first); null: there is no more. */
   readonly step: (reached: string) => Effect.Effect<string | null, never, R | Transaction>
 }
 

@@ -1,25 +1,28 @@
-/** Why a text was found, in words a person wrote: those of the question, and those that stand in the text. */
+/** Why a text was found, in the original words of the question and of the text. */
 import type { MemoryMatch } from "@stoa/contract"
 import { Effect } from "effect"
 import type { SearchAnswer, SearchHit } from "./SearchIndex.ts"
 import { holdsPhrase, type Word, wordsIn } from "./terms.ts"
 
-/** A text of up to so many characters is its own passage. */
+/** A text of up to this many characters is its own passage. */
 const short = 400
 const window = 300
-/** So much of a text is read for its passage, and so much of all texts of an answer: the rest is shown from its beginning. */
+/**
+ * The most characters read per text for its passage, and for all texts of an answer; beyond that a text is shown from
+ * its beginning.
+ */
 const mostRead = 16 * 1024
 const mostOfAnswer = 256 * 1024
-/** So many texts are looked at between two turns of others; of long ones, one. */
+/** How many short texts are processed before others get a turn; after a long one they always do. */
 const atOnce = 8
-/** So many places of words in one text are compared. */
+/** The most positions of words that are compared in one text. */
 const mostPlaces = 400
 
-/** What stood in quotes stands in the text, word for word. */
+/** Whether the quoted phrases are in the text, word for word. */
 const holdsPhrases = (text: string, { phrases }: Pick<SearchAnswer, "phrases">): boolean =>
   phrases.every((phrase) => holdsPhrase(text, phrase))
 
-/** The part of a text where the most of these terms are, and among equals the first. */
+/** The part of a text with the most of these terms; of equal parts the first. */
 const densest = (text: string, words: ReadonlyArray<Word>, terms: ReadonlySet<string>): string => {
   const own = words.filter((word) => word.terms.some((term) => terms.has(term))).slice(0, mostPlaces)
   let best = { from: 0, many: 0 }
@@ -42,7 +45,7 @@ const matchOf = (
   const { label, near, words } = why()
   const read = wordsIn(text.slice(0, most))
   const written = new Map(read.toReversed().flatMap(({ terms, word }) => terms.map((term) => [term, word])))
-  // As it was asked; a word that was put right, as it stands there.
+  // The word as asked; for a corrected word, as it is in the text.
   const shown = (term: string): string => answered.asked.get(term) ?? written.get(term) ?? term
   const fixed = Object.fromEntries(
     Object.entries(answered.fixed).map(([asked, meant]) => [shown(asked), written.get(meant)?.toLowerCase() ?? meant]),
@@ -59,8 +62,8 @@ const matchOf = (
 }
 
 /**
- * What was found of these texts, by id: those that hold the question's phrases, and why. Long texts are somebody's input and
- * work for the event loop: others have their turn between any two.
+ * The matches in these texts, by id: those that contain the question's phrases, and why. Long texts are user input and
+ * block the event loop, so others get a turn in between.
  */
 export const matchesOf = Effect.fnUntraced(function* (
   answered: SearchAnswer,

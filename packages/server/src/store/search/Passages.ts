@@ -1,4 +1,7 @@
-/** A text in passages: as many as the index has rows for it, so that words and meaning stand at the same places. Pure. */
+/**
+ * Splits a text into as many passages as the index has rows for it, so that words and meaning have the same positions.
+ * Pure.
+ */
 import { passagesIn } from "./entries.ts"
 import { wordsIn } from "./terms.ts"
 

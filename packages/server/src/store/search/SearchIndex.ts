@@ -1,7 +1,7 @@
 /**
- * Finding texts by a question in plain words: any of its words, the best first, the same on both databases. The index of the
- * database only finds candidates; `score.ts` orders them. Rooms put in what they own, in the transaction that writes it, and
- * name the scopes a caller may read.
+ * Finds texts by a question in plain words: any of its words, best first, the same on both databases. The database's
+ * index only finds candidates; `score.ts` orders them. Rooms add their texts in the transaction that writes them, and
+ * name the scopes that a caller may read.
  */
 import { Array as Arr, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -36,47 +36,47 @@ export interface SearchHit {
   readonly ref: string
   readonly score: number
   readonly why: () => MatchReasons
-  /** Where it stands among the nearest in meaning, if that was asked and it is there. */
+  /** Its rank among the nearest in meaning, if meaning was searched and it is among them. */
   readonly nearest?: number
 }
 
 export interface SearchAnswer {
   /** Best first, each text once. */
   readonly found: ReadonlyArray<SearchHit>
-  /** Words nobody wrote, by what was looked for instead. */
+  /** Words that are in no text, with what was searched instead. */
   readonly fixed: Readonly<Record<string, string>>
-  /** The asked words as they were written, by their terms. */
+  /** The words of the question as written, by their terms. */
   readonly asked: ReadonlyMap<string, string>
-  /** What stood in quotes; whoever has the texts checks it word for word. */
+  /** The quoted phrases; the caller, which has the texts, checks them word for word. */
   readonly phrases: ReadonlyArray<ReadonlyArray<string>>
-  /** Whether its meaning was asked too, and if not, why. Absent: there is no model for it. */
+  /** Whether meaning was searched too, and if not, why. Absent: there is no model for it. */
   readonly meaning?: { readonly problem?: string }
 }
 
-/** What a search may ask beside words. */
+/** What a search can use besides words. */
 export interface FindOptions {
-  /** The question as a vector; or why there is none. */
+  /** The question as a vector, or why there is none. */
   readonly meaning?: QuestionVector | { readonly problem: string } | undefined
-  /** Rows that are read and scored: fewer in tests. */
+  /** The most rows to read and score; fewer in tests. */
   readonly budget?: number
-  /** Who asks: the questions of one come one after the other. */
+  /** Who asks: questions of one principal run one after the other. */
   readonly by?: string
 }
 
 /** Rows that are read and scored for one question. */
 const usualBudget = 1000
-/** Rows that are read and counted between two turns of others. */
+/** Rows that are read and counted before others get a turn. */
 const rowsAtOnce = 100
-/** So many of the best are asked for their neighbours. */
+/** For this many of the best rows, neighbours are read. */
 const heard = 50
 const nothing = (): MatchReasons => ({ words: [], near: [], label: [] })
 const away = 2
-/** Scopes that one question covers, and names that are looked up in one statement. */
+/** The most scopes of one question, and the most names to look up in one statement. */
 const mostSearched = 20_000
 const namesAtOnce = 5000
 /** Terms of a scope that are compared with a misspelt word. */
 const mostCompared = 20_000
-/** Words of one question that nobody wrote, and that are taken for misspelt; more of them are left out. */
+/** The most unknown words of one question that are treated as misspelt; others are ignored. */
 const mostGuessed = 16
 
 interface StoredRow extends Row {
@@ -93,9 +93,9 @@ interface Scope {
 export class SearchIndex extends Context.Service<
   SearchIndex,
   {
-    /** Puts a text in, or in the place of what the same ref had in this scope. `isNew`: it had nothing there. */
+    /** Adds a text, or replaces what the same ref had in this scope. `isNew`: it had nothing there. */
     readonly put: (entry: Entry, isNew?: boolean) => Effect.Effect<void, never, Transaction>
-    /** Takes a text out of one scope, or of all. */
+    /** Removes a text from one scope, or from all. */
     readonly remove: (ref: string, scope?: string) => Effect.Effect<void, never, Transaction>
     readonly find: (
       scopes: ReadonlyArray<string>,
@@ -116,7 +116,7 @@ export class SearchIndex extends Context.Service<
       const remove: SearchIndex["Service"]["remove"] = (ref, scope) =>
         scope === undefined ? Effect.andThen(keeping.remove(ref), vectors.forget(ref)) : keeping.remove(ref, scope)
 
-      /** Those that have something, the largest first if they are too many for one question. */
+      /** The scopes that are not empty; the largest ones if there are too many for one question. */
       const scopesNamed = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
         const found: Array<Scope> = []
         for (const some of Arr.chunksOf([...new Set(names)], namesAtOnce))
@@ -135,7 +135,7 @@ export class SearchIndex extends Context.Service<
         return new Map(rows.map(({ n, term }) => [term, Number(n)]))
       })
 
-      /** Terms of these scopes that begin alike and are about as long. */
+      /** Terms of these scopes with the same first letter and about the same length. */
       const alike = Effect.fnUntraced(function* (ids: ReadonlyArray<number>, term: string) {
         const first = [...term][0]!
         const rows = yield* sql<{ term: string; n: number | string }>`SELECT term, sum(n) AS n FROM search_terms
@@ -162,7 +162,7 @@ export class SearchIndex extends Context.Service<
         const inScopes = scopes.length <= mostScopes ? sql`` : sql`WHERE ${sql.in("scope", ids)}`
         return Effect.map(
           sql.onDialectOrElse({
-            // Materialized, or the planner may walk the whole table backwards.
+            // Materialized, because otherwise the planner may scan the whole table backwards.
             pg: () => sql<{ seq: number }>`WITH hit AS MATERIALIZED
                 (SELECT seq, scope FROM search_index WHERE words @@ ${asked}::tsquery)
                 SELECT seq FROM hit ${inScopes} ORDER BY seq DESC LIMIT ${limit}`,
@@ -198,7 +198,7 @@ export class SearchIndex extends Context.Service<
         return rows.filter(({ seq }) => !known.has(seq))
       })
 
-      /** The terms as they are asked: those somebody wrote, and for the others what was probably meant. */
+      /** The terms to search: those that exist, and for the others what was probably meant. */
       const asking = Effect.fnUntraced(function* (ids: ReadonlyArray<number>, question: SearchQuery) {
         const n = yield* frequencies(ids, question.terms)
         const found: Array<QueryTerm> = []
@@ -233,7 +233,7 @@ export class SearchIndex extends Context.Service<
         return [...seqs]
       })
 
-      /** Read and counted in turns: the rows of long texts are long. */
+      /** Yields in between: the rows of long texts are long. */
       const counted = Effect.fnUntraced(function* (seqs: ReadonlyArray<number>, asked: ReadonlyArray<QueryTerm>) {
         const count = counter(asked)
         const all: Array<CountedRow> = []
@@ -244,7 +244,7 @@ export class SearchIndex extends Context.Service<
         return all
       })
 
-      /** By words alone: the texts best first, and the rows that were looked at. */
+      /** By words alone: the texts, best first, and the rows that were looked at. */
       const byWords = Effect.fnUntraced(function* (
         scopes: ReadonlyArray<Scope>,
         question: SearchQuery,
@@ -259,7 +259,8 @@ export class SearchIndex extends Context.Service<
               )
         if (asked.length === 0) {
           const found = new Map<string, SearchHit>()
-          // Quotes around words that say nothing: the newest, and whoever has the texts takes those that hold them.
+          // Only quoted stop words: returns the newest texts, and the caller, which has them, selects those that
+          // contain the phrases.
           const seqs = question.phrases.length === 0 ? [] : yield* lookUp(baseOf(scopes, question), scopes, budget)
           for (const { ref } of (yield* rowsAt(seqs)).toSorted((one, other) => other.seq - one.seq))
             found.set(ref, { ref, score: 0, why: nothing })

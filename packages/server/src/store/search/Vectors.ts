@@ -1,6 +1,6 @@
 /**
- * The vectors of texts that can be found, and which of them are nearest to a question. A vector is reached only through the
- * rows of the scopes a caller may read, as the words are; the search is bounded by how many rows it looks at.
+ * The vectors of texts, and which of them are nearest to a question. A vector is reached only through the rows of the
+ * scopes that a caller may read, like words; a search looks at a limited number of rows.
  */
 import { Array as Arr, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -8,16 +8,16 @@ import type { Transaction } from "../journal/Journal.ts"
 import { filterToken } from "./entries.ts"
 import { bytesOf, merged, type Near, nearestOf, type VectorRow } from "./nearness.ts"
 
-/** A question as the model gave it. */
+/** A question as the model embedded it. */
 export interface QuestionVector {
-  /** Vectors of another model are not looked at. */
+  /** Vectors of other models are ignored. */
   readonly model: string
   readonly vector: ReadonlyArray<number>
 }
 
-/** Rows whose vectors are compared with one question. */
+/** The most rows to compare with one question. */
 const mostCompared = 5000
-/** The newest of a scope that are looked at for those that pass the filters. */
+/** How many of the newest rows of a scope are searched for those that pass the filters. */
 const mostLooked = 10_000
 const atOnce = 500
 const away = 2
@@ -25,14 +25,14 @@ const away = 2
 export class Vectors extends Context.Service<
   Vectors,
   {
-    /** In the place of those it had; none at all: the model refused the text. */
+    /** Replaces the vectors of a text. Empty: the model refused the text. */
     readonly put: (
       text: { readonly ref: string; readonly model: string; readonly digest: string },
       vectors: ReadonlyArray<ReadonlyArray<number>>,
     ) => Effect.Effect<void, never, Transaction>
-    /** Gone, but for those that were made from this text. */
+    /** Removes the vectors of a text, except those made from the text with this digest. */
     readonly forget: (ref: string, digest?: string) => Effect.Effect<void, never, Transaction>
-    /** Of these refs, which have what a model gave for which text. */
+    /** For those of these refs that have vectors of this model: the digest of the text they were made from. */
     readonly digests: (model: string, refs: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, string>>
     /** The nearest of these rows and of the newest in the scopes, each text once. */
     readonly nearest: (
@@ -110,7 +110,7 @@ export class Vectors extends Context.Service<
         return yield* sql<VectorRow>`SELECT ${columns} FROM ${joined} WHERE v.model = ${model} AND ${sql.or(wanted)}`
       })
 
-      /** The best of each text, so many of them. */
+      /** The best row of each text, up to `merged` texts. */
       const byText = (near: ReadonlyArray<Near>): ReadonlyArray<Near> => {
         const best = new Map<string, Near>()
         for (const one of near) {
@@ -133,7 +133,7 @@ export class Vectors extends Context.Service<
         }
         const rows = yield* rowsAt([...seqs], model)
         const best = byText(nearestOf(rows, vector))
-        // Those that lead are heard once more, with neighbours that were not among the compared.
+        // The best are ranked once more, with neighbours that were not compared before.
         const have = new Set(rows.map(({ seq }) => seq))
         const lent = (yield* neighboursOf(best, model)).filter(({ seq }) => !have.has(seq))
         if (lent.length === 0) return best

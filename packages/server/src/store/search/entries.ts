@@ -1,20 +1,20 @@
-/** What is stored of a text that can be found: its rows, their terms and their tokens. Pure. */
+/** What is stored of a searchable text: its rows, their terms and their tokens. Pure. */
 import { hash } from "node:crypto"
 import { speakerOf, termsOf } from "./terms.ts"
 
 export interface Entry {
   /** What one search covers, such as `memory:<owner>` or `space:<id>`. */
   readonly scope: string
-  /** What is found: the id of a record or of a message. */
+  /** What is found: the id of a record or a message. */
   readonly ref: string
-  /** Entries that belong together in order lend each other their words. Null: it stands alone. */
+  /** Entries of a series score with the words of their neighbours. Null: it stands alone. */
   readonly series: string | null
-  /** Where it stands in its series, such as `012`; without one, behind those that are there. */
+  /** Its order in the series, such as `012`; without one, it goes to the end. */
   readonly order?: string
-  /** What it is called or who said it: a word in it counts apart. */
+  /** Its name or its author: words in it count separately. */
   readonly label: string
   readonly text: string
-  /** What a search can be narrowed to, such as `kind:note` or `tag:travel`. */
+  /** What a search can be limited to, such as `kind:note` or `tag:travel`. */
   readonly filters?: ReadonlyArray<string>
 }
 
@@ -24,13 +24,13 @@ export interface Part {
   readonly tokens: ReadonlyArray<string>
 }
 
-/** Longer texts are cut into passages; a text's score is its best passage's. */
+/** Longer texts are split into passages; the score of a text is that of its best passage. */
 const whole = 250
 const passage = 200
-/** So much of one text is found by its words, which is all of the largest record; the rest is kept and shown, not searched. */
+/** The most passages of one text, which covers the largest record; the rest is stored and shown, but not searched. */
 const most = 250
 
-/** A token no term can be: terms have no `_`. */
+/** No term can be equal to this token: terms have no `_`. */
 export const filterToken = (filter: string): string => `_f${hash("sha256", filter, "hex").slice(0, 16)}`
 export const scopeToken = (scope: number): string => `_${scope}`
 /** The first part of a scope's name, such as `space`: all scopes of one noun. */

@@ -1,14 +1,14 @@
-/** The rows and the statistics of what can be found, kept true by every write, in the transaction of what it is written for. */
+/** The rows and statistics of the index, updated by every write in the same transaction as the text. */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { type Entry, partsOf, scopeToken } from "./entries.ts"
 import { type Insertion, placeAmong, type Placed } from "./places.ts"
 
-/** So far from its end a series makes room for a row that comes late. */
+/** A late row is inserted in order only within this many rows of the end of its series. */
 const nearEnd = 64
-/** Rows of one statement: databases take so many values and no more. */
+/** The most rows of one statement: databases limit the number of values. */
 const atOnce = 2000
-/** Places are never so low: there the rows wait that make room. */
+/** Lower than any place: rows that make room are moved here temporarily. */
 const aside = -1_000_000_000
 
 interface Stored {
@@ -40,7 +40,7 @@ const count = (changes: Changes, terms: ReadonlySet<string>, by: number): void =
 const total = (lengths: ReadonlyArray<number>): number => lengths.reduce((sum, len) => sum + len, 0)
 
 export const makeKeeping = (sql: SqlClient.SqlClient) => {
-  /** Held until the end of the transaction: places in a series are given one by one. */
+  /** Locked until the end of the transaction: places in a series are assigned one by one. */
   const grow = Effect.fnUntraced(function* (name: string, entries: number, len: number) {
     const rows = yield* sql<{ id: number }>`INSERT INTO search_scopes (name, entries, len)
       VALUES (${name}, ${entries}, ${len}) ON CONFLICT (name) DO UPDATE
@@ -48,7 +48,7 @@ export const makeKeeping = (sql: SqlClient.SqlClient) => {
     return rows[0]!.id
   })
 
-  /** Sorted, so that two writers take their locks in one order. */
+  /** Sorted, so that two writers take their locks in the same order. */
   const countTerms = Effect.fnUntraced(function* (scope: number, changes: Changes) {
     const rows = [...changes]
       .filter(([, n]) => n !== 0)
@@ -78,7 +78,7 @@ export const makeKeeping = (sql: SqlClient.SqlClient) => {
     if (series === null) return 0
     const end = yield* ends(scope, series, true, 1)
     const asLast = placeAmong(end, end[0], tail)
-    // Most come behind the last.
+    // Most rows go to the end.
     if (end[0] === undefined || asLast.place > end[0].place) return asLast.place
     const first = (yield* ends(scope, series, false, 1))[0]
     const { place, push }: Insertion = placeAmong(yield* ends(scope, series, true, nearEnd), first, tail)
@@ -94,13 +94,13 @@ export const makeKeeping = (sql: SqlClient.SqlClient) => {
       tokens: tokens.join(" "),
     }))
 
-  /** The passages of a long text are a series of their own. */
+  /** The passages of a long text form their own series. */
   const seriesOf = (entry: Entry, parts: number) => (parts === 1 ? entry.series : entry.ref)
   const tailOf = (entry: Entry, parts: number) => (parts === 1 && entry.series !== null ? (entry.order ?? null) : null)
 
   const tokensIn = (row: Row, scope: number): string => `${row.tokens} ${scopeToken(scope)}`
 
-  /** Most of what is put in again says what it said. */
+  /** Most repeated puts change nothing. */
   const isSame = (entry: Entry, rows: ReadonlyArray<Row>, before: ReadonlyArray<Stored>, scope: number): boolean =>
     rows.length === before.length &&
     rows.every((row, part) => {
@@ -121,7 +121,7 @@ export const makeKeeping = (sql: SqlClient.SqlClient) => {
     yield* sql`INSERT INTO search_index ${sql.insert(stored as never)}`
   })
 
-  /** Rows stay where they are, with other words; their numbers too, so that the text is as new as it was. */
+  /** Rows keep their places and numbers and get other words, so that the text stays as new as it was. */
   const change = Effect.fnUntraced(function* (
     entry: Entry,
     rows: ReadonlyArray<Row>,
@@ -178,7 +178,7 @@ export const makeKeeping = (sql: SqlClient.SqlClient) => {
   const remove = Effect.fn("SearchIndex.remove")(function* (ref: string, name?: string) {
     const rows = yield* sql<{ id: number; name: string }>`SELECT DISTINCT s.id, s.name FROM search_index i
       JOIN search_scopes s ON s.id = i.scope WHERE i.ref = ${ref}`
-    // By their names, as whoever puts does: two writers take their locks in one order.
+    // By name, like `put`: two writers take their locks in the same order.
     for (const row of rows.toSorted((one, other) => (one.name < other.name ? -1 : 1)))
       if (name === undefined || row.name === name) yield* leave(row, ref)
   }, Effect.orDie)

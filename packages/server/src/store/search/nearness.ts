@@ -1,6 +1,6 @@
 /**
- * How near texts are in meaning. A vector is kept as one signed byte a number, the same bytes on both databases, and is
- * heard with those of its neighbours, as words are. Pure: the same rows give the same order, to the last bit.
+ * How near texts are in meaning. A vector is stored as one signed byte per number, the same bytes on both databases,
+ * and is combined with those of its neighbours, like words. Pure: the same rows give the same order, to the last bit.
  */
 
 export interface VectorRow {
@@ -18,7 +18,7 @@ export interface Near {
   readonly likeness: number
 }
 
-/** A neighbour so far away counts so much. */
+/** The weight of a neighbour at each distance. */
 const weights = [
   [-2, 0.2],
   [-1, 0.4],
@@ -42,7 +42,10 @@ const lengthOf = (vector: ArrayLike<number>): number => {
 
 const keyOf = (scope: number, series: string, place: number): string => `${scope} ${place} ${series}`
 
-/** Nearest first, then newest; what points the other way is left out. `only`: those that are wanted, the others only lend. */
+/**
+ * Nearest first, then newest, without negative likeness. `only`: the rows to return; the others only count as
+ * neighbours.
+ */
 export const nearestOf = (
   rows: ReadonlyArray<VectorRow>,
   asked: ReadonlyArray<number>,
@@ -78,12 +81,12 @@ export const nearestOf = (
   return near.toSorted((one, other) => other.likeness - one.likeness || other.row.seq - one.row.seq)
 }
 
-/** So many of each list are merged; behind them the rest of those found by words. */
+/** How many of each list are merged; the other texts found by words follow. */
 export const merged = 100
 const first = 10
 const meaningWeight = 0.5
 
-/** By reciprocal rank: words lead, meaning helps. Equals stand as their words put them, then as their meaning does. */
+/** By reciprocal rank: words lead, meaning helps. Ties keep the order by words, then by meaning. */
 export const mergedOrder = (
   byWords: ReadonlyArray<string>,
   byMeaning: ReadonlyArray<string>,

@@ -1,6 +1,6 @@
 /**
- * Where a row stands in its series. Rows come nearly in order, and several writers at once come a little out of it: the
- * numbers in their names say which is before which. Pure.
+ * The place of a row in its series. Rows arrive nearly in order; several writers at once cause small disorder, and the
+ * numbers in their names give the order. Pure.
  */
 
 export interface Placed {
@@ -8,7 +8,7 @@ export interface Placed {
   readonly tail: string | null
 }
 
-/** `push`: those from this place on make room. */
+/** `push`: the rows from this place on must move. */
 export interface Insertion {
   readonly place: number
   readonly push: boolean
@@ -19,7 +19,10 @@ const parts = (tail: string): { readonly words: string; readonly numbers: Readon
   return { words: tail.replace(/\d+/g, "0"), numbers: numbers.map((run) => run.replace(/^0+(?=\d)/, "")) }
 }
 
-/** Only names that differ in their numbers alone have an order: `012` is before `013`, `zebra` is not behind `apple`. */
+/**
+ * Only names that differ in nothing but their numbers have an order: `012` is before `013`, `zebra` is not behind
+ * `apple`.
+ */
 export const isBefore = (tail: string | null, other: string | null): boolean => {
   if (tail === null || other === null) return false
   const [mine, theirs] = [parts(tail), parts(other)]
@@ -31,7 +34,7 @@ export const isBefore = (tail: string | null, other: string | null): boolean => 
   return false
 }
 
-/** `last`: the rows at the end of the series, the last of them first. `first`: the row at its beginning. */
+/** `last`: the rows at the end of the series, last row first. `first`: the row at its beginning. */
 export const placeAmong = (last: ReadonlyArray<Placed>, first: Placed | undefined, tail: string | null): Insertion => {
   const end = last[0]
   if (end === undefined || first === undefined) return { place: 0, push: false }
@@ -41,6 +44,6 @@ export const placeAmong = (last: ReadonlyArray<Placed>, first: Placed | undefine
     const place = last[at]!.place + 1
     return { place, push: last[at - 1]!.place === place }
   }
-  // Far from its end there is no room to be made: it goes to the beginning if it belongs before it, else to the end.
+  // Far from the end no rows move: it goes to the beginning if it belongs before it, otherwise to the end.
   return isBefore(tail, first.tail) ? { place: first.place - 1, push: false } : { place: end.place + 1, push: false }
 }

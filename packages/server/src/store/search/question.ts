@@ -1,18 +1,18 @@
-/** A question as the database is asked it: which words, how rare, and which rows to look at. Pure. */
+/** A question as a query: which words, how rare they are, and which rows to look at. Pure. */
 import { filterToken, nounToken, scopeToken } from "./entries.ts"
 import { type QueryTerm, rarestFirst } from "./score.ts"
 import { likeness, phrasesOf, termsOf, wordsIn } from "./terms.ts"
 
-/** A question of more words than this is asked by its rarest. */
+/** A question with more words than this is searched by its rarest. */
 const mostTerms = 16
-/** So long a question is read; the rest is not. */
+/** Only this much of a question is read. */
 const longestQuestion = 2000
 
 export interface SearchQuery {
-  /** Its words as they were asked, by their terms. */
+  /** The words of the question as written, by their terms. */
   readonly words: ReadonlyMap<string, string>
   readonly terms: ReadonlyArray<string>
-  /** What stood in quotes: each must be there word for word. */
+  /** The quoted phrases: each must be in the text word for word. */
   readonly phrases: ReadonlyArray<ReadonlyArray<string>>
   readonly filters: ReadonlyArray<string>
 }
@@ -23,10 +23,10 @@ export const questionOf = (text: string, filters: ReadonlyArray<string> = []): S
   return { words, terms: [...new Set(termsOf(read))].slice(0, 200), phrases: phrasesOf(read), filters }
 }
 
-/** Only words of some length without digits are taken for misspelt. */
+/** Only longer words without digits can be misspelt. */
 export const mayBeMisspelt = (term: string): boolean => term.length >= 4 && !/\p{N}/u.test(term)
 
-/** What was probably meant by a word nobody wrote: the three most alike. */
+/** What was probably meant by an unknown word: the three most similar terms. */
 export const meantBy = (
   term: string,
   known: ReadonlyArray<{ readonly term: string; readonly n: number }>,
@@ -37,23 +37,23 @@ export const meantBy = (
     .toSorted((one, other) => other.weight - one.weight || rarestFirst(one, other))
     .slice(0, 3)
 
-/** The terms that are asked for, rarest first, each once. */
+/** The terms to search, rarest first, each once. */
 export const askedOf = (found: ReadonlyArray<QueryTerm>): ReadonlyArray<QueryTerm> => {
   const best = new Map<string, QueryTerm>()
   for (const one of found) if ((best.get(one.term)?.weight ?? 0) < one.weight) best.set(one.term, one)
   return [...best.values()].toSorted(rarestFirst).slice(0, mostTerms)
 }
 
-/** A condition on tokens: all of these groups, any token of each. */
+/** A condition on tokens: any token of each of these groups. */
 export type Match = ReadonlyArray<ReadonlyArray<string>>
 
-/** One look into the index. */
+/** One lookup in the index. */
 export interface IndexQuery {
   readonly match: Match
   readonly limit: number
 }
 
-/** How many scopes a match names one by one. More are asked for by their noun, and told apart by their column. */
+/** How many scopes a match names one by one. More are searched by their noun and filtered by the column. */
 export const mostScopes = 400
 
 export const baseOf = (
@@ -68,8 +68,8 @@ export const baseOf = (
 ]
 
 /**
- * A budget of rows, not the whole index: whole lists of the rarest words, then pairs of the next, then the newest with the
- * rarest left. The caller stops when the budget is used up.
+ * A budget of rows instead of the whole index: all rows of the rarest words, then pairs of the next, then the newest
+ * with the rarest that is left. The caller stops when the budget is used up.
  */
 export const indexQueriesFor = (
   asked: ReadonlyArray<QueryTerm>,

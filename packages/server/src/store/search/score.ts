@@ -1,6 +1,6 @@
 /**
- * How well a row answers a question: BM25 over counts that also listen to the rows around it, and a word in its label
- * counts apart. Computed here from our own statistics, so that SQLite and Postgres give the same order. Pure.
+ * How well a row answers a question: BM25 over counts that include the neighbouring rows; a word in the label counts
+ * separately. Computed from our own statistics, so that SQLite and Postgres give the same order. Pure.
  */
 
 export interface Row {
@@ -15,7 +15,7 @@ export interface Row {
   readonly terms: string
 }
 
-/** An asked term. `weight` is below 1 for a word that was probably meant instead of the one that was written. */
+/** A term of the question. `weight` is below 1 for a correction of a misspelt word. */
 export interface QueryTerm {
   readonly term: string
   readonly n: number
@@ -27,7 +27,7 @@ export interface Sizes {
   readonly len: number
 }
 
-/** Asked terms by where they were found, the largest share first. */
+/** The terms of the question by where they were found, the largest contribution first. */
 export interface MatchReasons {
   readonly words: ReadonlyArray<string>
   readonly near: ReadonlyArray<string>
@@ -37,7 +37,7 @@ export interface MatchReasons {
 export interface ScoredRow {
   readonly row: Row
   readonly score: number
-  /** Told of those that are shown: most that are scored are not. */
+  /** Computed only for rows that are shown: most scored rows are not. */
   readonly why: () => MatchReasons
 }
 
@@ -51,18 +51,18 @@ const leastLabel = 3
 const idfOf = ({ n, weight }: QueryTerm, rows: number): number =>
   weight * Math.log(1 + (Math.max(rows, n) - n + 0.5) / (n + 0.5))
 
-/** Rarest first, ties by the term: both databases add in the same order, to the last bit. */
+/** Rarest first, ties by term: both databases sum in the same order, to the last bit. */
 export const rarestFirst = (one: QueryTerm, other: QueryTerm): number =>
   one.n - other.n || (one.term < other.term ? -1 : one.term > other.term ? 1 : 0)
 
-/** How often the asked terms stand in a row, in their order. */
+/** How often each term of the question is in a row, in their order. */
 export interface CountedRow {
   readonly row: Row
   readonly tf: ReadonlyArray<number>
   readonly labelled: ReadonlyArray<boolean>
 }
 
-/** Counts rows, whose texts may be long; what has been counted is scored as often as wanted. */
+/** Counts rows, whose texts may be long; counted rows can be scored repeatedly. */
 export const counter = (asked: ReadonlyArray<QueryTerm>): ((row: Row) => CountedRow) => {
   const places = new Map(asked.map(({ term }, at) => [term, at]))
   return (row) => {
@@ -82,7 +82,7 @@ export const counter = (asked: ReadonlyArray<QueryTerm>): ((row: Row) => Counted
 
 interface Series {
   readonly byPlace: Map<number, CountedRow>
-  /** In how many rows of the series each term stands. */
+  /** In how many rows of the series each term is. */
   readonly having: Array<number>
 }
 
@@ -105,7 +105,7 @@ const seriesIn = (counted: ReadonlyArray<CountedRow>, terms: number): ((row: Row
 const largestFirst = (shares: ReadonlyArray<readonly [term: string, share: number]>): ReadonlyArray<string> =>
   shares.toSorted((one, other) => other[1] - one[1] || (one[0] < other[0] ? -1 : 1)).map(([term]) => term)
 
-/** Best first, then newest. `asked` is given rarest first. Rows that share nothing with the question are left out. */
+/** Best first, then newest. `asked` must be rarest first. Rows that share nothing with the question are left out. */
 export const score = (
   counted: ReadonlyArray<CountedRow>,
   asked: ReadonlyArray<QueryTerm>,

@@ -7,7 +7,7 @@ export const createSearchIndex = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const { counter } = yield* columnTypes
   const binary = sql.literal(sql.onDialectOrElse({ pg: () => 'COLLATE "C"', orElse: () => "" }))
-  // What one search covers with statistics of its own: the records of one owner, the messages of one space.
+  // What one search covers, with its own statistics: the records of one owner, the messages of one space.
   yield* sql`CREATE TABLE search_scopes (
     id ${counter},
     name TEXT NOT NULL UNIQUE,
@@ -20,7 +20,7 @@ export const createSearchIndex = Effect.gen(function* () {
     n INTEGER NOT NULL,
     PRIMARY KEY (scope, term)
   )`
-  // On Postgres no parser touches the tokens: they are terms already.
+  // On Postgres no parser is needed: the tokens are terms already.
   const words = sql.onDialectOrElse({
     pg: () => sql`, words TSVECTOR GENERATED ALWAYS AS (array_to_tsvector(string_to_array(tokens, ' '))) STORED`,
     orElse: () => sql``,
@@ -46,7 +46,7 @@ export const createSearchIndex = Effect.gen(function* () {
   })
 })
 
-/** Kept by triggers, so that rows which a restore puts in are found too. `ascii` takes our terms as they are, in every script. */
+/** Maintained by triggers, so that restored rows are found too. `ascii` takes our terms unchanged, in every script. */
 const inSqlite = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
   yield* sql`CREATE VIRTUAL TABLE search_words USING fts5(tokens, content='search_index', content_rowid='seq',
     detail=none, columnsize=0, tokenize="ascii tokenchars '_'")`

@@ -1,4 +1,4 @@
-/** Words to terms: what people write and what they ask come to the same. */
+/** Words to terms: what people write and what they ask give the same terms. */
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { holdsPhrase, likeness, phrasesOf, speakerOf, termsOf } from "./terms.ts"

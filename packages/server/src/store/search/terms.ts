@@ -1,20 +1,20 @@
 /**
- * Text to terms: the one function that reads records and questions alike, so that what was written and what is asked meet.
- * A term holds letters and digits only; both databases take it as it is. Pure.
+ * Text to terms: one function for records and questions, so that they match. A term contains only letters and digits;
+ * both databases take it unchanged. Pure.
  */
 import { baseForms, months, shortMonths, stopWords } from "./words.ts"
 
 const longest = 40
 const vowel = /[aeiouy]/
 
-/** Without marks and with one apostrophe; capitals stay. */
+/** Removes diacritics and normalises apostrophes; keeps capitals. */
 const unmarked = (text: string): string =>
   text
     .normalize("NFKD")
     .replace(/\p{M}/gu, "")
     .replace(/[\u2018\u2019\u02bc\uff07`]/g, "'")
 
-/** A date in figures is said in words too, so that `2026-02-03` is found by `February 3`. */
+/** Adds the words of a date in digits, so that `2026-02-03` is found by `February 3`. */
 const withDates = (text: string): string =>
   /\d{4}-\d\d-\d\d/.test(text)
     ? text.replace(/(?<![\p{L}\p{N}])\d{4}-(\d\d)-(\d\d)(?!\d)/gu, (date: string, month: string, day: string) => {
@@ -23,7 +23,7 @@ const withDates = (text: string): string =>
       })
     : text
 
-/** Only if so many letters stay. */
+/** Applied only if at least `stay` letters remain. */
 const plurals: ReadonlyArray<readonly [ending: RegExp, to: string, stay: number]> = [
   [/sses$/, "ss", 2],
   [/ies$/, "y", 2],
@@ -48,7 +48,7 @@ const cut = (word: string, ending: string, stay: number): string | undefined => 
   return word.endsWith(ending) && stem.length >= stay && vowel.test(stem) ? stem : undefined
 }
 
-/** `planned` is of `plan`, but `added` of `add`. */
+/** `planned` comes from `plan`, but `added` from `add`. */
 const undouble = (word: string): string => word.replace(/(?<=..)([bdfgkmnprt])\1$/, "$1")
 
 const verbOf = (word: string): string | undefined => {
@@ -58,7 +58,7 @@ const verbOf = (word: string): string | undefined => {
   return found === undefined ? undefined : undouble(found)
 }
 
-/** What is written in two ways: `colour` and `color`, `organise` and `organize`, `centre` and `center`, `travelled`. */
+/** Variants of spelling: `colour` and `color`, `organise` and `organize`, `centre` and `center`, `travelled`. */
 const spelled = (word: string): string => {
   if (word.endsWith("ll")) return word.replace(/([aeiouy][^aeiouy]+[aeiouy]l)l$/, "$1")
   if (word.endsWith("re")) return word.replace(/([bt])re$/, "$1er")
@@ -75,12 +75,12 @@ const stem = (word: string): string => {
   return out.length > 3 ? out.replace(/e$/, "").replace(/y$/, "i") : out
 }
 
-/** A number in order, or of a version, is the number. */
+/** An ordinal or a version number becomes the number. */
 const numeral = /^v?(\d+)(?:st|nd|rd|th)?$/
 
 const termOf = (word: string): string => numeral.exec(word)?.[1] ?? stem(baseForms.get(word) ?? word)
 
-/** What stands before `n't` says nothing, one or two letters after an apostrophe neither. */
+/** The word before `n't` has no meaning, and neither have one or two letters after an apostrophe. */
 const apart = (run: string): ReadonlyArray<string> => {
   const [first = "", ...tails] = run.split("'")
   const words = tails[0]?.toLowerCase() === "t" ? [] : [first]
@@ -97,10 +97,10 @@ const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u
 const runsOf = (text: string): ReadonlyArray<string> =>
   (text.match(/[\p{L}\p{N}]+(?:'[\p{L}\p{N}]+)*/gu) ?? []).flatMap(apart).filter((word) => word !== "")
 
-/** The words of a text as they were written, folded: no stop words dropped, nothing stemmed. */
+/** The words of a text in lower case and without diacritics; with stop words, not stemmed. */
 const wordsOf = (text: string): ReadonlyArray<string> => runsOf(unmarked(text).toLowerCase())
 
-/** A name made of words, and a number with its unit, are found by their parts too: `maxPoolSize`, `HTTPServer`, `16GB`. */
+/** A compound name, and a number with its unit, are also found by their parts: `maxPoolSize`, `HTTPServer`, `16GB`. */
 const joints = /(?<=\p{Ll})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll}{2})|(?<=^\d+)(?=\p{L}{1,3}$)/u
 const unit = /^\d+(?!(?:st|nd|rd|th)$)\p{L}{1,3}$/u
 
@@ -126,21 +126,21 @@ export const termsOf = (text: string): ReadonlyArray<string> => {
     }
     add(lower)
     for (const part of partsOf(short, lower)) add(part)
-    // A month that is cut short stands beside a number; anywhere else it may be a name.
+    // An abbreviated month is next to a number; elsewhere it may be a name.
     const month = lower.length <= 4 ? shortMonths.get(lower) : undefined
     if (month !== undefined && (startsWithDigit(runs[at - 1]) || startsWithDigit(runs[at + 1]))) add(month)
   }
   return terms
 }
 
-/** A word as it stands in a text, where it begins, and the terms it comes to. */
+/** A word of a text, where it begins, and its terms. */
 export interface Word {
   readonly word: string
   readonly at: number
   readonly terms: ReadonlyArray<string>
 }
 
-/** The words of a text in place, for showing why it was found. A word that stands there often is looked at once. */
+/** The words of a text with their positions, to show why it was found. Each distinct word is processed once. */
 export const wordsIn = (text: string): ReadonlyArray<Word> => {
   const known = new Map<string, ReadonlyArray<string>>()
   const of = (word: string): ReadonlyArray<string> => {
@@ -152,7 +152,7 @@ export const wordsIn = (text: string): ReadonlyArray<Word> => {
   return Array.from(runs, ({ 0: word, index }) => ({ word, at: index, terms: of(word) }))
 }
 
-/** A leading `Name:`, as chats are written down: who speaks is a label, not what is said. */
+/** A leading `Name:`, as in chat transcripts: the speaker is a label, not part of the text. */
 const speaker = /^\s{0,8}([\p{L}\p{N}][\p{L}\p{N} ._'-]{0,62}):\s/u
 
 export const speakerOf = (text: string): { readonly name: string; readonly rest: string } => {
@@ -167,19 +167,19 @@ const trigrams = (word: string): ReadonlySet<string> => {
   return new Set(Array.from({ length: padded.length - 2 }, (_, at) => padded.slice(at, at + 3)))
 }
 
-/** How alike two words are, by the runs of three letters they share: 0 to 1. */
+/** How similar two words are, by the trigrams they share: 0 to 1. */
 export const likeness = (one: string, other: string): number => {
   const [mine, theirs] = [trigrams(one), trigrams(other)]
   const shared = [...mine].filter((run) => theirs.has(run)).length
   return shared / (mine.size + theirs.size - shared)
 }
 
-/** What stands in quotes is meant word for word. */
+/** The quoted phrases of a question. */
 export const phrasesOf = (question: string): ReadonlyArray<ReadonlyArray<string>> =>
   [...question.matchAll(/["\u201c\u201d]([^"\u201c\u201d]{1,400})["\u201c\u201d]/g)]
     .map(([, phrase]) => wordsOf(phrase ?? ""))
     .filter((phrase) => phrase.length > 0)
 
-/** Whether the words of a phrase stand in a text, in this order and without others between them. */
+/** Whether a text contains the words of a phrase in this order, with nothing between them. */
 export const holdsPhrase = (text: string, phrase: ReadonlyArray<string>): boolean =>
   ` ${wordsOf(text).join(" ")} `.includes(` ${phrase.join(" ")} `)

@@ -1,4 +1,4 @@
-/** English word lists of `terms.ts`: words that say nothing, and forms no rule leads back to their base. */
+/** English word lists for `terms.ts`: stop words, and irregular forms with their base. */
 
 const list = (text: string): ReadonlyArray<string> => text.split(/\s+/).filter((word) => word !== "")
 
@@ -47,7 +47,7 @@ const forms = `
   good better best|bad worse worst|far further furthest
 `
 
-/** In their order: the first is number 1. */
+/** In order: the first is number 1. */
 export const months: ReadonlyArray<string> = list(
   "january february march april may june july august september october november december",
 )

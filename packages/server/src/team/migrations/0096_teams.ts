@@ -1,4 +1,4 @@
-/** The space in which an agent and those who work for it talk. */
+/** The space of an agent and the agents that work for it. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 

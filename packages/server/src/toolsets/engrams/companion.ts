@@ -1,6 +1,6 @@
 /**
- * Seed 002's agents, Hecate and Moros: what each remembers, pins and cleans up. One mechanism with two names; each touches
- * only what is its own (S2-59).
+ * Seed 002's agents, Hecate and Moros: what each remembers, pins and cleans up. One mechanism with two names; each
+ * changes only its own records (S2-59).
  */
 import { Caller, type EngramType, WrongState } from "@stoa/contract"
 import { Effect } from "effect"
@@ -15,7 +15,7 @@ import type { Holders } from "./holders.ts"
 import { makeTalker } from "./sessions.ts"
 import { engramId, engramIdOf, engramType, key, wallet, writing } from "./shapes.ts"
 
-/** What may be remembered in passing; a strategy and a rule to comply with are written on purpose (S2-46). */
+/** The kinds that may be remembered in passing; strategies and compliance rules are written deliberately (S2-46). */
 const remembered = ["persona", "preference", "knowledge"] as const
 const usual = "knowledge"
 
@@ -68,11 +68,11 @@ export const companionTools = Effect.fnUntraced(function* (name: Companion, hold
           namespace: "engrams",
           kind,
           key: input.key,
-          // Free text, kept as a JSON string, so that every engram's content is JSON (S2-47).
+          // Free text, stored as a JSON string, so that every engram's content is JSON (S2-47).
           content: JSON.stringify(input.content),
           mediaType: "application/json",
           tags: [...new Set([...(before?.tags ?? []), name, "auto"])],
-          // What is said in passing was not said to everybody.
+          // A remark in passing is private.
           public: false,
         })
         return { remembered: true, key: record.key, id: engramIdOf(record.id) }
@@ -82,7 +82,7 @@ export const companionTools = Effect.fnUntraced(function* (name: Companion, hold
       name: `${name}_cleanup`,
       description: "Compact old conversation sessions. Keeps 5 most recent and all pinned sessions.",
       tags: managed,
-      // Years of sessions may go at once.
+      // May remove years of sessions at once.
       timeoutMs: 120_000,
       input: {
         properties: { wallet_address: wallet("Wallet address to clean up") },

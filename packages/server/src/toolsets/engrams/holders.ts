@@ -1,6 +1,6 @@
 /**
- * In whose place a tool acts. `wallet_address` stays in the seed's schemas, and is never believed: to write, it is the
- * caller's own wallet or one that was lent to it; to read, another's shows what is public (S2-17, S2-78).
+ * For whom a tool acts. `wallet_address` stays in the seed's schemas, and is never trusted: to write, it must be the
+ * caller's own wallet or one lent to it; to read, another's wallet shows what is public (S2-17, S2-78).
  */
 import { Caller, Forbidden, type MemoryRecord, type Principal, type PrincipalId } from "@stoa/contract"
 import { Effect } from "effect"
@@ -10,9 +10,9 @@ import { Memories } from "../../memory/Memories.ts"
 import { missing, recordIdOf, shownEngram } from "./shapes.ts"
 
 export interface Holder {
-  /** Whose records they are, and by whose rights they are changed. */
+  /** The owner of the records, whose rights apply to changes. */
   readonly id: PrincipalId
-  /** Who does it. */
+  /** The principal that acts. */
   readonly acting: PrincipalId
   readonly call: HandlerCall["id"]
 }
@@ -34,7 +34,9 @@ export const makeHolders = Effect.gen(function* () {
   const wallets = yield* Wallets
   const memories = yield* Memories
 
-  /** Whoever has this wallet, if the caller may change what is theirs. Unknown and another's look alike. */
+  /**
+   * The holder of this wallet, if the caller may change its records. Unknown wallets and those of others look the same.
+   */
   const of = Effect.fnUntraced(function* (address: string, call: HandlerCall, action: Change = "write") {
     const caller = yield* Caller
     const found = (yield* wallets.mayUse(caller, action, address)) ? yield* wallets.holder(address) : undefined
@@ -42,7 +44,10 @@ export const makeHolders = Effect.gen(function* () {
     return { id: found.id, acting: caller.principal.id, call: call.id } satisfies Holder
   })
 
-  /** Whose it is, and as whom it is read: as its holder where the caller may, as a stranger otherwise. Undefined: nobody's. */
+  /**
+   * The holder, and as whom to read: as the holder if the caller may, otherwise as a stranger. Undefined: nobody's
+   * wallet.
+   */
   const readable = Effect.fnUntraced(function* (address: string) {
     const caller = yield* Caller
     const found = yield* wallets.holder(address)
@@ -51,13 +56,13 @@ export const makeHolders = Effect.gen(function* () {
     return { owner: found.id, reader: own ? found.id : caller.principal.id, own }
   })
 
-  /** For what is shown of a wallet while something in it is changed: a wallet that was lent for writing alone is not read. */
+  /** For tools that show a wallet's content while they change it: a wallet lent only for writing must not be read. */
   const requireReading = Effect.fnUntraced(function* (address: string) {
     const caller = yield* Caller
     if (!(yield* wallets.mayUse(caller, "read", address))) return yield* notYours(address, "read", caller.principal)
   })
 
-  /** An engram by its id, of the caller's or of somebody whose wallet it was lent; any other is not there (S2-28). */
+  /** An engram by its id, of the caller or of a wallet lent to it; any other counts as missing (S2-28). */
   const byId = Effect.fnUntraced(function* (given: string, call: HandlerCall, action: Change) {
     const caller = yield* Caller
     for (const id of yield* wallets.usable(caller, action)) {

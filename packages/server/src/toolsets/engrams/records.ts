@@ -1,4 +1,4 @@
-/** Seed 002's engrams and profiles: eight tools, each one operation on the memory of whoever has the wallet. */
+/** Seed 002's engrams and profiles: eight tools, each one operation on the memory of the wallet's holder. */
 import { Caller, type EngramType, NameTaken, WrongState } from "@stoa/contract"
 import { Effect } from "effect"
 import type { HandlerCall } from "../../calls/road/Handler.ts"
@@ -35,7 +35,7 @@ export const engramTools = Effect.fnUntraced(function* (holders: Holders) {
     return { count: found.length, engrams: found }
   })
 
-  /** One that was made by hand: a session and a setting are changed by what made them. */
+  /** An engram that a user made: sessions and settings can be changed only by their own tools. */
   const plain = Effect.fnUntraced(function* (id: string, call: HandlerCall, action: "write" | "delete") {
     const found = yield* holders.byId(id, call, action)
     if (found.record.kind === ownKinds.session || found.record.kind === ownKinds.setting)

@@ -1,4 +1,4 @@
-/** Seed 002's chat sessions of Hecate. Moros has no such tools: its sessions are begun over HTTP (X-61). */
+/** Seed 002's chat sessions of Hecate. Moros has no such tools: its sessions are started over HTTP (X-61). */
 import { type ChatSession, Missing } from "@stoa/contract"
 import { DateTime, Effect } from "effect"
 import { Grants } from "../../access/rights/Grants.ts"
@@ -11,10 +11,10 @@ import type { Change, Holder, Holders } from "./holders.ts"
 import { engramIdOf, reading, wallet, writing } from "./shapes.ts"
 
 const usualList = 20
-/** So much of a history is handed over at once: the newest. */
+/** The most messages of a history returned at once: the newest. */
 const mostShown = 500
 
-/** By the rights of whoever has the wallet, as they stand now. */
+/** By the present rights of the wallet's holder. */
 export const makeTalker = Effect.map(
   Grants,
   (grants) =>
@@ -42,7 +42,7 @@ export const sessionTools = Effect.fnUntraced(function* (name: Companion, holder
   const tags = [`${name}.session`]
   const ofUser = wallet("Wallet address of the user")
 
-  /** A session of this agent's with whoever has the wallet; any other is not there. */
+  /** A session of this agent with the wallet's holder; any other counts as missing. */
   const named = Effect.fnUntraced(function* (
     input: Wallet & { readonly session_id: string },
     call: HandlerCall,
@@ -88,7 +88,7 @@ export const sessionTools = Effect.fnUntraced(function* (name: Companion, holder
       },
       run: Effect.fnUntraced(function* (input: Wallet & { readonly limit?: number }) {
         const whose = yield* holders.readable(input.wallet_address)
-        // Sessions are never public: another's shows none.
+        // Sessions are never public: for another's wallet the list is empty.
         if (whose === undefined || !whose.own) return { success: true, sessions: [], count: 0 }
         const { items } = yield* sessions.list(whose.owner, { agent: name, limit: input.limit ?? usualList })
         return { success: true, sessions: items.map(summary), count: items.length }
@@ -106,7 +106,7 @@ export const sessionTools = Effect.fnUntraced(function* (name: Companion, holder
         required: ["wallet_address", "session_id"],
       },
       run: Effect.fnUntraced(function* (input: Wallet & { readonly session_id: string }, call: HandlerCall) {
-        // It hands over what was said: for that one must be allowed to read.
+        // It returns what was said, which needs the right to read.
         yield* holders.requireReading(input.wallet_address)
         const { by, found } = yield* named(input, call, "write")
         const resumed = yield* sessions.change(by, found.id, { current: true })

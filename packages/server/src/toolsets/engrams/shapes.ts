@@ -1,10 +1,12 @@
-/** What seed 002's tools share: how they are named, described, asked and answered. Everything here is snake_case (X-47). */
+/** What seed 002's tools share: names, descriptions, inputs and outputs. Everything here is snake_case (X-47). */
 import { type Caller, EngramType, type MemoryId, type MemoryRecord, Missing, WrongState } from "@stoa/contract"
 import { DateTime, Effect } from "effect"
 import type { Transaction } from "../../store/journal/Journal.ts"
 import { type ToolFace, integer, lineOfText, type Offered, offered, type Run, text } from "../face.ts"
 
-/** The seed's four kinds of tool (S2-63), each said in full: silence would mean something else to a client (S2-68). */
+/**
+ * The seed's four kinds of tool (S2-63), with every annotation stated: a client would assume something else (S2-68).
+ */
 const annotationsOf = {
   read: { readOnlyHint: true, destructiveHint: false, idempotentHint: true },
   write: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
@@ -14,7 +16,7 @@ const annotationsOf = {
 
 type Of<A, R> = Omit<ToolFace, "annotations"> & { readonly run: Run<A, R> }
 
-/** The wallet, where a tool takes one: said by who acts, in a run. */
+/** The wallet fields of a tool: in a run, the house fills them in. */
 const walletsOf = ({ input }: Pick<ToolFace, "input">) =>
   "wallet_address" in input.properties ? { wallets: ["wallet_address"] } : {}
 
@@ -26,27 +28,30 @@ export const writing = <A>(
   tool: Of<A, Caller | Transaction>,
 ): Offered => offered<A>("engrams", { ...tool, ...walletsOf(tool), effects: "store", annotations: annotationsOf[how] })
 
-/** The address of a wallet; whose it is, the house knows. */
+/** The address of a wallet; the house knows whose it is. */
 export const wallet = (description: string) => text(description, { minLength: 1, maxLength: 128 })
-/** Dots are the custom: domain first. Any text without control characters will do, also slashes and percent signs (S2-32). */
+/**
+ * Dots by convention, domain first. Any text without control characters is valid, including slashes and percent signs
+ * (S2-32).
+ */
 export const key = (description: string) => lineOfText(description, 512)
 export const engramId = (description: string) => text(description, { minLength: 1, maxLength: 64 })
 export const engramType = (types: ReadonlyArray<EngramType>, description: string) =>
   text(description, { enum: [...types] })
 export const types = EngramType.literals
-/** At most so many at once, and so far in. */
+/** Limit and offset of a page. */
 export const page = (usual: number) => ({
   limit: integer(`Max results (default ${usual})`, { minimum: 1, maximum: 100, default: usual }),
   offset: integer("Pagination offset", { minimum: 0, maximum: 10_000, default: 0 }),
 })
 
-/** An engram's id is its record's, under the seed's own prefix (X-48). */
+/** An engram's id is its record's id with the seed's own prefix (X-48). */
 export const engramIdOf = (id: MemoryId): string => `eng_${id.slice(id.indexOf("_") + 1)}`
 export const recordIdOf = (given: string): MemoryId => given.replace(/^eng_/, "mem_") as MemoryId
 
 export const missing = (given: string) => new Missing({ noun: "engram", ref: given })
 
-/** Content is text that holds JSON; what another face wrote as plain text is read as a JSON string. */
+/** Content is JSON text; plain text written through another face is returned as a JSON string. */
 const contentOf = ({ content, mediaType }: MemoryRecord): string =>
   mediaType === "application/json" ? content : JSON.stringify(content)
 
@@ -59,7 +64,7 @@ const isJson = (content: string): boolean => {
   }
 }
 
-/** Refuses what is no JSON, before anything is written (S2-11). */
+/** Refuses anything that is not JSON, before anything is written (S2-11). */
 export const asJson = (content: string) =>
   isJson(content)
     ? Effect.succeed({ content, mediaType: "application/json" })

@@ -1,6 +1,6 @@
 /**
- * Seed 001's built-in tools that talk, and those about runs and memory. No destination in any schema but enter_space and read_messages: a message
- * goes where the caller is (S1-04, X-02).
+ * Seed 001's built-in tools for conversation, runs and memory. Only enter_space and read_messages name a destination: a
+ * message goes to the caller's active space (S1-04, X-02).
  */
 import { Caller, type Message, type RunId, type Space } from "@stoa/contract"
 import { type HandlerCall, PendingResult } from "../../calls/road/Handler.ts"
@@ -101,7 +101,7 @@ export const gateway = Effect.gen(function* () {
     offered("gateway", {
       name: "read_messages",
       description: "Read recent messages of the active space, or of a given one; offset reads further back.",
-      // It remembers from where it reads backwards.
+      // Stores the position from which it reads backwards.
       effects: "store",
       annotations: { readOnlyHint: true, idempotentHint: true },
       input: {
@@ -128,7 +128,8 @@ export const gateway = Effect.gen(function* () {
         const space =
           input.spaceId === undefined ? yield* conversation.here(call) : yield* conversation.memberOf(input.spaceId)
         const { limit: count = usual, offset = 0 } = input
-        // New messages do not shift what is further back: it is counted from the newest at the last read from the end.
+        // New messages do not shift older ones: the offset counts from the newest message at the last read from the
+        // end.
         if (offset === 0 && input.before === undefined)
           yield* conversation.active.setAnchor(caller, space.id, space.lastSeq)
         const anchor = (yield* conversation.active.anchor(caller, space.id)) ?? space.lastSeq

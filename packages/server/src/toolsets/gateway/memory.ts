@@ -1,4 +1,6 @@
-/** What seed 001's agents keep: goals, memories and plans, by keys and ids and never by a piece of their text (S1-57). */
+/**
+ * What seed 001's agents store: goals, memories and plans, by keys and ids and never by a piece of their text (S1-57).
+ */
 import { Caller, type MemoryId } from "@stoa/contract"
 import { Effect } from "effect"
 import type { HandlerCall } from "../../calls/road/Handler.ts"
@@ -10,7 +12,7 @@ import { withoutPrefix } from "../conversation.ts"
 
 const mostAtOnce = 50
 const me = Effect.map(Caller, ({ principal }) => principal)
-/** Who writes, and in which call: every version says so. */
+/** The writer and the call: every version records them. */
 const writerIn = ({ id: call }: HandlerCall) => Effect.map(me, ({ id }) => ({ id, call }))
 const tool = <A>(face: FaceTool<A>) => offered("gateway", face)
 
@@ -29,11 +31,11 @@ const idsOf = (description: string) => ({
   items: { type: "string", minLength: 1, maxLength: 512 },
 })
 
-/** Ids that the house made are bare uuids on this face; its own are `mem_…`. */
+/** Ids made by the house are bare UUIDs on this face; internally they are `mem_…`. */
 const recordId = (id: string): MemoryId =>
   (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id) ? `mem_${id}` : id) as MemoryId
 
-/** One kind of record by its key: goals and memories are both. */
+/** Records of one kind by key: used for goals and for memories. */
 const makeKept = Effect.fnUntraced(function* (kind: string) {
   const memories = yield* Memories
   const find = Effect.fnUntraced(function* (key: string) {

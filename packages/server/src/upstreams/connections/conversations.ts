@@ -1,6 +1,6 @@
 /**
  * Calls of old-era servers, which ask in the middle of a call and wait on its stream for the answer. Such a call is
- * held here, in memory only, from its first question until somebody answers.
+ * held here, in memory only, from its first question until it is answered.
  */
 import type { MCPConnectionError } from "@stoa/contract"
 import { type MCPConnection, type MCPQuestion, MCPRefused, type MCPReply } from "@stoa/tools"
@@ -18,21 +18,21 @@ interface Pending {
 interface Conversation {
   readonly fiber: Fiber.Fiber<MCPReply, Refusal>
   readonly questions: Queue.Queue<Pending>
-  /** What was asked and is not answered, by its key. */
+  /** The unanswered questions, by key. */
   pending: Readonly<Record<string, Pending>>
   asked: number
-  /** What the server has made of it, and is told when it is given up. */
+  /** The task that the server has made of it, to be cancelled when the call is given up. */
   readonly task: () => string | undefined
 }
 
 const cutOff = new MCPRefused(-32_603, "The connection to its server ended; whether it acted is not known")
-/** Questions that come together are asked together. */
+/** Questions that arrive together are asked together. */
 const togetherMs = 50
 
 const declares = (client: CallingClient | undefined, capability: string): boolean =>
   client?.capabilities[capability] !== undefined
 
-/** What nobody can be asked is answered at once: no folder is shown, no model is there. */
+/** Questions that nobody can be asked are answered at once: with no roots, or with an error for sampling. */
 export const unaskable = (
   { method }: MCPQuestion,
   client: CallingClient | undefined,
@@ -45,7 +45,7 @@ export const unaskable = (
   return new MCPRefused(-32_601, "Sampling is not available: neither the client nor the house offers a model.")
 }
 
-/** Which sign-in a server means is between it and us: a client gets one of its own. */
+/** The id of a sign-in is between the server and us: a client gets its own. */
 const asked = ({ method, params }: MCPQuestion): MCPQuestion => {
   const { elicitationId: _, ...rest } = params
   return { method, params: rest }
@@ -68,7 +68,7 @@ export const makeConversations = () => {
       return one === undefined ? Effect.void : Effect.asVoid(Fiber.interrupt(one.fiber))
     })
 
-  /** Until it ends, or asks. */
+  /** Waits until it ends or asks. */
   const next = (call: string, one: Conversation): Effect.Effect<MCPReply | InputRequired, Refusal> =>
     Effect.raceFirst(
       Effect.map(gathered(one.questions), (pending) => ({ pending })),
@@ -86,11 +86,14 @@ export const makeConversations = () => {
         const state = { held: true, ...(task === undefined ? {} : { task }) }
         return Effect.succeed(new InputRequired(Object.fromEntries(questions), state, true, false))
       }),
-      // Whoever stops the handler stops the call; one that has asked is stopped by `hangUp`.
+      // Interrupting the handler stops the call; a call that has asked is stopped by `hangUp`.
       Effect.onInterrupt(() => hangUp(call)),
     )
 
-  /** Sends it, in the life of the connection and not in that of whoever waits. `people`: those of the house may be asked too. */
+  /**
+   * Sends it, with the lifetime of the connection and not of the request that waits. `people`: people of the house may
+   * be asked too.
+   */
   const begin = Effect.fnUntraced(function* (
     call: string,
     scope: Scope.Scope,
@@ -123,7 +126,7 @@ export const makeConversations = () => {
     return yield* next(call, one)
   })
 
-  /** Undefined: nothing of it is left here. */
+  /** Undefined: it is no longer held here. */
   const resume = (call: string, answers: Answers): Effect.Effect<MCPReply | InputRequired, Refusal> | undefined => {
     const one = all.get(call)
     if (one === undefined) return undefined

@@ -13,22 +13,25 @@ import type { Server } from "../rows.ts"
 
 export interface UpstreamTool {
   readonly server: string
-  /** The agent whose own server it is of; null: the house's. */
+  /** The agent that owns its server; null: the house does. */
   readonly owner: PrincipalId | null
   readonly tool: Tool<MCPCall>
-  /** Which server, and which program or address: what was approved of one is not approved of another of its name. */
+  /**
+   * Identifies the server and its program or address: an approval does not carry over to another server of the same
+   * name.
+   */
   readonly targetDigest: string
-  /** Since when it has been pinned as it is. */
+  /** Since when its present definition has been pinned. */
   readonly pinnedAt: string
-  /** Nobody has looked at its schema: it is checked under a deadline. */
+  /** Nobody has reviewed its schema: it is validated under a deadline. */
   readonly reviewed: false
 }
 
 export interface Entry {
   readonly server: Server
-  /** Takes out of what it says whatever it was told in confidence. */
+  /** Removes the secrets it was sent from everything it says. */
   readonly redactor: Redactor
-  /** Done once the first try since it was started has ended, either way. */
+  /** Done when the first attempt since its start has ended, with either result. */
   first: Deferred.Deferred<void>
   status: MCPServerState["status"]
   version: string | null
@@ -40,22 +43,22 @@ export interface Entry {
   pins: Map<string, Pin>
   offer: Offer
   callable: ReadonlySet<string>
-  /** When it last told of other tools. */
+  /** When it last reported other tools. */
   toldAt: number
-  /** What is offered, in one word: another one is news. */
+  /** A digest of what is offered: if it differs, listeners are told. */
   signature: string
   tools: ReadonlyArray<UpstreamTool>
   readonly contents: ContentLists
-  /** What it said last. */
+  /** Its last log lines. */
   readonly lines: ServerLog
-  /** Present while it is to be connected. */
+  /** Present while it should be connected. */
   scope: Scope.Closeable | undefined
 }
 
-/** How long a request waits for a server that is being reached. */
+/** How long a request waits for a server that is connecting. */
 const patience = "5 seconds"
 
-/** Waits a while for a server that was started and is not there yet. */
+/** Waits a while for a server that is starting. */
 export const waitUntilConnected = (entry: Entry): Effect.Effect<void> =>
   Effect.suspend(() =>
     isStarting(entry) ? Effect.asVoid(Effect.timeoutOption(Deferred.await(entry.first), patience)) : Effect.void,

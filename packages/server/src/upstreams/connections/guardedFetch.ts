@@ -14,12 +14,12 @@ import { Effect } from "effect"
 type Fetch = MCPPorts["fetch"]
 type Texts = Readonly<Record<string, string>>
 
-/** A connection nobody uses is closed before most servers would close it under our hands. */
+/** An idle connection is closed before most servers would close it while we use it. */
 const idleMs = 4000
 
 type Found = (answer: Effect.Effect<void>) => void
 
-/** Answers with what was checked, whatever is asked. */
+/** Returns the checked addresses, whatever name is looked up. */
 const pinned =
   (check: Effect.Effect<ReadonlyArray<string>, MCPConnectionError>, fork: Found): LookupFunction =>
   (_host, options, done) =>
@@ -37,7 +37,7 @@ const pinned =
 /** Statuses whose answer has no body, by the platform's own rule. */
 const empty = new Set([204, 205, 304])
 
-/** All of it, up to what a message may have. */
+/** The whole body, up to the size limit of a message. */
 const bytesOf = (answer: IncomingMessage): Promise<Uint8Array> =>
   new Promise((resolve, reject) => {
     const chunks: Array<Uint8Array> = []
@@ -51,7 +51,7 @@ const bytesOf = (answer: IncomingMessage): Promise<Uint8Array> =>
     answer.on("error", reject)
   })
 
-/** A stream of events is handed on as it comes; anything else is waited for by whoever asked, and so it is here. */
+/** An event stream is passed on as it arrives; any other body is read completely first. */
 const responseOf = async (answer: IncomingMessage, url: URL): Promise<Response> => {
   const { statusCode: status = 502, statusMessage: statusText = "" } = answer
   const headers = new Headers()
@@ -88,7 +88,7 @@ const send = (url: URL, init: RequestInit, headers: Texts, agent: HttpAgent): Pr
 const methodKept = [307, 308]
 const mostRedirects = 3
 
-/** Where it sends us, if that is the same server: a slash forgotten in a configuration is not worth a failure. */
+/** The target of a redirect, if it is the same server: a forgotten slash in a configuration should not be a failure. */
 const redirectOf = (answer: IncomingMessage, from: URL, method: string): URL | undefined => {
   const { headers, statusCode: status = 0 } = answer
   if (headers.location === undefined || ![301, 302, 303, 307, 308].includes(status)) return undefined
@@ -100,7 +100,7 @@ const redirectOf = (answer: IncomingMessage, from: URL, method: string): URL | u
   return to
 }
 
-/** A fetch for one server, until its scope closes. Its headers are made anew for each request, unless they never change. */
+/** A fetch for one server, until its scope closes. Its headers are made for each request, unless they never change. */
 export const guardedFetch = Effect.fnUntraced(function* (
   endpoint: string,
   headers: Texts | Effect.Effect<Texts, MCPConnectionError>,
@@ -120,10 +120,11 @@ export const guardedFetch = Effect.fnUntraced(function* (
   const fetch: Fetch = async (input, init = {}) => {
     let url = new URL(input)
     if (url.origin !== named.origin) throw new Error(`${url.origin} is not the address of this server`)
-    // A name is checked when it is looked up; an address in digits is not looked up, and is always the same.
+    // A name is checked when it is looked up; a literal address is not looked up and never changes, so it is checked
+    // once.
     if (inDigits) await (checked ??= run(check))
     const own = Effect.isEffect(headers) ? await run(headers) : headers
-    // What the protocol itself needs to say is not for a configuration to say otherwise.
+    // A configuration must not override the headers of the protocol.
     const asked = { ...Object.fromEntries(new Headers(own)), ...Object.fromEntries(new Headers(init.headers)) }
     for (let left = mostRedirects; ; left--) {
       const answer = await send(url, init, asked, agent)

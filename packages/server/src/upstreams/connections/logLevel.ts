@@ -8,11 +8,11 @@ import { Effect } from "effect"
 const usual = "info"
 const wanted = new WeakMap<MCPConnection, "info" | "debug">()
 
-/** The connection is there, maybe for the second time. */
+/** The server has connected, perhaps again. */
 export const beginLog = (connection: MCPConnection): Effect.Effect<void> =>
   Effect.ignore(connection.setLogLevel(wanted.get(connection) ?? usual))
 
-/** Before a call of a client's: the server says at least what this client wants to hear. */
+/** Before a client's call: the server must log at least what this client wants. */
 export const lowerLog = (connection: MCPConnection, level: string | undefined): Effect.Effect<void> =>
   Effect.suspend(() => {
     if (level !== "debug" || wanted.get(connection) === "debug") return Effect.void

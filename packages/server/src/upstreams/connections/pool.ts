@@ -24,7 +24,7 @@ import { type ConnectionListeners, stayConnected } from "./reconnect.ts"
 import { toolOf } from "../tools/tool.ts"
 import { makeToolCalls } from "../tools/toolCall.ts"
 
-/** What a call was asked when it was given up, and of which tool it is. */
+/** A call that is given up: its tool, and the state of its question. */
 export interface AbandonedCall {
   readonly tool: string
   readonly state: Schema.Json
@@ -41,7 +41,7 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
   const deltas = yield* Deltas
   const { eras } = defaultMCPPorts()
   const entries = new Map<string, Entry>()
-  /** By name: what is stopped stays so when it is added again. */
+  /** By name: a stopped server stays stopped when it is added again. */
   const stopped = new Set<string>()
   const scope = yield* Effect.scope
   const hearers = new Set<() => void>()
@@ -58,7 +58,7 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
     for (const tell of hearers) tell()
   }
 
-  /** Works out what a server offers now, and tells if it is something else. */
+  /** Computes what a server offers now, and tells listeners if it has changed. */
   const refresh = (entry: Entry) => {
     const { id, name, owner, spec } = entry.server
     const shut = entry.scope === undefined || entries.get(id) !== entry
@@ -88,7 +88,7 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
     changed()
   }
 
-  /** Asked again when a tool is called: what was listed may be held, forbidden or gone by then. */
+  /** Checked again at each call: a listed tool may be held, forbidden or gone by then. */
   const mayCall = (entry: Entry, tool: string): boolean =>
     entries.get(entry.server.id) === entry &&
     entry.scope !== undefined &&
@@ -101,7 +101,7 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
     connection: MCPConnection | undefined,
   ) {
     const { id, name, owner, spec } = entry.server
-    // Removed while it told us.
+    // Removed while it was listing.
     if (entries.get(id) !== entry) return
     const steps = stepsOf(listed, entry.pins, spec?.review ?? "hold")
     if (steps.length > 0)
@@ -143,13 +143,13 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
     })
     const connected = Effect.fnUntraced(function* (connection: MCPConnection) {
       const details = yield* Effect.option(connection.details)
-      // Lost again in the meantime: that is told by itself.
+      // Disconnected again meanwhile: that is reported separately.
       if (Option.isNone(details)) return
       const server = yield* connection.server
       const { protocolVersion: protocol } = details.value
       const news = entry.status !== "connected"
       const { scope: own } = entry
-      // Not called before what it lists was held against what it listed when it was there last.
+      // Its tools cannot be called before they were compared with their pins.
       yield* adopt(entry, yield* connection.tools, connection)
       // Stopped meanwhile.
       if (own === undefined || entry.scope !== own) return
@@ -165,14 +165,14 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
         )
       yield* Deferred.succeed(entry.first, undefined)
     })
-    /** At once, and after that once a second: a server that changes its mind all the time must not fill the journal. */
+    /** At once, and then once a second at most: a server that keeps changing must not fill the journal. */
     const listed = Effect.fnUntraced(function* (tools: ReadonlyArray<MCPTool>) {
       const waitMs = entry.toldAt + busyMs - (yield* monotonicMillis)
       if (waitMs > 0) yield* Effect.sleep(waitMs)
       entry.toldAt = yield* monotonicMillis
       yield* adopt(entry, tools, entry.connection)
     })
-    // A fault of ours in here must not end the keeping of the connection; and nobody asked for what it tells.
+    // A bug of ours in here must not end the connection; and no request waits for the report.
     const safely = (telling: Effect.Effect<unknown>) =>
       Effect.catchCause(telling, (cause) => Effect.logError(`MCP server "${name}"`, cause)).pipe(
         Effect.provideService(Correlation, undefined),
@@ -192,13 +192,13 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
     if (spec === undefined) return yield* Deferred.succeed(entry.first, undefined)
     entry.scope = yield* Scope.make()
     entry.first = Deferred.makeUnsafe()
-    // One that was stopped is shown as it was, until it says otherwise.
+    // A stopped server is shown as it was, until it reports something else.
     offerings.expected(entry.server.id, entry.contents)
     const connected = stayConnected({ name, spec, reveal, redactor: entry.redactor, eras }, listenersOf(entry))
     return yield* Effect.forkIn(connected, entry.scope)
   })
 
-  /** Its tools are gone at once; what is given back ends the connection, and the program behind it. */
+  /** Its tools are gone at once; the returned effect ends the connection and its program. */
   const end = (entry: Entry): Effect.Effect<void> => {
     const own = entry.scope
     if (own === undefined) return Effect.void
@@ -256,10 +256,10 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
   yield* Effect.addFinalizer(() => together([...entries.values()].map(end)))
 
   return {
-    /** Connects what the rows say, and from then on follows them. */
+    /** Connects what the rows say, and follows them from then on. */
     open: Effect.gen(function* () {
       open = true
-      // A notice may get lost on its way from another process.
+      // A notice from another process may get lost.
       yield* Effect.forkIn(Effect.repeat(Effect.sync(nudge), Schedule.spaced("30 seconds")), scope)
       yield* Effect.forkIn(
         Effect.forever(
@@ -272,17 +272,19 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
       )
       yield* follow
     }),
-    /** Somebody changed the rows: to be called after the commit. */
+    /** The rows have changed: to be called after the commit. */
     nudge,
-    /** The same, and waits until the connections are in line. */
+    /** The same, and waits until the connections match the rows. */
     follow,
-    /** And until what had to end has ended, with the programs behind it. */
+    /** And until everything that had to end has ended, including programs. */
     followed: Effect.andThen(
       follow,
       Effect.suspend(() => Fiber.awaitAll([...closings])),
     ),
     entries,
-    /** Whoever waited for it has waited long enough: until something is heard, it is not there. */
+    /**
+     * The request that waited for it has waited long enough: until the server reports something, it counts as missing.
+     */
     late: (entry: Entry, why: string) => (entry.status === "connected" ? Effect.void : listenersOf(entry).lost(why)),
     stopped,
     tools: () => snapshot,
@@ -296,7 +298,7 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
       Effect.suspend(() => {
         if (asked === undefined) return conversations.hangUp(call)
         const entry = [...entries.values()].find((one) => asked.tool.startsWith(`${one.server.name}/`))
-        // Nobody waits for what a server says to it, and it may say nothing for long.
+        // In the background: nobody waits for the server's answer, which may take long.
         const told = Effect.forkIn(giveUp(entry?.connection, asked.state), scope)
         return Effect.andThen(conversations.hangUp(call), Effect.asVoid(told))
       }),

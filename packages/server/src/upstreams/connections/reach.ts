@@ -13,13 +13,13 @@ export const transportOf = ({ command, transport, url }: MCPServerSpec): MCPTran
   return transport === undefined && /^wss?:/i.test(url ?? "") ? "websocket" : "streamable-http"
 }
 
-/** How long a call may go on without a sign of life. */
+/** How long a call may run without a sign of life. */
 export const silenceMsOf = (spec: MCPServerSpec | undefined): number => (spec?.timeoutSeconds ?? 30) * 1000
 
-/** The program or the address: another one is another server, whatever it is called. */
+/** The program or the address: another one is another server, even with the same name. */
 export const placeOf = ({ args, command, url }: MCPServerSpec): string => JSON.stringify([command, args, url])
 
-/** What may be shown of an address: its query may hold a key. */
+/** An address as it may be shown: its query may hold a key. */
 export const shownUrl = (url: string): string => {
   const { host, pathname, protocol } = new URL(url)
   return `${protocol}//${host}${pathname}`
@@ -48,31 +48,31 @@ const shortest = 6
 const secretive = /auth|token|key|secret|cookie|passw|credential/i
 const flag = /^--?([\w-]+)(?:=(.*))?$/s
 
-/** What stands behind a flag that says what it is. */
+/** The values after flags whose names mark a secret. */
 const flagged = (args: ReadonlyArray<string>): ReadonlyArray<string> =>
   args.flatMap((arg, n) => {
     const [, name = "", value = args[n + 1] ?? ""] = flag.exec(arg) ?? []
     return secretive.test(name) ? [value] : []
   })
 
-/** The password in an address, and what its query holds. */
+/** The password in an address, and the values of its query. */
 const inAddress = (text: string): ReadonlyArray<string> => {
   const url = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? URL.parse(text) : null
   return url === null ? [] : [url.password, ...url.searchParams.values()]
 }
 
-/** Values that were written down plainly, where a name says what they are or an address holds them. */
+/** Secrets written as plain values: their name marks them as secret, or an address contains them. */
 export const plainSecrets = ({ args = [], env = {}, headers = {}, url = "" }: MCPServerSpec): ReadonlyArray<string> => {
   const named = [...Object.entries(env), ...Object.entries(headers)].filter(([, value]) => !value.includes("${"))
   const told = [...named.filter(([name]) => secretive.test(name)).map(([, value]) => value), ...flagged(args)]
   const parts = told.flatMap((value) => value.split(/[\s=;,]+/)).filter((part) => part.length >= shortestSecret)
   return [...told, ...parts, ...[url, ...args, ...named.map(([, value]) => value)].flatMap(inAddress)].filter(
-    // `AUTH=none` is none.
+    // `AUTH=none` is not a secret.
     (value) => value.length >= shortest,
   )
 }
 
-/** As the client of `@stoa/tools` takes it. Headers over HTTP are added to each request instead. */
+/** The configuration for the client of `@stoa/tools`. Over HTTP, headers are added to each request instead. */
 export const configOf = Effect.fnUntraced(function* (
   name: string,
   spec: MCPServerSpec,

@@ -20,11 +20,11 @@ import type { Reveal } from "../../access/secrets/Reveal.ts"
 import { guardedFetch } from "./guardedFetch.ts"
 import { configOf, fill } from "./reach.ts"
 
-/** Told in turn: what it does is done before the connection is used further. */
+/** Called in order: each finishes before the connection is used further. */
 export interface ConnectionListeners {
   readonly connected: (connection: MCPConnection) => Effect.Effect<void>
   readonly listed: (tools: ReadonlyArray<MCPTool>) => Effect.Effect<void>
-  /** Its resources or prompts are others now, or one resource has new contents. */
+  /** Its list of resources or prompts has changed, or one resource has new contents. */
   readonly changed: (change: Parameters<MCPPorts["onChange"]>[1]) => Effect.Effect<void>
   readonly lost: (why: string) => Effect.Effect<void>
   /** A line of its log. */
@@ -35,18 +35,18 @@ export interface ConnectionTarget {
   readonly name: string
   readonly spec: MCPServerSpec
   readonly reveal: Reveal
-  /** Of everything that comes from there. */
+  /** For everything the server sends. */
   readonly redactor: Redactor
   readonly eras: MCPPorts["eras"]
 }
 
 const lost = "the connection was lost; it is being looked for"
 
-/** Between tries: doubled each time, up to a minute. */
+/** Between attempts: doubled each time, up to a minute. */
 const firstMs = 1000
 const longestMs = 60_000
 
-/** A server of the first days refuses the newer transport in one of these ways. */
+/** A server with the oldest transport refuses the newer one in one of these ways. */
 const isOld = (cause: unknown): boolean => {
   const status = (cause as { readonly data?: { readonly status?: number } } | undefined)?.data?.status
   return status !== undefined && [400, 404, 405].includes(status)
@@ -64,13 +64,13 @@ const reach = Effect.fnUntraced(function* (
     : stated
   const http = config.transport === "sse" || config.transport === "streamable-http"
   const fetch = http ? yield* guardedFetch(spec.url!, headers, refuse) : defaultMCPPorts().fetch
-  // A socket has no fetch to guard; its host is looked at before each try.
+  // A websocket has no fetch to guard; its host is checked before each attempt.
   if (config.transport === "websocket") {
     const url = new URL(spec.url!.replace(/^ws/i, "http"))
     yield* Effect.mapError(checkHost(url, [url.host]), ({ detail }) => refuse(detail))
   }
   let connection: MCPConnection | undefined
-  // A program that was given secrets is started again by us, with those of that time.
+  // A program that was given secrets is restarted by us, with the present values.
   const renewed = config.transport === "stdio" && Object.values(spec.env ?? {}).some((text) => text.includes("${"))
   const gone = yield* Deferred.make<never, MCPConnectionError>()
   const ports: MCPPorts = {
@@ -122,7 +122,7 @@ export const stayConnected = Effect.fnUntraced(function* (wanted: ConnectionTarg
     const { message } = Cause.squash(exit.cause) as { readonly message?: string }
     yield* listeners.lost(message ?? "it could not be reached")
     const waitMs = Math.min(firstMs * 2 ** failures, longestMs)
-    // Servers that fell together should not be knocked at together.
+    // With jitter: servers that failed together should not all be retried at the same moment.
     yield* Effect.sleep(waitMs * (0.75 + 0.5 * (yield* Random.next)))
   }
 })

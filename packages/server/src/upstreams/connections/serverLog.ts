@@ -1,4 +1,4 @@
-/** What a server said last, and what became of its connection: the last of it, in memory, and live as deltas. */
+/** The last log lines of a server and the events of its connection: kept in memory, and sent live as deltas. */
 import type { MCPServerLine } from "@stoa/contract"
 import { DateTime, Effect } from "effect"
 import type { Deltas } from "../../store/journal/Deltas.ts"
@@ -6,7 +6,7 @@ import type { Deltas } from "../../store/journal/Deltas.ts"
 const mostLines = 200
 const longestLine = 2000
 
-/** Lines are worth one look each: a server that says more in a second is not shown all of it live. */
+/** Live lines per second: of a server that logs more, not all are shown live. */
 const mostInASecond = 50
 
 export class ServerLog {
@@ -33,12 +33,12 @@ export class ServerLog {
       const second = Math.floor(DateTime.toEpochMillis(at) / 1000)
       if (second !== this.#second) [this.#second, this.#told] = [second, 0]
       if (this.#told++ >= mostInASecond) return Effect.void
-      // Of no space and no principal: those see it who see everything.
+      // Without space and principal: only those who see everything see it.
       const body = { server: this.#server, level, text }
       return this.#deltas.emit({ kind: "server.log", at, space: null, actor: null, body })
     })
   }
 }
 
-/** What a server logs, as one line: words as they are, anything else as JSON. */
+/** A server's log entry as one line: text as it is, anything else as JSON. */
 export const logLineOf = (data: unknown): string => (typeof data === "string" ? data : (JSON.stringify(data) ?? ""))

@@ -1,6 +1,7 @@
 /**
- * What is offered to MCP clients beside tools: resources, prompts and completions, in MCP's own shape. Servers have them,
- * and toolsets may. Whoever offers them judges who may read what; reading may first ask the client, by returning `Asked`.
+ * What is offered to MCP clients besides tools: resources, prompts and completions, in MCP's own shape. Servers have
+ * them, and toolsets may. The source of the contents decides who may read what; reading may first ask the client, by
+ * returning `Asked`.
  */
 import { Caller } from "@stoa/contract"
 import { MCPRefused } from "@stoa/tools"
@@ -10,31 +11,31 @@ import type { Answers, InputRequired, CallingClient } from "../InputRequired.ts"
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
-/** Whoever reads: the client, and how far its questions and answers have come. */
+/** The reader: the client, and the state of its questions and answers. */
 export interface ContentsReader {
   readonly client: CallingClient
   readonly progress: (step: { readonly progress: number; readonly total?: number; readonly message?: string }) => void
-  /** The client's answers to what it was asked, and the state that was given with the question. */
+  /** The client's answers, and the state that was given with the question. */
   readonly answers: Answers
   readonly state: unknown
 }
 
 type List = Effect.Effect<ReadonlyArray<JsonObject>, MCPRefused, Caller>
-/** Undefined: there is no such thing here for this caller. */
+/** Undefined: this caller has no such thing here. */
 type Found<A> = Effect.Effect<A | undefined, MCPRefused, Caller>
 
 export interface Contents {
-  /** Said to clients that come here and to nothing else. */
+  /** Sent only to clients of this endpoint. */
   readonly instructions?: string
-  /** Whether its tools have anything to log. */
+  /** Whether its tools may send log messages. */
   readonly logs?: boolean
   readonly resources?: {
     readonly list: List
     readonly templates?: List
-    /** Whether there is anybody to tell of changes of it; without this, whoever watches finds out. */
+    /** Whether changes of it can be watched; without this, `watch` itself decides. */
     readonly watchable?: (uri: string) => boolean
     readonly read: (uri: string, reader: ContentsReader) => Found<JsonObject | InputRequired>
-    /** Tells of changes of these, until it is stopped; `honoured` are those of them that it will tell of. */
+    /** Reports changes of these until it is stopped; `honoured` are those that it will report. */
     readonly watch: (
       uris: ReadonlyArray<string>,
       tell: (uri: string) => void,
@@ -46,19 +47,19 @@ export interface Contents {
   }
   /** The params and the result of `completion/complete`. */
   readonly complete?: (params: JsonObject) => Found<JsonObject>
-  /** What of it this caller has nothing of: asked for by name it is refused, and that is written down. */
+  /** The parts in which this caller has nothing: a request by name is refused, and recorded. */
   readonly empty?: ReadonlyArray<"resources" | "prompts" | "complete">
-  /** Told when one of the lists has changed, until it is stopped. */
+  /** Called when one of the lists has changed, until it is stopped. */
   readonly onChange?: (caller: Caller["Service"], hear: (what: "prompts" | "resources") => void) => () => void
 }
 
 const internal = -32_603
 
-/** Stopped by the kill switch, in MCP's words. */
+/** Stopped by the kill switch, as an MCP error. */
 export const refusedBy = ({ message, subject }: Stopped): MCPRefused =>
   new MCPRefused(internal, message, { tag: "ToolAuthorizationError", rule: `paused:${subject}` })
 
-/** Contents behind the kill switch: nothing of it is read for a caller who is paused. */
+/** Contents behind the kill switch: a paused caller can read nothing. */
 export const unlessPaused = ({ unless }: Pauses["Service"], contents: Contents): Contents => {
   const guarded = <A>(method: string, it: Found<A>): Found<A> =>
     Effect.flatMap(Caller, ({ principal }) =>

@@ -1,7 +1,8 @@
 /**
- * The resources, prompts and completions of MCP servers, for whoever may use a server as a whole: judged, stopped by
- * pauses, and recorded, as calls of its tools are. A request goes to the server as the house's own, with nothing of the
- * caller's but what it asks for. Names are the server's own; doors have names where several servers share an address.
+ * The resources, prompts and completions of MCP servers, for callers that may use a server as a whole: judged, stopped
+ * by pauses, and recorded, like calls of its tools. A request goes to the server as the house's own, with nothing from
+ * the caller except what it asks for. Names are the server's own; doors translate them where several servers share an
+ * endpoint.
  */
 import type { Caller, CallError, EventBody, PrincipalId } from "@stoa/contract"
 import { type MCPConnectionError, MCPRefused, mendMCPCompletion } from "@stoa/tools"
@@ -17,17 +18,17 @@ import { type ContentsReader, type JsonObject, refusedBy } from "./Contents.ts"
 import { converse, isMissing } from "./converse.ts"
 import type { Lists } from "./lists.ts"
 
-/** How long a list waits for servers that may have news; what is not known by then is told as a change. */
+/** How long a list waits for servers that may have changed; later changes are reported as such. */
 const patience = "2 seconds"
-/** Of a name or an address, as much as the journal keeps. */
+/** How much of a name or an address the journal stores. */
 const longestName = 500
 
 /** A server that this caller may use. */
 export interface UsableServer {
   readonly name: string
-  /** Nothing of it is listed, and whoever asks for something of it is told why. */
+  /** Nothing of it is listed, and requests for its things are told why. */
   readonly paused: boolean
-  /** As a whole; otherwise single tools of it. */
+  /** All of it; otherwise only single tools. */
   readonly whole: boolean
   readonly capabilities: JsonObject
   readonly instructions: string | undefined
@@ -39,13 +40,13 @@ interface Named {
 }
 
 type What = Pick<EventBody<"resource.read">, "server" | "owner" | "principal">
-/** What was asked for, as the event of it names it. */
+/** The request, as its event names it. */
 type Record =
   | { readonly kind: "resource.read"; readonly name: { readonly uri: string } }
   | { readonly kind: "prompt.got"; readonly name: { readonly prompt: string } }
   | { readonly kind: "completion.got"; readonly name: { readonly argument: string } }
 
-/** Everything of a server may be listed of one that is paused: there is nothing in it. */
+/** For a paused server: it has nothing to list, so anything may be listed. */
 const everything: JsonObject = { resources: {}, prompts: {}, completions: {} }
 
 const methods = {
@@ -64,15 +65,15 @@ type Reply = Effect.Effect<JsonObject | InputRequired | undefined, MCPRefused>
 export class ServerContents extends Context.Service<
   ServerContents,
   {
-    /** Those this caller may use now, as a whole or single tools of it; `server`: that one, if it is one of them. */
+    /** The servers this caller may use now, as a whole or in single tools; `server`: only that one. */
     readonly servers: (caller: Caller["Service"], server?: string) => Effect.Effect<ReadonlyArray<UsableServer>>
-    /** What is listed of all of them, or of one. */
+    /** The lists of all of them, or of one. */
     readonly list: (
       caller: Caller["Service"],
       what: keyof Lists,
       server?: string,
     ) => Effect.Effect<ReadonlyArray<{ readonly server: string; readonly item: JsonObject }>, MCPRefused>
-    /** Undefined: there is no such server or resource for this caller. */
+    /** Undefined: this caller has no such server or resource. */
     readonly read: (caller: Caller["Service"], server: string, uri: string, reader: ContentsReader) => Reply
     readonly prompt: (
       caller: Caller["Service"],
@@ -86,14 +87,14 @@ export class ServerContents extends Context.Service<
       server: string,
       params: JsonObject,
     ) => Effect.Effect<JsonObject | undefined, MCPRefused>
-    /** Tells of these resources until it is stopped; undefined, where nobody would. */
+    /** Reports changes of these resources until it is stopped; undefined if nobody would report any. */
     readonly watch: (
       caller: Caller["Service"],
       server: string,
       uris: ReadonlyArray<string>,
       tell: (uri: string) => void,
     ) => Effect.Effect<(() => void) | undefined>
-    /** Told when a list has changed of what this caller may use, until it is stopped. */
+    /** Called when a list that this caller may use has changed, until it is stopped. */
     readonly onChange: (
       caller: Caller["Service"],
       server: string | undefined,
@@ -112,7 +113,7 @@ export class ServerContents extends Context.Service<
       const clock = yield* Clock.Clock
       const run = Effect.runForkWith(yield* Effect.context<never>())
 
-      /** A right to single tools of a server is none to what else it has. */
+      /** A right to single tools of a server gives no right to its contents. */
       const judge = Effect.fnUntraced(function* (caller: Caller["Service"], { name, owner }: Named) {
         const denied = (rule: string) => ({ some: false, whole: false, rule })
         if (owner !== null && owner !== caller.principal.id) return denied("owner")
@@ -146,7 +147,7 @@ export class ServerContents extends Context.Service<
         return usable
       })
 
-      /** The servers behind those that may be used as a whole, and are not paused. */
+      /** The servers that may be used as a whole, and are not paused. */
       const usable = Effect.fnUntraced(function* (caller: Caller["Service"], server?: string) {
         const names = new Set(
           (yield* servers(caller, server)).flatMap(({ name, paused, whole }) => (whole && !paused ? [name] : [])),
@@ -164,7 +165,7 @@ export class ServerContents extends Context.Service<
           )
           return all.flatMap(({ lists, name }) => lists()[what].map((item) => ({ server: name, item })))
         })
-        // Where several servers share a list, one that is paused is left out of it.
+        // If several servers share a list, a paused one is left out.
         return Effect.catchTag(pauses.unless(listMethods[what], { principal, server }, listed), "Stopped", (stopped) =>
           Effect.fail(refusedBy(stopped)),
         )
@@ -184,7 +185,7 @@ export class ServerContents extends Context.Service<
         return journal.transact(journal.append({ kind: it.kind, body } as Parameters<typeof journal.append>[0]))
       }
 
-      /** One request: judged, stopped by pauses when it comes and while it lasts, and written down when it has ended. */
+      /** One request: judged, stopped by a pause at any time, and recorded when it has ended. */
       const asked = <A extends JsonObject | InputRequired>(
         caller: Caller["Service"],
         server: string,
@@ -194,7 +195,7 @@ export class ServerContents extends Context.Service<
         Effect.gen(function* () {
           const startedAt = monotonicOf(clock)
           const known = (yield* upstreams.list).items.find(({ name }) => name === server)
-          // Half a character is nobody's name, and no server can be asked for it.
+          // A name with a lone surrogate exists nowhere, and cannot be sent to a server.
           if (known === undefined || !Object.values(it.name).every((name: string) => name.isWellFormed()))
             return undefined
           const { rule, whole } = yield* judge(caller, known)
@@ -211,7 +212,7 @@ export class ServerContents extends Context.Service<
           const { principal } = caller
           return yield* pauses.unless(methods[it.kind], { principal, server }, sent).pipe(
             Effect.onExit((exit) => {
-              // What it asks first is not its end.
+              // A question before the result is not its end.
               if (Exit.isSuccess(exit) && exit.value instanceof InputRequired) return Effect.void
               const { error, rule: by } = endOf(exit)
               return written(error, by)
@@ -230,7 +231,7 @@ export class ServerContents extends Context.Service<
         const told = Effect.gen(function* () {
           const live = upstreams.servers().find(({ id }) => id === server)
           for (const one of watchers) {
-            // One that has just gone is seen by nobody any more: whoever might have seen it looks again.
+            // A server that has just gone is visible to nobody: everybody who might have seen it looks again.
             const sees =
               live === undefined || (yield* usable(one.caller, one.server)).some(({ name }) => name === live.name)
             if (sees) one.hear(what)
@@ -276,7 +277,7 @@ export class ServerContents extends Context.Service<
 const cut = <N extends JsonObject>(name: N): N =>
   Object.fromEntries(Object.entries(name).map(([key, text]) => [key, String(text).slice(0, longestName)])) as N
 
-/** What is completed, as an auditor reads it: of which prompt or template, and which argument. */
+/** What is completed, for the audit: which prompt or template, and which argument. */
 const argumentOf = ({ argument, ref }: JsonObject): string => {
   const { name, uri } = (ref ?? {}) as { readonly name?: unknown; readonly uri?: unknown }
   const { name: of } = (argument ?? {}) as { readonly name?: unknown }

@@ -8,20 +8,20 @@ import type { ContentsReader, JsonObject } from "./Contents.ts"
 
 const [missing, invalid, internal, unknownMethod] = [-32_002, -32_602, -32_603, -32_601]
 
-/** What of a client's capabilities a server may make use of. */
+/** The client's capabilities that a server may use. */
 const askable = ({ elicitation, roots, sampling }: JsonObject): JsonObject => ({
   ...(elicitation === undefined ? {} : { elicitation }),
   ...(roots === undefined ? {} : { roots }),
   ...(sampling === undefined ? {} : { sampling }),
 })
 
-/** What was handed out with the questions: a server's own state, or the name of the held conversation. */
+/** What was handed out with the questions: the server's own state, or the name of the held conversation. */
 const textIn = (state: unknown, key: "server" | "held"): string | undefined => {
   const text = typeof state === "object" && state !== null ? (state as JsonObject)[key] : undefined
   return typeof text === "string" ? text : undefined
 }
 
-/** The server says that there is no such thing. */
+/** The server says that the thing does not exist. */
 export const isMissing = (error: MCPConnectionError | MCPRefused): boolean =>
   error._tag === "MCPRefused" && (error.code === missing || error.code === invalid)
 

@@ -1,6 +1,7 @@
 /**
- * What a server has beside tools: resources, templates, prompts. Its lists are kept here, so that listing waits for no
- * server; who watches which resource is counted here, so that a shared connection watches the union and tells each its own.
+ * What a server has besides tools: resources, templates, prompts. Its lists are cached here, so that listing waits for
+ * no server. Watchers of resources are counted here, so that a shared connection watches the union and each watcher is
+ * told only about its own.
  */
 import type { MCPConnection, MCPLeftOut } from "@stoa/tools"
 import { Context, Deferred, Effect, Scope } from "effect"
@@ -16,17 +17,17 @@ export interface Lists {
   readonly prompts: ReadonlyArray<JsonObject>
 }
 
-/** Lists are others now, or one resource has new contents. */
+/** A list has changed, or one resource has new contents. */
 export type ContentsChange =
   | { readonly what: "resources" | "prompts"; readonly server: string }
   | { readonly what: "resource"; readonly server: string; readonly uri: string }
 
 const nothing: Lists = { resources: [], templates: [], prompts: [] }
-/** A server that never says that its lists have changed is asked again after this, when somebody looks. */
+/** The lists of a server that never reports changes are reloaded on demand after this time. */
 const staleMs = 5000
-/** A server that takes longer than this to list is waited for no more. */
+/** How long to wait for a server to list. */
 const patienceMs = 2000
-/** Watched at one server by all callers together. */
+/** Watched resources per server, over all callers. */
 const mostWatched = 1000
 
 interface Watcher {
@@ -38,10 +39,10 @@ const has = (capabilities: JsonObject, key: string): boolean => capabilities[key
 const tells = (capabilities: JsonObject, key: string): boolean =>
   (capabilities[key] as { readonly listChanged?: boolean } | undefined)?.listChanged === true
 
-/** One server's. Made when it is added, filled when it is there. */
+/** The lists of one server. Created when it is added, filled when it is connected. */
 export class ContentLists {
   lists: Lists = nothing
-  /** What it lists that no client could read, and why. */
+  /** Listed things that no client could read, and why. */
   dropped: Readonly<Record<keyof Lists, ReadonlyArray<MCPLeftOut>>> = { resources: [], templates: [], prompts: [] }
   capabilities: JsonObject = {}
   instructions: string | undefined
@@ -53,7 +54,7 @@ export class ContentLists {
   loadingSince = 0
   #wanted = ""
 
-  /** Whether what is wanted of the server has changed; if so, what it is now. */
+  /** Whether the set of watched resources has changed; if so, the new set. */
   wanted(again: boolean): ReadonlyArray<string> | undefined {
     const uris = [...new Set([...this.watchers].flatMap((one) => [...one.uris]))].toSorted().slice(0, mostWatched)
     const text = uris.join("\n")
@@ -83,7 +84,7 @@ export const makeOfferings = Effect.fnUntraced(function* () {
   const load = Effect.fnUntraced(function* (server: string, contents: ContentLists) {
     const { capabilities, connection } = contents
     if (connection === undefined) return
-    // A list that cannot be had leaves the last one standing.
+    // If a list cannot be loaded, the last one stays.
     const before = contents.lists
     const said = contents.dropped
     const list = (method: Parameters<MCPConnection["listAll"]>[0], capability: string, key: keyof Lists) =>
@@ -101,7 +102,7 @@ export const makeOfferings = Effect.fnUntraced(function* () {
       ],
       { concurrency: "unbounded" },
     )
-    // Gone, or another one, meanwhile.
+    // Disconnected, or another connection, meanwhile.
     if (contents.connection !== connection) return
     contents.loadedAt = yield* monotonicMillis
     contents.lists = { resources: resources.items, templates: templates.items, prompts: prompts.items }
@@ -113,7 +114,7 @@ export const makeOfferings = Effect.fnUntraced(function* () {
     if (differs("prompts")) tell({ what: "prompts", server })
   })
 
-  /** One look at a time; whoever comes meanwhile waits for it. */
+  /** One load at a time; others wait for it. */
   const loaded = (server: string, contents: ContentLists): Effect.Effect<void> =>
     Effect.suspend(() => {
       if (contents.loading !== undefined) return Deferred.await(contents.loading)
@@ -141,7 +142,7 @@ export const makeOfferings = Effect.fnUntraced(function* () {
 
   return {
     version: () => version,
-    /** The server is there, maybe for the second time. */
+    /** The server has connected, perhaps again. */
     connected: Effect.fnUntraced(function* (server: string, contents: ContentLists, connection: MCPConnection) {
       const details = yield* Effect.option(connection.details)
       if (details._tag === "None") return
@@ -151,12 +152,12 @@ export const makeOfferings = Effect.fnUntraced(function* () {
       const log = has(capabilities, "logging") && era === "legacy" ? beginLog(connection) : Effect.void
       yield* Effect.forkIn(Effect.all([loaded(server, contents), applied(contents, true), log]), scope)
     }),
-    /** It is not shown any more. What it had is kept, for it may be started again. */
+    /** No longer shown. Its lists are kept, because it may be started again. */
     gone: (server: string, contents: ContentLists) => {
       Object.assign(contents, { connection: undefined, loadedAt: -Infinity })
       tellAll(server, contents)
     },
-    /** It is shown again, and is being reached. */
+    /** Shown again, while it is connecting. */
     expected: tellAll,
     heard: (
       server: string,
@@ -168,7 +169,7 @@ export const makeOfferings = Effect.fnUntraced(function* () {
         for (const one of contents.watchers) if (one.uris.has(uri ?? "")) one.tell(uri!)
       })
     },
-    /** Up to date, as far as can be known: at once where the server says when something changes. */
+    /** Waits until the lists are as current as possible: at once if the server reports changes. */
     fresh: (server: string, contents: ContentLists): Effect.Effect<void> =>
       Effect.flatMap(monotonicMillis, (now) => {
         const { capabilities, connection, loadedAt } = contents

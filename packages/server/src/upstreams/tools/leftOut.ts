@@ -3,11 +3,11 @@ import { MCPServerTool } from "@stoa/contract"
 import { defaultToolsConfig, type MCPLeftOut, type MCPTool, mcpToolDefinition, Registry } from "@stoa/tools"
 import { Effect, References } from "effect"
 
-/** The most that is shown with a server itself. */
+/** The most that are shown with a server itself. */
 const mostShown = 100
 const unlimited = { ...defaultToolsConfig, registry: { maxTools: Infinity, allowDuplicateNames: false } }
 
-/** Of these tools, those no catalogue would take, by name. */
+/** Of these tools, those that no catalogue would accept, by name. */
 export const refusedOf = Effect.fnUntraced(
   function* (server: string, listed: ReadonlyArray<MCPTool>) {
     const registry = new Registry(unlimited)
@@ -22,14 +22,14 @@ export const refusedOf = Effect.fnUntraced(
       refused.set(tool.name, `${parameter} should be ${expected}, and is ${received}`)
     }
     return refused
-    // What the catalogue has to say of the others it says itself.
+    // Without logging: the catalogue logs its remarks on the accepted tools itself.
   },
   Effect.provideService(References.MinimumLogLevel, "None"),
 )
 
 const keyOf = ({ name, what, why }: MCPLeftOut) => `${what} "${name}": ${why}`
 
-/** Says in the log what is left out now and was not before. */
+/** Logs what is left out now and was not before. */
 export const tellLeftOut = (
   server: string,
   before: ReadonlyArray<MCPLeftOut>,
@@ -45,9 +45,9 @@ export const tellLeftOut = (
 }
 
 export interface LeftOut {
-  /** Of its tools that were taken. */
+  /** For its tools that were accepted by the client. */
   readonly refused: ReadonlyMap<string, string>
-  /** Of what was not even taken. */
+  /** Tools that the client dropped. */
   readonly dropped: ReadonlyArray<MCPLeftOut>
 }
 export const nothingLeftOut: LeftOut = { refused: new Map(), dropped: [] }
@@ -60,7 +60,7 @@ export const allOf = ({ dropped, refused }: LeftOut): ReadonlyArray<MCPLeftOut> 
 export const shownLeftOut = (tools: LeftOut, others: ReadonlyArray<MCPLeftOut>): ReadonlyArray<MCPLeftOut> =>
   [...allOf(tools), ...others].slice(0, mostShown)
 
-/** Its tools as they are kept, with those that are left out among them. */
+/** Its stored tools, together with those that are left out. */
 export const withLeftOut = (
   kept: ReadonlyArray<MCPServerTool>,
   { dropped, refused }: LeftOut,

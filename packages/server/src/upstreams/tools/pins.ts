@@ -1,6 +1,6 @@
 /**
- * What a server's tools said of themselves when they were first seen, compared with what they say now. A changed tool
- * is held, because whoever allowed it allowed the old one (G-31). Pure.
+ * The definitions of a server's tools when they were first seen, compared with the present ones. A changed tool is
+ * held, because its permission was given for the old definition (G-31). Pure.
  */
 import type { ToolReview } from "@stoa/contract"
 import { digestOf, type MCPTool } from "@stoa/tools"
@@ -14,7 +14,7 @@ export interface Pin {
   readonly pinnedAt: string
 }
 
-/** What a model or a judge reads. The rest (`_meta`, icons) may differ from listing to listing and says nothing. */
+/** What a model or a judge reads. The rest (`_meta`, icons) may change at any time and does not matter. */
 const definitionOf = ({ annotations, description, inputSchema, name, outputSchema, title }: MCPTool) => ({
   name,
   description,
@@ -26,7 +26,10 @@ const definitionOf = ({ annotations, description, inputSchema, name, outputSchem
 const digest = (tool: MCPTool): string => digestOf(definitionOf(tool))
 
 export interface Step {
-  /** `pin`: seen for the first time. `hold`: held from now on. `again`: held already, and something else by now. `release`: it says again what was accepted. */
+  /**
+   * `pin`: seen for the first time. `hold`: held from now on. `again`: held already, and changed again. `release`: it
+   * has its accepted definition again.
+   */
   readonly kind: "pin" | "hold" | "again" | "accept" | "release"
   readonly tool: string
   readonly definition: string
@@ -40,7 +43,7 @@ const stepOf = (pin: Pin | undefined, digest: string, review: ToolReview): Step[
   return pin.heldDigest === digest ? undefined : pin.state === "held" ? "again" : "hold"
 }
 
-/** What is to be written down after a listing. A tool that is gone keeps its pin: it may come back as another. */
+/** What to record after a listing. A tool that is gone keeps its pin: it may come back changed. */
 export const stepsOf = (
   listed: ReadonlyArray<MCPTool>,
   pins: ReadonlyMap<string, Pin>,
@@ -66,7 +69,7 @@ export interface Offer {
 
 const byName = (a: MCPTool, b: MCPTool) => (a.name < b.name ? -1 : 1)
 
-/** What may be listed and called of a listing, in an order that does not depend on the server's mood. */
+/** The tools of a listing that may be listed and called, in an order that does not depend on the server. */
 export const offerOf = (
   listed: ReadonlyArray<MCPTool>,
   pins: ReadonlyMap<string, Pin>,

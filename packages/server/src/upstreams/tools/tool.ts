@@ -22,23 +22,23 @@ import type { makeToolCalls } from "./toolCall.ts"
 type JsonObject = Readonly<Record<string, unknown>>
 
 export interface ToolConnection {
-  /** How long a call may go on without a sign of life. */
+  /** How long a call may run without a sign of life. */
   readonly timeoutMs: number
   /** The connection, if this very tool may be called now. */
   readonly connection: () => { readonly connection: MCPConnection; readonly scope: Scope.Scope } | undefined
-  /** Waits a while for a server that was started and is not there yet. */
+  /** Waits a while for a server that is starting. */
   readonly waitUntilConnected: Effect.Effect<void>
   readonly isStarting: () => boolean
   readonly run: ReturnType<typeof makeToolCalls>["run"]
 }
 
-/** What a server says about its hop is for the hop. */
+/** `_meta` keys of the protocol are for one hop only. */
 const withoutHop = ({ _meta, ...result }: JsonObject): JsonObject => {
   const kept = Object.entries((_meta ?? {}) as JsonObject).filter(([key]) => !isReservedMeta(key))
   return kept.length === 0 ? result : { ...result, _meta: Object.fromEntries(kept) }
 }
 
-/** A key is its caller's own: two who happen to have the same one are two to a server as well. */
+/** An idempotency key belongs to its caller: the same key of two callers must be two keys for the server. */
 const keyFor = ({ idempotencyKey, principal }: MCPCall): string => digestOf([principal, idempotencyKey])
 
 export const toolOf = (server: string, tool: MCPTool, upstream: ToolConnection): Tool<MCPCall> => {
@@ -52,9 +52,9 @@ export const toolOf = (server: string, tool: MCPTool, upstream: ToolConnection):
 
   return {
     definition,
-    // The client ends a call that shows no sign of life; one that does may take its time.
+    // The MCP client ends a call without a sign of life; otherwise it may take as long as it needs.
     keepsTime: true,
-    // Checked here, as the part of the result that the schema speaks of.
+    // Validated here, because the schema is about a part of the result.
     checksOutput: true,
     handler: Effect.fnUntraced(function* (args, call) {
       const called: MCPToolCall = { toolName, tool, arguments: args }
@@ -78,7 +78,7 @@ export const toolOf = (server: string, tool: MCPTool, upstream: ToolConnection):
           arguments: args,
           onlyTask:
             (tool.raw["execution"] as { readonly taskSupport?: unknown } | undefined)?.taskSupport === "required",
-          // A client's own trace, or the one the call belongs to.
+          // The client's own trace, or the trace of the call.
           meta: { ...traceOf(call), ...call.client?.trace, "stoa/idempotencyKey": keyFor(call) },
           onProgress: ({ message, progress, total }) =>
             call.progress({
@@ -95,7 +95,10 @@ export const toolOf = (server: string, tool: MCPTool, upstream: ToolConnection):
   }
 }
 
-/** What a failed call keeps of its server: a refusal or a result in the protocol's own form. How we reach it is not that. */
+/**
+ * What a failed call stores of its server's answer: a refusal or a result in the protocol's own form. Connection errors
+ * are not that.
+ */
 const kept = (error: ToolExecutionError | ToolTimeoutError): ToolExecutionError | ToolTimeoutError =>
   error._tag === "ToolExecutionError" && error.cause instanceof MCPConnectionError
     ? new ToolExecutionError({ ...error, message: error.message, cause: undefined })

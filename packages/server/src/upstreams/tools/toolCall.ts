@@ -12,29 +12,29 @@ import { lowerLog } from "../connections/logLevel.ts"
 type JsonObject = Readonly<Record<string, unknown>>
 type Refusal = MCPConnectionError | MCPRefused
 
-/** What comes back with the answers. */
+/** Comes back with the answers. */
 type State =
   | { readonly held: true; readonly task?: string }
   | { readonly round: number; readonly state: string | null }
   | { readonly task: string; readonly pollMs: number }
-  /** It refused for want of a person's consent elsewhere: nothing has run, and it is called anew. */
+  /** It refused because a person must consent elsewhere first: nothing has run, and it is called again. */
   | { readonly anew: number }
 
-/** A tool that never has enough is stopped. */
+/** A tool that keeps asking is stopped. */
 const mostRounds = 10
 const largestQuestion = 64 * 1024
 const tasks = "io.modelcontextprotocol/tasks"
 const [usualPollMs, longestPollMs] = [1000, 30_000]
-/** A server that makes no sign of life for about so many seconds has lost its task. */
+/** A server without a sign of life for about this many seconds has lost its task. */
 const patientTries = 300
-/** How long a server of the old era is asked to keep a result. */
+/** How long an old-era server is asked to keep a result. */
 const taskTtlMs = 24 * 3_600_000
 
 export interface ToolCall extends Pick<MCPCall, "client" | "answered" | "keep"> {
   readonly call: string
   readonly tool: string
   readonly arguments: JsonObject
-  /** A server of the old era that runs it as a task, and in no other way. */
+  /** An old-era server that runs it only as a task. */
   readonly onlyTask: boolean
   readonly meta: JsonObject
   readonly onProgress: NonNullable<MCPExchange["onProgress"]>
@@ -43,7 +43,7 @@ export interface ToolCall extends Pick<MCPCall, "client" | "answered" | "keep"> 
 const takesTasks = ({ capabilities }: CallingClient): boolean =>
   (capabilities["extensions"] as JsonObject | undefined)?.[tasks] !== undefined
 
-/** People of the house can fill in a form for anybody; the rest is the client's own. */
+/** People of the house can fill in a form for anybody; the other capabilities are the client's own. */
 const capabilitiesFor = (client: CallingClient | undefined): JsonObject => {
   const { roots, sampling } = client?.capabilities ?? {}
   return {
@@ -56,7 +56,7 @@ const capabilitiesFor = (client: CallingClient | undefined): JsonObject => {
   }
 }
 
-/** A refusal of the old era that names addresses to visit first. */
+/** An old-era refusal that names addresses to visit first. */
 const visitFirst = -32_042
 const visits = ({ data }: MCPRefused): Questions | undefined => {
   const listed = (data as { readonly elicitations?: unknown } | undefined)?.elicitations
@@ -80,18 +80,18 @@ const askedWith = (
   state: State,
   client: CallingClient | undefined,
 ): Effect.Effect<InputRequired, MCPRefused> => {
-  // It was told what can be asked: whoever asks for more gets nothing.
+  // The server knows what can be asked: if it asks for more, it gets an error.
   if (Object.values(questions).some((question) => unaskable(question, client) !== undefined))
     return Effect.fail(new MCPRefused(-32_603, "The server asked for a capability that the client did not declare."))
   if (JSON.stringify([questions, state]).length > largestQuestion) return Effect.fail(tooLarge)
   return Effect.succeed(new InputRequired(questions, state as unknown as Schema.Json, false, "task" in state))
 }
 
-/** As often as the server wants to be asked, and twice a minute at least. */
+/** As often as the server suggests, but at least twice a minute. */
 const pollOf = (said: unknown, otherwise = usualPollMs): number =>
   Math.min(typeof said === "number" && said > 0 ? said : otherwise, longestPollMs)
 
-/** How it stands. A task outlives the connection on which it was made, and a server that is away for a while. */
+/** The state of a task. A task survives its connection, and a temporary absence of its server. */
 const how = (connection: MCPConnection, taskId: string, options?: MCPExchange) =>
   Effect.retry(connection.exchange("tasks/get", { taskId }, options), {
     while: ({ _tag }) => _tag === "MCPConnectionError",
@@ -101,7 +101,7 @@ const how = (connection: MCPConnection, taskId: string, options?: MCPExchange) =
 
 const ended = new MCPRefused(-32_603, "The server cancelled it")
 
-/** The SDK looks at results of calls, and not at those that came as a task's. */
+/** The SDK validates results of calls, but not results of tasks. */
 const taskResult = (result: unknown): Effect.Effect<MCPReply, MCPRefused> => {
   const fault = faultOfMCPResult("tools/call", result)
   return fault === undefined
@@ -109,7 +109,7 @@ const taskResult = (result: unknown): Effect.Effect<MCPReply, MCPRefused> => {
     : Effect.fail(new MCPRefused(-32_603, `its result cannot be read: ${fault}`))
 }
 
-/** Looks after a task of the new era until it ends, or wants something. */
+/** Follows a new-era task until it ends, or asks something. */
 const follow = Effect.fnUntraced(function* (
   connection: MCPConnection,
   task: string,
@@ -139,8 +139,8 @@ const follow = Effect.fnUntraced(function* (
 })
 
 /**
- * A task of the old era. What it wants to know comes on the stream of a request for its result, so that one is made only
- * when there is something to get.
+ * An old-era task. Its questions come on the stream of a request for its result, so that request is made only when
+ * there is something to get.
  */
 const followOld = Effect.fnUntraced(function* (
   connection: MCPConnection,
@@ -158,7 +158,7 @@ const followOld = Effect.fnUntraced(function* (
       const result = yield* Effect.result(connection.exchange("tasks/result", { taskId: task }, options))
       if (Result.isSuccess(result))
         return result.success._tag === "Done" ? yield* taskResult(result.success.result) : result.success
-      // It had its answer and goes on for longer than a request may take.
+      // It was answered, and runs longer than a request may take.
       if (result.failure._tag === "MCPRefused" || now["status"] !== "input_required")
         return yield* Effect.fail(result.failure)
     }
@@ -186,7 +186,7 @@ export const makeToolCalls = (conversations: ReturnType<typeof makeConversations
     return yield* askedWith(reply.questions, { round: round + 1, state: reply.state ?? null }, client)
   })
 
-  /** A call that is given up: the task its server may have made of it is over. */
+  /** The call is given up: cancels the task its server may have made of it. */
   const giveUp = (connection: MCPConnection | undefined, kept: Schema.Json): Effect.Effect<void> => {
     const task = (kept as { readonly task?: string } | null)?.task
     if (connection === undefined || typeof task !== "string") return Effect.void
@@ -194,7 +194,7 @@ export const makeToolCalls = (conversations: ReturnType<typeof makeConversations
     return Effect.ignore(connection.exchange("tasks/cancel", { taskId: task }, { capabilities }))
   }
 
-  /** One run on a server of the old era, from its beginning or from the task it has become. */
+  /** One run on an old-era server, from the start or from the task it has become. */
   const runOld =
     (connection: MCPConnection, it: ToolCall, before: { readonly task: string; readonly pollMs: number } | undefined) =>
     (line: MCPExchange | undefined, becomes: (task: string) => void) =>
@@ -213,7 +213,7 @@ export const makeToolCalls = (conversations: ReturnType<typeof makeConversations
         return yield* follow(String(made["taskId"]), pollOf(made["pollInterval"]))
       })
 
-  /** Runs it, or goes on with it where it has asked before. */
+  /** Runs it, or continues it if it has asked before. */
   const run = Effect.fnUntraced(function* (
     connection: MCPConnection,
     scope: Scope.Scope,
@@ -259,7 +259,7 @@ export const makeToolCalls = (conversations: ReturnType<typeof makeConversations
       return yield* ask(connection, it, Object.keys(early).length === 0 ? options : { ...options, answers: early }, 0)
     const state = answered.state as unknown as Exclude<State, { readonly held: true } | { readonly anew: number }>
     if ("task" in state) {
-      // Without any it was not asked, and is picked up after a restart.
+      // Without answers it was not asked: it is found again after a restart.
       if (Object.keys(answered.answers).length > 0)
         yield* connection.exchange("tasks/update", { taskId: state.task, inputResponses: answered.answers }, options)
       return yield* follow(connection, state.task, options, state.pollMs, it)

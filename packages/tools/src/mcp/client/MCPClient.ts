@@ -73,9 +73,9 @@ const connectionOf = (kept: Link, permits: Semaphore.Semaphore): MCPConnection =
 export class MCPClient extends Context.Service<
   MCPClient,
   {
-    /** Connects and lists the server's tools. A name that is connected already is refused. */
+    /** Connects and lists the server's tools. A name that is already connected is refused. */
     readonly connect: (config: MCPServerConfig) => Effect.Effect<MCPConnection, MCPConnectionError>
-    /** Ends the connection, and the process behind it. The server stays listed as disconnected (S4-45). */
+    /** Ends the connection and its process. The server stays listed as disconnected (S4-45). */
     readonly disconnect: (name: string) => Effect.Effect<void, MCPConnectionError>
     readonly list: Effect.Effect<ReadonlyArray<MCPServer>>
     readonly get: (name: string) => Effect.Effect<MCPConnection, MCPConnectionError>
@@ -89,13 +89,13 @@ export class MCPClient extends Context.Service<
     MCPClient,
     Effect.gen(function* () {
       const ports = yield* MCPPorts
-      // The environment servers get part of is the one this was built with, not that of whoever happens to call.
+      // Servers get a part of the environment this was built with, not of the caller's.
       const environment = yield* ConfigProvider.ConfigProvider
       const settings = yield* MCPSettings
       const limits = (yield* CurrentToolsConfig).mcp
       const scope = yield* Effect.scope
       const entries = new Map<string, Entry>()
-      // Names whose connecting is under way: a second attempt would start a second process.
+      // Names that are being connected: a second attempt would start a second process.
       const busy = new Set<string>()
 
       const get = Effect.fnUntraced(function* (name: string) {

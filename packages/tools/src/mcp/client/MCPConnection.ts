@@ -1,5 +1,5 @@
 /**
- * One server as its users see it, for as long as it is wanted: connected with a few tries, found again when lost, its
+ * One server as its users see it, as long as it is wanted: connected with a few attempts, reconnected when lost, its
  * tools kept current, its calls bounded. A call that may have acted is never repeated (S4-75).
  */
 import type {
@@ -28,7 +28,7 @@ interface MCPConnectionDetails {
   readonly era: "legacy" | "modern"
   readonly capabilities: Readonly<Record<string, unknown>>
   readonly instructions: string | undefined
-  /** The process, where we started one. */
+  /** The process, if we started one. */
   readonly pid: number | undefined
   /** Tools the server lists but that cannot be offered, and why. */
   readonly dropped: ReadonlyArray<MCPLeftOut>
@@ -40,7 +40,7 @@ export interface MCPConnection {
   readonly name: string
   readonly server: Effect.Effect<MCPServer>
   readonly details: Read<MCPConnectionDetails>
-  /** As the server listed them last; empty once it was disconnected. */
+  /** As last listed by the server; empty after it was disconnected. */
   readonly tools: Effect.Effect<ReadonlyArray<MCPTool>>
   /** Interrupting it cancels the request at the server. */
   readonly callTool: (
@@ -54,21 +54,24 @@ export interface MCPConnection {
   readonly prompts: Read<ReadonlyArray<Prompt>>
   readonly getPrompt: (name: string, args?: Readonly<Record<string, string>>) => Read<GetPromptResult>
   readonly complete: (params: CompleteRequest["params"]) => Read<CompleteResult>
-  /** From here on `onLog` of the ports hears this level and above. */
+  /** From now on `onLog` of the ports gets this level and above. */
   readonly setLogLevel: (level: LoggingLevel) => Read<void>
-  /** One request as it is, for whoever passes it on. A tool call is sent once (S4-75), anything else may be asked again. */
+  /** One request as it is, for relays. A tool call is sent once (S4-75), any other request may be repeated. */
   readonly exchange: (
     method: string,
     params: Readonly<Record<string, unknown>>,
     options?: MCPExchange,
   ) => Effect.Effect<MCPReply, MCPConnectionError | MCPRefused>
-  /** Everything of a list that a client can read, page by page; and what was left out of it, and why. */
+  /** Everything in a list that a client can read, page by page; and what was left out, and why. */
   readonly listAll: (
     method: "resources/list" | "resources/templates/list" | "prompts/list",
   ) => Effect.Effect<
     { readonly items: ReadonlyArray<Readonly<Record<string, unknown>>>; readonly dropped: ReadonlyArray<MCPLeftOut> },
     MCPConnectionError | MCPRefused
   >
-  /** `onChange` of the ports hears of these resources from now on and of no others, as long as this connection lasts; says which. */
+  /**
+   * From now on `onChange` of the ports reports changes of exactly these resources, as long as this connection lasts;
+   * returns which are supported.
+   */
   readonly watch: (uris: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>, MCPConnectionError | MCPRefused>
 }

@@ -1,5 +1,6 @@
 /**
- * Finds servers where other MCP clients write them down: `{"mcpServers": {"name": {"command", "args", "env"}}}`, or a
+ * Finds servers in the configuration files of other MCP clients: `{"mcpServers": {"name": {"command", "args",
+ * "env"}}}`, or a
  * `url` with `headers`. Faults are named by their path; each server is reported; a dead one does not stop the others.
  */
 import { type MCPConnectionError, type MCPServer, MCPTransport } from "@stoa/contract"
@@ -18,7 +19,7 @@ const MCPServerEntry = Schema.Struct({
   cwd: Schema.optionalKey(Schema.String),
   url: Schema.optionalKey(Schema.String),
   headers: Schema.optionalKey(Texts),
-  /** Clients disagree on the word for Streamable HTTP. */
+  /** Clients use different words for Streamable HTTP. */
   type: Schema.optionalKey(Schema.Literals([...MCPTransport.literals, "http", "streamableHttp", "ws"])),
   disabled: Schema.optionalKey(Schema.Boolean),
   allowedTools: Schema.optionalKey(Schema.Array(Schema.String)),
@@ -36,7 +37,7 @@ export interface MCPServersFound {
   /** Declared, but switched off there. */
   readonly disabled: ReadonlyArray<string>
   readonly faults: ReadonlyArray<MCPServersFault>
-  /** Given by a URL alone: should Streamable HTTP be refused, the older transport is worth a try. */
+  /** Configured by a URL alone: if Streamable HTTP is refused, the older transport is tried. */
   readonly guessed: ReadonlySet<string>
 }
 
@@ -57,7 +58,7 @@ const issuesOf = SchemaIssue.makeFormatterStandardSchemaV1()
 const pathOf = (parts: ReadonlyArray<unknown>) =>
   parts.map((part) => String(typeof part === "object" && part !== null && "key" in part ? part.key : part)).join(".")
 
-/** Reads the form, or the object inside it. Nothing is started. */
+/** Parses the form, or the object inside it. Starts nothing. */
 export const readMCPServers = (value: unknown): MCPServersFound => {
   const found = { servers: [] as Array<MCPServerConfig>, disabled: [] as Array<string>, guessed: new Set<string>() }
   const faults: Array<MCPServersFault> = []
@@ -105,10 +106,10 @@ const connectGuessed = (mcp: MCPClient["Service"], config: MCPServerConfig, gues
     (error) => Effect.mapError(mcp.connect({ ...config, transport: "sse" }), () => error),
   )
 
-/** Servers starting at once: enough to be quick, few enough for a small machine. */
+/** Servers that start at once: enough to be quick, few enough for a small machine. */
 const atOnce = 8
 
-/** Connects whatever the form declares. It does not fail: what went wrong is in the report. */
+/** Connects everything that the form declares. It does not fail: errors are in the report. */
 export const discoverMCPServers = Effect.fn("MCPDiscovery.discover")(function* (value: unknown) {
   const mcp = yield* MCPClient
   const { disabled, faults, guessed, servers } = readMCPServers(value)
@@ -129,7 +130,7 @@ export const discoverMCPServers = Effect.fn("MCPDiscovery.discover")(function* (
   return report
 })
 
-/** The same from a file, as other clients keep one. */
+/** The same from a file, as other clients have one. */
 export const discoverMCPServersIn = Effect.fn("MCPDiscovery.discoverIn")(function* (file: string) {
   const unreadable = (message: string): MCPDiscovery => ({ servers: [], faults: [{ path: file, message }] })
   const text = yield* Effect.result(readText(file))

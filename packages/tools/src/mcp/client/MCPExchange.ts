@@ -1,6 +1,6 @@
 /**
- * A request to a server as somebody else made it, and the answer as it came: what a gateway needs. Questions of the server
- * go back to whoever asked, because only they know who could answer.
+ * A request to a server as somebody else made it, and the answer unchanged: what a gateway needs. The server's
+ * questions go back to the requester, because only it knows who could answer.
  */
 import type { LoggingLevel, Progress } from "@modelcontextprotocol/client"
 import type { Effect } from "effect"
@@ -13,7 +13,7 @@ export interface MCPQuestion {
   readonly params: JsonObject
 }
 
-/** No, in the protocol's own form. */
+/** A refusal in the protocol's own form. */
 export class MCPRefused {
   readonly _tag = "MCPRefused"
   readonly code: number
@@ -26,7 +26,7 @@ export class MCPRefused {
   }
 }
 
-/** The cause of a failure that is nothing but silence: the server may still be at it. */
+/** The cause of a failure that is only silence: the server may still be working. */
 export class MCPSilence {
   readonly timeoutMs: number
   constructor(timeoutMs: number) {
@@ -34,7 +34,7 @@ export class MCPSilence {
   }
 }
 
-/** Who made the request that is under way, as far as the server may reach them. */
+/** The requester, as far as the server may reach it while the request is under way. */
 export interface MCPLine {
   readonly answer: (question: MCPQuestion) => Effect.Effect<JsonObject, MCPRefused>
   readonly log: (entry: {
@@ -45,28 +45,28 @@ export interface MCPLine {
 }
 
 export interface MCPExchange {
-  /** Without a sign of life it fails after this. Progress is a sign of life. */
+  /** Fails after this time without a sign of life. Progress is a sign of life. */
   readonly timeoutMs?: number
   readonly onProgress?: (progress: Progress) => Effect.Effect<void>
   readonly line?: MCPLine
-  /** Travels with the request as `_meta`. */
+  /** Sent with the request as `_meta`. */
   readonly meta?: JsonObject
-  /** What whoever asked can do. A server of the new era is told; one of the old era was told once, when we connected. */
+  /** The requester's capabilities. A new-era server is told; an old-era one was told when we connected. */
   readonly capabilities?: JsonObject
-  /** The new era logs nothing unless it is asked to. */
+  /** New-era servers log nothing unless asked to. */
   readonly logLevel?: LoggingLevel
-  /** Answers to what the server wanted first, and the state that came with its question. */
+  /** Answers to the server's questions, and the state that came with them. */
   readonly answers?: Readonly<Record<string, JsonObject>>
   readonly state?: string
 }
 
 export type MCPReply =
   | { readonly _tag: "Done"; readonly result: JsonObject }
-  /** It wants these answers first, and is then asked again. */
+  /** It needs these answers first, and the request is then repeated. */
   | {
       readonly _tag: "Asks"
       readonly questions: Readonly<Record<string, MCPQuestion>>
       readonly state: string | undefined
     }
-  /** It goes on without us; `tasks/get` tells how. */
+  /** It continues without us; `tasks/get` returns its state. */
   | { readonly _tag: "Task"; readonly task: JsonObject }

@@ -1,10 +1,10 @@
 /**
- * What a server lists and answers, held against the protocol before it is passed on: a client that cannot read one item of a
- * list reads none of it. The SDK's own schemas are the measure, since they are what clients read with.
+ * Checks a server's lists and answers against the protocol before they are passed on: a client that cannot read one
+ * item of a list reads none of it. The SDK's own schemas are used, because clients read with them.
  */
 import { isSpecType, specTypeSchemas } from "@modelcontextprotocol/client"
 
-/** What a server lists and nobody is shown. */
+/** What a server lists and we do not show. */
 export interface MCPLeftOut {
   readonly what: "tool" | "resource" | "resource template" | "prompt"
   readonly name: string
@@ -42,7 +42,7 @@ const issuesOf = (shape: keyof typeof specTypeSchemas, value: unknown): Readonly
 /** Parts of an item that no client could read; `undefined` is the item itself. */
 const faultyParts = (shape: Shape, item: JsonObject): ReadonlySet<unknown> => {
   const parts = new Set(issuesOf(shape, item).map(({ path = [] }) => path[0]))
-  // A size is a number of bytes; older schemas say so, the SDK does not.
+  // A size is a number of bytes; older schemas require that, the SDK does not.
   if (item["size"] !== undefined && !Number.isSafeInteger(item["size"])) parts.add("size")
   return parts
 }
@@ -52,7 +52,10 @@ const nameOf = (item: unknown): string | undefined => {
   return [name, uri, uriTemplate].find((it): it is string => typeof it === "string")?.slice(0, 100)
 }
 
-/** What is left of a list, and what is not, each in a few words. `strict`: also tools an older era would let pass. */
+/**
+ * The valid part of a list, and a few words about each removed part. `strict`: also removes tools that an older era
+ * would accept.
+ */
 const mended = (shape: Shape, items: ReadonlyArray<unknown>, strict: boolean) => {
   const dropped: Array<MCPLeftOut> = []
   const kept = items.flatMap((item, at): ReadonlyArray<unknown> => {
@@ -71,12 +74,12 @@ const mended = (shape: Shape, items: ReadonlyArray<unknown>, strict: boolean) =>
   return { kept, dropped }
 }
 
-/** Where what was left out of a list stands in its result. */
+/** The key under which a result holds what was left out of its list. */
 const droppedKey = "stoa/dropped"
 export const droppedFrom = (result: JsonObject): ReadonlyArray<MCPLeftOut> =>
   ((result["_meta"] as JsonObject | undefined)?.[droppedKey] as ReadonlyArray<MCPLeftOut> | undefined) ?? []
 
-/** Puts a result right, in its place: an item of a list that cannot be read goes, a part that cannot goes from its item. */
+/** Repairs a result in place: an unreadable item of a list is removed, an unreadable part is removed from its item. */
 export const mendMCPResult = (result: Record<string, unknown>): void => {
   mendIcons(result)
   if (typeof result["completion"] === "object") Object.assign(result, mendMCPCompletion(result))
@@ -92,12 +95,12 @@ export const mendMCPResult = (result: Record<string, unknown>): void => {
   }
 }
 
-/** As many as a client would choose from, and none larger than an icon is. */
+/** At most this many icons, of at most this size. */
 const [mostIcons, largestIcon] = [16, 64 * 1024]
-/** Pictures that are nothing but pictures: an SVG may hold a script. */
+/** Only raster images: an SVG may contain a script. */
 const picture = /^data:image\/(?:png|jpe?g|gif|webp|avif|bmp|x-icon|vnd\.microsoft\.icon);base64,[a-z0-9+/=]*$/i
 
-/** An icon is fetched and shown by whoever lists it: from the web over https, or a picture that came along, and nothing else. */
+/** Clients fetch and show icons: only https addresses and embedded images are allowed. */
 export const isSafeMCPIcon = (icon: unknown): boolean => {
   const src = ((icon ?? {}) as JsonObject)["src"]
   if (typeof src !== "string" || src.length > largestIcon) return false
@@ -106,7 +109,7 @@ export const isSafeMCPIcon = (icon: unknown): boolean => {
   return url?.protocol === "https:" && url.username === "" && url.password === ""
 }
 
-/** The icons of one thing, without those nobody should be shown. */
+/** Removes unsafe icons from one thing. */
 const mendIconsOf = (thing: unknown): void => {
   if (typeof thing !== "object" || thing === null || !("icons" in thing)) return
   const { icons } = thing
@@ -119,7 +122,7 @@ const each = (things: unknown, mend: (thing: unknown) => void): void => {
   if (Array.isArray(things)) for (const thing of things) mend(thing)
 }
 
-/** Wherever the protocol has icons: things of a list, and links to resources in what a tool or a prompt gives. */
+/** Everywhere the protocol has icons: items of a list, and resource links in results of tools and prompts. */
 const mendIcons = (result: JsonObject): void => {
   for (const key of Object.keys(lists)) each(result[key], mendIconsOf)
   each(result["content"], mendIconsOf)
@@ -129,7 +132,7 @@ const mendIcons = (result: JsonObject): void => {
     else mendIconsOf(content)
   })
   const inner = result["result"]
-  // What a task gave comes inside of how it stands.
+  // The result of a task is inside its state.
   if (typeof inner === "object" && inner !== null) each((inner as JsonObject)["content"], mendIconsOf)
 }
 
@@ -149,10 +152,10 @@ export const faultOfMCPResult = (method: string, result: unknown): string | unde
   return issue && `${(issue.path ?? []).map(String).join(".") || "it"} is not what MCP has there (${issue.message})`
 }
 
-/** The most a client takes at once. */
+/** The most completions a client accepts. */
 const mostCompletions = 100
 
-/** Completions as a client can read them: what is no text is no completion. */
+/** Completions as a client can read them: only texts count. */
 export const mendMCPCompletion = (result: JsonObject): JsonObject => {
   if (issuesOf("CompleteResult", result).length === 0) return result
   const { hasMore, total, values } = (result["completion"] ?? {}) as JsonObject

@@ -1,16 +1,16 @@
-/** A tool as its server describes it, kept as it came: schemas, hints and what we do not know yet (S4-38). */
+/** A tool as its server describes it, unchanged: schemas, hints and unknown fields (S4-38). */
 import { JsonSchema, ToolAnnotations } from "@stoa/contract"
 import { Option, Schema } from "effect"
 import type { MCPLeftOut } from "./MCPResult.ts"
 import { headerFaultOf } from "../transport/toolHeaders.ts"
 
-/** Only what must hold for a tool to be callable at all. */
+/** Only what a callable tool must have. */
 const Wire = Schema.Struct({
   name: Schema.NonEmptyString,
   inputSchema: JsonSchema,
 })
 const isSchema = Schema.is(JsonSchema)
-/** What clients read of a schema before they use it. */
+/** Whether the parts of a schema that clients read are well-formed. */
 const readable = ({ properties = {}, required = [] }: JsonSchema): boolean =>
   isSchema(properties) &&
   Object.values(properties).every((it) => typeof it === "boolean" || isSchema(it)) &&
@@ -26,17 +26,17 @@ export interface MCPTool {
   readonly inputSchema: JsonSchema
   readonly outputSchema?: JsonSchema
   readonly annotations?: ToolAnnotations
-  /** The whole description as it came off the wire. */
+  /** The complete description as received. */
   readonly raw: Readonly<Record<string, unknown>>
 }
 
-/** A page of `tools/list`, as far as it can be trusted: a list, and where the next one begins. */
+/** A page of `tools/list`, as far as it can be trusted: a list, and the next cursor. */
 export const MCPToolPage = Schema.Struct({
   tools: Schema.Array(Schema.Unknown),
   nextCursor: Schema.optionalKey(Schema.String),
 })
 
-/** One ill-formed tool does not take the others with it: it is left out, and why is said. */
+/** One malformed tool does not affect the others: it is left out, with a reason. */
 export const readMCPTools = (
   raw: ReadonlyArray<unknown>,
   rules: { readonly allowed: ReadonlyArray<string> | undefined; readonly headers: boolean; readonly most: number },
@@ -66,9 +66,9 @@ export const readMCPTools = (
       const annotations = Option.getOrUndefined(Hints(source["annotations"]))
       tools.set(name, {
         name,
-        // What is malformed and not needed is as if it were not there.
+        // A malformed optional part counts as absent.
         description: typeof description === "string" ? description : "",
-        // The decoded copies are equal but new; whoever compares or signs a schema wants the one that came.
+        // The decoded copies are equal but new objects; comparing or signing a schema needs the original.
         inputSchema: source["inputSchema"] as typeof inputSchema,
         ...(typeof title === "string" ? { title } : {}),
         ...(isSchema(outputSchema) && readable(outputSchema) ? { outputSchema } : {}),

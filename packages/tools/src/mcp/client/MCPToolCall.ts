@@ -1,6 +1,6 @@
 /**
- * What a call of a server's tool comes to, for whoever makes it: the library alone or a house with questions, tasks and
- * secrets between. A result is what its tool promises, or it is a failure in words a model can act on (G-30, G-32).
+ * The outcome of a call of a server's tool, used by the library alone and by a house with questions, tasks and secrets
+ * in between. A result matches what its tool promises, or it is a failure in words a model can act on (G-30, G-32).
  */
 import { type MCPConnectionError, ToolExecutionError, ToolTimeoutError } from "@stoa/contract"
 import { Effect } from "effect"
@@ -11,7 +11,7 @@ import type { MCPTool } from "./MCPTool.ts"
 
 type JsonObject = Readonly<Record<string, unknown>>
 
-/** The call that failed: the name it was made by, and with what. */
+/** The failed call: the name it was made by, and its input. */
 export interface MCPToolCall {
   readonly toolName: string
   readonly tool: Pick<MCPTool, "name" | "outputSchema">
@@ -20,14 +20,14 @@ export interface MCPToolCall {
 
 const { validate: standardValidate } = defaultMCPPorts()
 
-/** What a server sent as text, for the error it stands for. */
+/** The text of a server's error result, for the error message. */
 const reasonOf = ({ content }: JsonObject): string => {
   const blocks = Array.isArray(content) ? (content as ReadonlyArray<{ readonly text?: unknown }>) : []
   const text = blocks.flatMap(({ text }) => (typeof text === "string" ? [text] : [])).join("\n")
   return text === "" ? "it gave no reason" : short(text)
 }
 
-/** What is wrong with a result, in words; undefined where it is as the tool said it would be. */
+/** What is wrong with a result, in words; undefined if it matches its tool's schema. */
 const resultFault = Effect.fnUntraced(function* (
   { name, outputSchema }: MCPToolCall["tool"],
   result: JsonObject,
@@ -43,7 +43,7 @@ const resultFault = Effect.fnUntraced(function* (
     : `MCP tool "${name}" ran, but its result is not what its output schema says: ${fault}`
 })
 
-/** The result of a call, held against what its tool promises. */
+/** The result of a call, checked against its tool's schema. */
 export const mcpToolResult = Effect.fnUntraced(function* (
   { arguments: input, tool, toolName }: MCPToolCall,
   reply: MCPReply,
@@ -55,7 +55,7 @@ export const mcpToolResult = Effect.fnUntraced(function* (
   return fault === undefined ? reply.result : yield* failed(fault, reply.result)
 })
 
-/** A call that has no result: the server's refusal, its silence, or a connection that failed. */
+/** A call without a result: the server's refusal, its silence, or a failed connection. */
 export const mcpToolFailure = (
   { arguments: input, tool, toolName }: MCPToolCall,
   error: MCPConnectionError | MCPRefused,

@@ -10,7 +10,7 @@ export const mcpToolDefinition = (serverName: string, tool: MCPTool): ToolDefini
   name: `${serverName}/${tool.name}`,
   description: tool.description,
   parameters: parametersOf(tool.inputSchema),
-  // Only what the server itself calls destructive counts for more; a missing hint raises nothing (X-54).
+  // Only a tool that its server calls destructive is high risk; a missing hint raises nothing (X-54).
   riskLevel: tool.annotations?.destructiveHint === true ? "high" : "medium",
   timeoutMs: 30_000,
   requiresApproval: false,
@@ -26,10 +26,10 @@ const progressOf = ({ message, progress, total }: Progress) => ({
   ...(message === undefined ? {} : { message }),
 })
 
-/** Ready for a registry: the result is the server's, whole, and a server that is not there is the tool's failure. */
+/** Ready for a registry: the result is the server's complete result, and a missing server is a failure of the tool. */
 export const mcpTool = (connection: MCPConnection, tool: MCPTool): Tool => ({
   definition: mcpToolDefinition(connection.name, tool),
-  // The schema speaks of a part of the result, which is checked where the call is made.
+  // The schema is about a part of the result, which is checked where the call is made.
   checksOutput: true,
   handler: (args, context) =>
     connection.callTool(tool.name, args, { onProgress: (it) => context.progress(progressOf(it)) }).pipe(

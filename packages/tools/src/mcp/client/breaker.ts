@@ -1,12 +1,12 @@
 /**
- * A circuit breaker as a value (G-25): after some failures in a row nobody is let through for a while, then one, whose
- * fate decides. A server that hangs thus costs a few slow calls and not all of them.
+ * A circuit breaker as a value (G-25): after some failures in a row no request passes for a while, then one, whose
+ * outcome decides. A hanging server then costs a few slow calls and not all of them.
  */
 export interface Breaker {
   readonly failures: number
-  /** Until then calls are refused; 0 is never. */
+  /** Until then calls are refused; 0 means closed. */
   readonly openUntil: number
-  /** One call is under way to find out whether the server is back. */
+  /** One call is under way to test whether the server is back. */
   readonly trying: boolean
 }
 
@@ -17,7 +17,7 @@ export interface BreakerRules {
 
 export const closed: Breaker = { failures: 0, openUntil: 0, trying: false }
 
-/** May a call pass, and what is the breaker then? */
+/** Whether a call may pass, and the breaker after that. */
 export const admit = (breaker: Breaker, now: number): { readonly pass: boolean; readonly next: Breaker } => {
   if (breaker.openUntil === 0) return { pass: true, next: breaker }
   if (now < breaker.openUntil || breaker.trying) return { pass: false, next: breaker }
@@ -31,5 +31,5 @@ export const failed = (breaker: Breaker, rules: BreakerRules, now: number): Brea
     : { failures, openUntil: now + rules.coolDownMs, trying: false }
 }
 
-/** The call was given up before the server could show anything: whoever comes next finds out. */
+/** The call was given up before the server showed anything: the next call tests again. */
 export const abandoned = (breaker: Breaker): Breaker => ({ ...breaker, trying: false })

@@ -1,6 +1,6 @@
 /**
- * Requests to a kept server. Reading may be tried again; a tool call is sent once, whatever happens to it, because
- * nobody can know whether it acted (S4-75). The one exception: the server itself says that it never heard it.
+ * Requests to a connected server. Reads may be repeated; a tool call is sent once, because nobody can know whether it
+ * acted (S4-75). The one exception: the server itself says that it never received it.
  */
 import type { CallToolResult } from "@modelcontextprotocol/client"
 import { type MCPConnectionError, ToolExecutionError } from "@stoa/contract"
@@ -23,11 +23,11 @@ const live = (kept: Link) =>
     return connectionError(config, `MCP server "${config.name}" not connected${why}`)
   })
 
-/** Waits for a lost server, for as long as connecting to it may take. */
+/** Waits for a lost server, as long as connecting may take. */
 export const awaitReconnect = (kept: Link) =>
   Effect.suspend(() => Effect.timeoutOption(Deferred.await(kept.back), kept.opening.limits.connectionTimeoutMs))
 
-/** Lets a request through the breaker and the server's share of concurrency, and learns from what becomes of it. */
+/** Passes a request through the breaker and the concurrency limit, and updates the breaker with its outcome. */
 export const guarded = <A>(
   kept: Link,
   permits: Semaphore.Semaphore,
@@ -50,10 +50,10 @@ export const guarded = <A>(
             const now = yield* monotonicMillis
             const fault = Exit.isFailure(exit) ? exit.cause.reasons.find((it) => it._tag === "Fail")?.error : undefined
             if (Exit.isSuccess(exit) || (fault !== undefined && isFinal(fault))) kept.breaker = closed
-            // What one caller's call did to itself does not shut out the others.
+            // A failure caused by one call does not shut out the others.
             else if (fault === undefined || fault.kind === "failed") kept.breaker = abandoned(kept.breaker)
             else kept.breaker = failed(kept.breaker, settings.breaker, now)
-            // Over HTTP nothing tells us that a server has gone but a request that fails.
+            // Over HTTP only a failed request shows that a server is gone.
             if (fault?.kind === "lost") lose(kept, opened, fault)
           }),
         ),
@@ -63,7 +63,7 @@ export const guarded = <A>(
 
 export const isFault = (error: Fault | MCPConnectionError): error is Fault => !("_tag" in error)
 
-/** A call for whoever asks nobody back: its result as the server gave it, whole. */
+/** A call by a requester that cannot be asked back: the server's complete result. */
 export const callerOf = (kept: Link, exchange: MCPConnection["exchange"]): MCPConnection["callTool"] =>
   Effect.fn("MCPConnection.callTool")(function* (name, args, options = {}) {
     const { config, ports } = kept.opening
@@ -85,7 +85,7 @@ export const callerOf = (kept: Link, exchange: MCPConnection["exchange"]): MCPCo
     return (yield* mcpToolResult(called, reply, ports.validate)) as CallToolResult
   })
 
-/** Asks again after a timeout or a loss: reading twice does no harm. */
+/** Repeats after a timeout or a lost connection: reading twice does no harm. */
 export const readerOf =
   (kept: Link, permits: Semaphore.Semaphore) =>
   <A>(

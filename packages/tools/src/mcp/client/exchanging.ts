@@ -1,6 +1,6 @@
 /**
- * Requests on behalf of somebody else. Whoever asked may be asked back: while that lasts the request holds none of the
- * server's share of concurrency, and its time does not run.
+ * Requests on behalf of somebody else. The requester may be asked back: meanwhile the request does not count against
+ * the server's concurrency, and its time does not run.
  */
 import { LOG_LEVEL_META_KEY, CLIENT_CAPABILITIES_META_KEY, type RequestOptions } from "@modelcontextprotocol/client"
 import type { MCPConnectionError } from "@stoa/contract"
@@ -19,7 +19,7 @@ import type { Link } from "../session/upkeep.ts"
 
 type JsonObject = Readonly<Record<string, unknown>>
 
-/** Our own clock ends a request, since the SDK's cannot be stopped while somebody thinks. */
+/** Our own timer ends a request, since the SDK's cannot be paused while a person thinks. */
 const noTimeout = 2 ** 31 - 1
 const noLonger = new MCPRefused(-32_603, "The call is over")
 const lingerMs = 5
@@ -49,7 +49,7 @@ const metaOf = ({ capabilities, logLevel, meta }: MCPExchange, token: string | u
 })
 
 const shown = new WeakMap<MCPTool, JsonObject>()
-/** Its output is judged by whoever asked; the SDK would take a question for a result without structure. */
+/** The requester validates the output; the SDK would mistake a question for a result without structured content. */
 const shownOf = (tool: MCPTool): JsonObject => {
   const known = shown.get(tool)
   if (known !== undefined) return known
@@ -68,7 +68,7 @@ const send = (kept: Link, permits: Semaphore.Semaphore, method: string, params: 
     const modern = session.era.kind === "modern"
     const { lines } = session
     const inTurn = line !== undefined && method === "tools/call" && lines.takesTurns
-    // An old server may log on the stream of the session: what it said first may come after the answer.
+    // An old server may log on the session's stream: an earlier log message may arrive after the answer.
     const logsBeside =
       line !== undefined &&
       !modern &&
@@ -77,7 +77,7 @@ const send = (kept: Link, permits: Semaphore.Semaphore, method: string, params: 
     const sent = Effect.suspend(() => {
       const over = Deferred.makeUnsafe<never, MCPRefused>()
       const token = line && lines.open({ log: line.log, answer: (question) => asked(question) })
-      /** Others go on while somebody thinks; the answer is given when it is this one's turn again. */
+      /** Other requests run while a person thinks; the answer is sent when it is this request's turn again. */
       const asked: MCPLine["answer"] = (question) =>
         Effect.acquireUseRelease(
           Effect.andThen(permits.release(1), inTurn ? lines.turn.release(1) : Effect.void),
@@ -104,7 +104,7 @@ const send = (kept: Link, permits: Semaphore.Semaphore, method: string, params: 
           if (onProgress !== undefined) tell(onProgress(progress))
         },
       }
-      // What becomes a task of the old era is no result of a call.
+      // An old-era task is not the result of a call.
       const calls = method === "tools/call" && params["task"] === undefined
       const tool = calls ? kept.tools.get(String(params["name"])) : undefined
       const answered = request((client, { signal }) => {
@@ -112,7 +112,7 @@ const send = (kept: Link, permits: Semaphore.Semaphore, method: string, params: 
         signal?.addEventListener("abort", () => ended.abort(signal.reason), { once: true })
         time.begin(() => ended.abort(time.fault?.message))
         const all = { ...base, signal: ended.signal }
-        // Whoever relays puts the questions to somebody else; otherwise the ports answer them, inside the SDK.
+        // A relay passes the questions on; otherwise the ports answer them, inside the SDK.
         const asked = ports.relays === true ? { ...all, allowInputRequired: true as const } : all
         if (tool === undefined) return client.request({ method, params: whole }, anySchema, asked)
         return client.callTool(whole as never, { ...asked, toolDefinition: shownOf(tool) as never })
@@ -125,7 +125,7 @@ const send = (kept: Link, permits: Semaphore.Semaphore, method: string, params: 
           Effect.sync(() => {
             time.end()
             if (token !== undefined) lines.close(token)
-            // Whoever is still asked need not answer.
+            // Questions that are still open need no answer.
             Deferred.doneUnsafe(over, Effect.fail(noLonger))
           }),
         ),
@@ -171,7 +171,7 @@ const keys = {
   "prompts/list": "prompts",
 } as const
 
-/** A list that has no end, or is longer than anybody reads, ends here. */
+/** Ends a list that never ends or is unreasonably long. */
 export const listerOf = (exchange: MCPConnection["exchange"]): MCPConnection["listAll"] =>
   Effect.fn("MCPConnection.listAll")(function* (method) {
     const items: Array<JsonObject> = []

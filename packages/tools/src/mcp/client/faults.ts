@@ -1,6 +1,6 @@
 /**
- * What can go wrong between us and a server, sorted by what follows from it: may it be tried again, may the call have
- * acted, is the connection gone. The SDK throws a dozen classes; nobody outside this folder should know them.
+ * What can go wrong between us and a server, sorted by its consequences: may it be repeated, may the call have acted,
+ * is the connection gone. The SDK throws a dozen classes; nothing outside this folder should know them.
  */
 import {
   OAuthError,
@@ -17,27 +17,27 @@ import type { MCPServerConfig } from "../MCPServerConfig.ts"
 
 export interface Fault {
   readonly kind:
-    | "answered" // The server said no, in the protocol's own form.
+    | "answered" // The server refused, in the protocol's own form.
     | "timeout"
-    | "lost" // The connection is gone, or never was.
-    | "failed" // This request came to nothing; it says nothing of the others on the connection.
+    | "lost" // The connection is gone, or never existed.
+    | "failed" // This request failed; it says nothing about others on the connection.
     | "unauthorized"
-    | "refused" // HTTP said no: trying again changes nothing.
-    | "unreadable" // An answer came that is none.
+    | "refused" // HTTP refused it: repeating it changes nothing.
+    | "unreadable" // The answer was unreadable.
     | "version"
   readonly message: string
   readonly code?: number
   readonly data?: unknown
   readonly status?: number | undefined
-  /** It is certain that the request was not acted upon. */
+  /** It is certain that the request had no effect. */
   readonly unheard?: boolean
   readonly cause: unknown
 }
 
-/** Texts of a server are shown to people and models, so they are short. */
+/** Texts of a server are shown to people and models, so they are cut. */
 export const short = (text: string, most = 2000): string => (text.length > most ? `${text.slice(0, most)}…` : text)
 
-/** `fetch failed` says nothing; why it did is one or two levels down. */
+/** `fetch failed` says nothing; the reason is one or two levels down. */
 const words = (error: unknown): string => {
   const said: Array<string> = []
   for (let at = error, depth = 0; at instanceof Error && depth < 4; at = at.cause, depth++)
@@ -65,11 +65,11 @@ const RpcError = Schema.decodeUnknownOption(
   ),
 )
 
-/** Servers put the protocol's own errors into HTTP ones; what it says then counts for more than the number outside. */
+/** Servers put protocol errors into HTTP errors; then the inner error counts more than the status. */
 const ofHttp = (error: SdkHttpError, as: As): Fault => {
   const { status, text } = error.data
   const inner = typeof text === "string" ? Option.getOrUndefined(RpcError(text))?.error : undefined
-  // A session that is not known there any more: the server was started anew, and so are we. Nothing was executed.
+  // An unknown session: the server was restarted, so we start a new session. Nothing was executed.
   if ((status === 404 && inner?.code !== -32601) || (status === 400 && /session/i.test(inner?.message ?? "")))
     return as("lost", { status, unheard: true })
   if (inner !== undefined) return as("answered", { ...inner, status, message: short(inner.message) })
@@ -87,7 +87,7 @@ export const faultOf = (error: unknown): Fault => {
   if (error instanceof SdkError) {
     if (error.code === SdkErrorCode.RequestTimeout) return as("timeout")
     if (lostCodes.includes(error.code)) return as("lost")
-    // Behind the method it lists every way in which nothing fits.
+    // After the method it lists every way in which nothing matches.
     if (error.code === SdkErrorCode.InvalidResult)
       return as("unreadable", { message: message.replace(/: \[\s*\{[\s\S]*$/, "") })
     if (error.code === SdkErrorCode.ClientHttpUnexpectedContent) return as("unreadable")
@@ -108,9 +108,9 @@ export const faultOf = (error: unknown): Fault => {
 }
 
 const unreached = ["fetch failed", "terminated", "Not connected"]
-/** The platform's own word, with a code of its own, and not that of what came over the network. */
+/** An error of the platform with its own code, not an error that came over the network. */
 const isOfNetwork = (error: unknown): boolean => {
-  // Whoever keeps the way to the server says that there is none.
+  // The guarded fetch reports that it cannot reach the server.
   if (error instanceof MCPConnectionError) return true
   for (let at = error, depth = 0; at instanceof Error && depth < 4; at = at.cause, depth++)
     if (("code" in at && typeof at.code === "string") || unreached.includes(at.message)) return true
@@ -119,7 +119,7 @@ const isOfNetwork = (error: unknown): boolean => {
 
 const cured: ReadonlyArray<Fault["kind"]> = ["timeout", "lost", "failed"]
 
-/** Nothing else is cured by trying again. */
+/** Retrying cures nothing else. */
 export const isFinal = (fault: Fault): boolean => !cured.includes(fault.kind)
 
 export const connectionError = (
@@ -134,6 +134,6 @@ export const connectionError = (
     ...(cause === undefined ? {} : { cause }),
   })
 
-/** The answers by which a server of the first days refuses the newer transport. */
+/** The answers by which a server with the oldest transport refuses the newer one. */
 export const isOldHttp = ({ cause }: MCPConnectionError): boolean =>
   cause instanceof SdkHttpError && [400, 404, 405].includes(cause.data.status ?? 0)

@@ -1,7 +1,7 @@
 /**
- * What an MCP connection needs from whoever uses it, each with an honest default: nobody is told, questions to people
- * and models are refused because the capability is not declared, no folder is shown, nothing is remembered for longer
- * than the process lives.
+ * What an MCP connection needs from its user, each with a safe default: nobody is notified, questions to people and
+ * models are refused because the capability is not declared, there are no roots, and nothing is remembered beyond the
+ * process.
  */
 import type {
   ElicitRequest,
@@ -30,28 +30,30 @@ export type MCPEvent =
     }
   | { readonly type: "tools.mcp-disconnected"; readonly payload: { readonly serverName: string } }
 
-/** OAuth towards one server. The provider keeps its secrets; `callback` waits for the browser to come back. */
+/** OAuth for one server. The provider stores its secrets; `callback` waits for the browser to come back. */
 export interface MCPAuthorization {
   readonly provider: OAuthClientProvider
-  /** The query of the redirect. Absent: a server that wants a person's consent cannot be connected. */
+  /** The query of the redirect. Absent: a server that requires a person's consent cannot be connected. */
   readonly callback?: Effect.Effect<URLSearchParams, unknown>
 }
 
 export interface MCPPorts {
-  /** Connected and disconnected, once each (S4-62, S4-39). A connection that is lost and found again is `onStatus`. */
+  /**
+   * Connected and disconnected, once each (S4-62, S4-39). Losing and regaining a connection is reported by `onStatus`.
+   */
   readonly onEvent: (event: MCPEvent) => Effect.Effect<void>
   readonly onStatus: (server: MCPServer) => Effect.Effect<void>
-  /** The server has other tools now: after list_changed, or after it was found again. The list is complete. */
+  /** The server has other tools now: after list_changed, or after a reconnect. The list is complete. */
   readonly onTools: (serverName: string, tools: ReadonlyArray<MCPTool>) => Effect.Effect<void>
-  /** Its resources or prompts are others now, or one resource has new contents. */
+  /** Its list of resources or prompts has changed, or one resource has new contents. */
   readonly onChange: (
     serverName: string,
     change: { readonly what: "resources" | "prompts" | "resource"; readonly uri?: string },
   ) => Effect.Effect<void>
   readonly onLog: (serverName: string, message: LoggingMessageNotificationParams) => Effect.Effect<void>
-  /** Says what is wrong with a result that should match the tool's output schema. */
+  /** Says what is wrong with a result, if it does not match the tool's output schema. */
   readonly validate: (toolName: string, schema: JsonSchema, value: unknown) => Effect.Effect<string | undefined>
-  /** Questions of servers go to whoever made the request they belong to (`line` of an exchange), not to the three below. */
+  /** Questions of servers go to the requester (`line` of an exchange), not to the three below. */
   readonly relays?: boolean
   readonly elicit?: (serverName: string, request: ElicitRequest["params"]) => Effect.Effect<ElicitResult>
   readonly sample?: (
@@ -60,14 +62,14 @@ export interface MCPPorts {
   ) => Effect.Effect<CreateMessageResult | CreateMessageResultWithTools>
   readonly roots?: (serverName: string) => Effect.Effect<ReadonlyArray<Root>>
   readonly authorize: (config: MCPServerConfig) => MCPAuthorization | undefined
-  /** Every request to a server over HTTP goes through it: the place for a policy about where we may call. */
+  /** Every HTTP request to a server goes through it: the place for a policy about allowed addresses. */
   readonly fetch: FetchLike
   readonly eras: EraMemory
-  /** Takes what the server was told in confidence out of everything it says, before anybody else hears it. */
+  /** Removes the secrets that the server was sent from everything it says, before anybody else gets it. */
   readonly redactor?: Redactor
 }
 
-/** The schema is the server's, and nobody has reviewed it. */
+/** The schema is the server's and unreviewed. */
 const validate: MCPPorts["validate"] = (toolName, schema, value) =>
   measureSchema(toolName, "outputSchema", schema).pipe(
     Effect.flatMap((schema) => checkAgainst(schema, value, { by: toolName, reviewed: false })),

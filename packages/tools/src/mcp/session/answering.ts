@@ -1,4 +1,6 @@
-/** What we answer when a server of the old era asks us something: through the ports, or whoever made the call it asks about. */
+/**
+ * Our answers when an old-era server asks something: through the ports, or by the requester of the call it asks about.
+ */
 // edge: the SDK's handlers are promises
 import { type Client, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/client"
 import { type Context, Effect } from "effect"
@@ -6,7 +8,7 @@ import { type Lines, untagged } from "../transport/lines.ts"
 import type { MCPQuestion } from "../client/MCPExchange.ts"
 import type { MCPPorts } from "./MCPPorts.ts"
 
-/** The answer where nobody can be asked: nothing is shown, nothing is agreed to. */
+/** The answer if nobody can be asked: no roots, no consent. */
 const unasked = ({ method }: MCPQuestion): Readonly<Record<string, unknown>> => {
   if (method === "elicitation/create") return { action: "cancel" }
   if (method === "roots/list") return { roots: [] }

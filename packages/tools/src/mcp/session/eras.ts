@@ -1,6 +1,6 @@
 /**
- * Which era of the protocol a server speaks, so that coming back to it needs no probe: for a server that dies of the
- * probe, no second process either. A port, because only the server's own database outlives the process.
+ * Which era of the protocol a server speaks, so that a reconnect needs no probe and, for a server that dies of the
+ * probe, no second process. A port, because only the server's own database outlives the process.
  */
 import type { PriorDiscovery } from "@modelcontextprotocol/client"
 import { Effect } from "effect"
@@ -12,7 +12,7 @@ export interface EraMemory {
   readonly forget: (key: string) => Effect.Effect<void>
 }
 
-// A server that learns the new era still answers the old way, and would be taken for old for ever.
+// Limited, because a server that learns the new era still answers the old way, and would count as old forever.
 const keptMs = 24 * 60 * 60 * 1000
 
 export const eraMemory = (): EraMemory => {

@@ -1,4 +1,4 @@
-/** From a configuration to a session with its tools: a few tries, each within the connection timeout (S4-74). */
+/** From a configuration to a session with its tools: a few attempts, each within the connection timeout (S4-74). */
 // edge: fetch is a promise
 import { ConfigProvider, Effect, Exit, Schedule, Scope } from "effect"
 import type { ToolsConfig } from "../../ToolsConfig.ts"
@@ -14,7 +14,7 @@ export interface OpenConnection {
   readonly session: Session
   readonly tools: ReadonlyArray<MCPTool>
   readonly dropped: ReadonlyArray<MCPLeftOut>
-  /** Ends the session, and the process behind it. */
+  /** Ends the session and its process. */
   readonly close: Effect.Effect<void>
 }
 
@@ -33,7 +33,7 @@ const unsigned = (ms: number): Fault => ({
   cause: undefined,
 })
 
-/** Notices when the server wants somebody to sign in. */
+/** Notices when the server requires a person to sign in. */
 const noticing =
   (fetch: MCPPorts["fetch"], notice: () => void): MCPPorts["fetch"] =>
   async (url, init) => {
@@ -43,8 +43,8 @@ const noticing =
   }
 
 /**
- * A pipe that stays silent is tried longer each time: a server that takes its time to start is taken for an old one at
- * first, and one that speaks only the new era would then never be understood. Over HTTP silence is an outage.
+ * A silent pipe gets more time with each attempt: a slow starter counts as old at first, and one that speaks only the
+ * new era would then never be understood. Over HTTP silence is an outage.
  */
 const probeMsOf = ({ config, limits, settings }: Opening, attempt: number): number =>
   config.transport === "stdio" || config.transport === "websocket"
@@ -78,7 +78,7 @@ export const openOnce = Effect.fnUntraced(function* (
     Effect.provideService(ConfigProvider.ConfigProvider, opening.environment),
     Effect.timeoutOrElse({
       duration: limits.connectionTimeoutMs,
-      // The SDK's sign-in goes on after its try has run out of time: a second one beside it would spoil both.
+      // The SDK's sign-in continues after its attempt has timed out: a second one at the same time would spoil both.
       orElse: () => Effect.fail((signsIn ? unsigned : late)(limits.connectionTimeoutMs)),
     }),
     Effect.onExit((exit) =>
@@ -87,7 +87,7 @@ export const openOnce = Effect.fnUntraced(function* (
   )
 })
 
-/** `maxRetries` is how often it is tried in all: three tries, then the error. */
+/** `maxRetries` is the total number of attempts: three attempts, then the error. */
 export const open = (opening: Opening): Effect.Effect<OpenConnection, Fault> =>
   Effect.suspend(() => {
     let attempt = 0

@@ -1,4 +1,4 @@
-/** How we present ourselves to a server: name, abilities, and the versions we would speak with it. */
+/** How we present ourselves to a server: name, capabilities, and the versions we support. */
 import {
   type ClientCapabilities,
   type ClientOptions,
@@ -14,20 +14,20 @@ const newestEra = "2026-07-28"
 
 export const knownVersions: ReadonlyArray<string> = [newestEra, ...SUPPORTED_PROTOCOL_VERSIONS]
 
-/** Whoever makes a call may be able to answer any of these; whoever is not says no when asked. */
+/** A requester may be able to answer any of these; one that cannot refuses when asked. */
 const relayed: ClientCapabilities = { elicitation: { form: {}, url: {} }, sampling: { tools: {} }, roots: {} }
 
-/** Only what somebody is there to answer is declared; a server then does not ask for the rest. */
+/** Declares only what can be answered; a server then does not ask for the rest. */
 const capabilitiesOf = (ports: MCPPorts, version: string | undefined): ClientCapabilities => ({
   ...(ports.relays === true ? relayed : {}),
-  // Seed 004 sends it, and its bytes hold where its version is asked for (S4-63). It means nothing to a server.
+  // Seed 004 sends it, and its bytes matter if its version is requested (S4-63). It means nothing to a server.
   ...(version === seedVersion ? { tools: {} } : {}),
   ...(ports.elicit === undefined ? {} : { elicitation: { form: { applyDefaults: true }, url: {} } }),
   ...(ports.sample === undefined ? {} : { sampling: {} }),
   ...(ports.roots === undefined ? {} : { roots: {} }),
 })
 
-/** Results are judged by our own validator, after the SDK has handed them over; its default would run native patterns. */
+/** Our own validator checks results after the SDK; the SDK's default would run native regular expressions. */
 const noJudge: jsonSchemaValidator = {
   getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }),
 }
@@ -41,7 +41,7 @@ const negotiationOf = (version: string | undefined, probeMs: number | undefined)
       },
     }
   if (version >= newestEra) return { versionNegotiation: { mode: { pin: version } } }
-  // The wanted version is offered, any other one we know is accepted.
+  // Offers the wanted version and accepts any other one we know.
   const others = SUPPORTED_PROTOCOL_VERSIONS.filter((it) => it !== version)
   return { versionNegotiation: { mode: "legacy" }, supportedProtocolVersions: [version, ...others] }
 }

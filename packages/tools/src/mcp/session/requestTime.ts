@@ -1,4 +1,4 @@
-/** A request's time: what passes while a question is open does not count. */
+/** A request's time: it does not run while a question is open. */
 // edge: a timer of the platform for each request; a fiber that sleeps would cost more than the request
 import { Effect } from "effect"
 import type { Fault } from "../client/faults.ts"
@@ -15,7 +15,7 @@ export class RequestTime {
   #last = 0
   #timer: NodeJS.Timeout | undefined
   #stop: (() => void) | undefined
-  /** Set once the time is up. */
+  /** Set when the time is up. */
   fault: Fault | undefined
 
   constructor(quietMs: number, mostMs: number) {
@@ -23,7 +23,7 @@ export class RequestTime {
     this.#mostMs = mostMs
   }
 
-  /** From now on, until `end`; `stop` is called when the time is up. */
+  /** Starts the time, until `end`; calls `stop` when the time is up. */
   begin(stop: () => void): void {
     this.#stop = stop
     if (this.#timer !== undefined) return

@@ -39,7 +39,7 @@ export interface Session {
   readonly listTools: Effect.Effect<ReturnType<typeof readMCPTools>, Fault>
   readonly lines: Lines
   readonly watch: ReturnType<typeof makeWatching>
-  /** The server says its tools are others now. Several such words are one. */
+  /** The server says that its tools have changed. Several such notices count as one. */
   readonly toolsChanged: Queue.Queue<void>
   /** Resolves when the connection is gone and we did not end it. */
   readonly lost: Deferred.Deferred<Fault>
@@ -86,7 +86,9 @@ const listenWith = (
   })
 }
 
-/** In the new era a server speaks up only on a stream that was asked for; one that breaks off is asked for again. */
+/**
+ * In the new era a server sends notifications only on a stream that was requested; a broken stream is requested again.
+ */
 const keepListening = Effect.fnUntraced(function* (
   client: Client,
   request: SessionRequest,
@@ -106,7 +108,7 @@ const keepListening = Effect.fnUntraced(function* (
       const ended = yield* Effect.promise(() => subscription.value.closed)
       if (ended === "local") return
       waitMs = 1000
-      // What changed while nobody listened is not told again.
+      // Changes while nobody listened are not reported again.
       yield* missed()
     }
     yield* Effect.sleep(waitMs)
@@ -114,7 +116,7 @@ const keepListening = Effect.fnUntraced(function* (
   }
 })
 
-/** HTTP sessions are ended by asking; the rest by leaving. Neither may hold up our own end. */
+/** HTTP sessions are ended by a request; the others by disconnecting. Neither may delay our own end. */
 const endClient = (client: Client, way: Way) =>
   Effect.promise(async () => {
     if (way instanceof StreamableHTTPClientTransport && way.sessionId !== undefined)
@@ -160,7 +162,7 @@ const listTools = (request: SessionRequest, client: Client, config: MCPServerCon
     return { tools, dropped: [...lost, ...dropped] }
   })
 
-/** A person's consent, where the server wants it and somebody waits for the answer. */
+/** Gets a person's consent, if the server requires it and somebody waits for the answer. */
 const consent = (way: Way, authorization: MCPAuthorization | undefined, fault: Fault) =>
   Effect.gen(function* () {
     if (authorization?.callback === undefined || !(fault.cause instanceof UnauthorizedError))
@@ -188,7 +190,10 @@ const connect = (
     },
   })
 
-/** Old servers leave out what the SDK's schemas insist on (S4-66), and new ones say what it does not know: put right before it looks. */
+/**
+ * Repairs messages before the SDK reads them: old servers leave out what its schemas require (S4-66), and new ones send
+ * what it does not know.
+ */
 const forgive = (message: JSONRPCMessage) => {
   const result = "result" in message ? (message.result as Record<string, unknown> | undefined) : undefined
   if (result?.["resultType"] === "task") {
@@ -210,7 +215,7 @@ const aboutOf = (message: JSONRPCMessage): string | undefined => {
 
 const diedOfProbe = (fault: Fault) => fault.kind === "lost" && /closed during the server\/discover/.test(fault.message)
 
-/** Connects; a second time for a server that a probe has killed, or that had to ask a person first. */
+/** Connects; a second time if the probe killed the server, or if a person had to be asked first. */
 const handshake = Effect.fnUntraced(function* (
   options: SessionOptions,
   sort: (error: unknown) => Fault,
@@ -249,7 +254,7 @@ export const openSession = Effect.fnUntraced(function* (
   const context = yield* Effect.context<never>()
   const lost = yield* Deferred.make<Fault>()
   const toolsChanged = yield* Queue.sliding<void>(1)
-  /** An error quotes what the server said. */
+  /** An error quotes the server, so it is redacted. */
   const sort = (error: unknown) => faultOf(ports.redactor?.error(error) ?? error)
   const lose = (error: unknown) => {
     Deferred.doneUnsafe(lost, Effect.succeed(sort(error)))
@@ -260,7 +265,7 @@ export const openSession = Effect.fnUntraced(function* (
     answerWith(client, config.name, ports, lines, context)
     listenWith(client, config, ports, lines, toolsChanged, context)
   })
-  // Runs before the client is ended, so that our own end is not taken for a loss.
+  // Runs before the client is ended, so that our own end does not count as a loss.
   yield* Effect.addFinalizer(() =>
     Effect.sync(() => {
       ending = true
@@ -272,7 +277,7 @@ export const openSession = Effect.fnUntraced(function* (
       if (!ending) lose(new Error("The connection closed"))
     },
     onerror: (error: Error) => {
-      // An event stream that broke would be opened again, but what was asked on the old one is never answered.
+      // The SDK would reopen a broken event stream, but requests on the old one are never answered.
       if (error instanceof SseError || /Maximum reconnection attempts/.test(error.message)) lose(error)
     },
   })
@@ -283,7 +288,7 @@ export const openSession = Effect.fnUntraced(function* (
       catch: sort,
     })
   const authorization = ports.authorize(config)
-  // What was answered 401 or 403 was not acted upon, so it may be asked again with the new token.
+  // A request answered with 401 or 403 had no effect, so it may be repeated with the new token.
   const request: SessionRequest = (run, more) =>
     Effect.catchIf(
       once(run, more),

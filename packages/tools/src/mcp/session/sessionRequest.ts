@@ -1,4 +1,4 @@
-/** How anything is asked of a session: with its time limit, interruptible, its failures sorted. */
+/** How a session is asked anything: with a time limit, interruptible, with sorted failures. */
 // edge: the SDK's client is promises
 import type { Client, RequestOptions, StandardSchemaV1 } from "@modelcontextprotocol/client"
 import type { Effect } from "effect"
@@ -9,7 +9,7 @@ export type SessionRequest = <A>(
   options?: RequestOptions,
 ) => Effect.Effect<A, Fault>
 
-/** The result as it came: what the SDK's schemas would strip or reorder, a signature or a comparison would miss. */
+/** The result unchanged: the SDK's schemas would strip or reorder it, which breaks signatures and comparisons. */
 export const anySchema: StandardSchemaV1<unknown, unknown> = {
   "~standard": { version: 1, vendor: "stoa", validate: (value) => ({ value }) },
 }

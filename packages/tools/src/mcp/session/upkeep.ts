@@ -1,6 +1,6 @@
 /**
- * Keeps a connection alive: notices that it is lost, tells, and finds it again with growing patience; follows the
- * server's word that its tools have changed. What it holds is what MCPClient shows and calls.
+ * Keeps a connection alive: notices a loss, reports it, and reconnects with growing pauses; follows the server's
+ * notices that its tools have changed. MCPClient shows and calls what it holds.
  */
 import type { MCPServer } from "@stoa/contract"
 import { Deferred, Effect, Equal, Queue, Random } from "effect"
@@ -21,7 +21,7 @@ export interface Link {
   breaker: Breaker
   /** Why it is not connected, in words. */
   why: string
-  /** Resolves when the server is there again. */
+  /** Resolves when the server is back. */
   back: Deferred.Deferred<void>
 }
 
@@ -36,7 +36,7 @@ export const serverOf = ({ opening: { config }, status, tools, version }: Link):
   status,
 })
 
-/** How long to wait before the next try; a server that failed often, or for a reason that stays, gets the cool-down. */
+/** How long to wait before the next attempt; after many failures, or one that will not go away, it is the cool-down. */
 const patience = (settings: MCPSettings, failures: number, final: boolean): number =>
   final || failures >= settings.breaker.failures
     ? settings.breaker.coolDownMs
@@ -52,7 +52,7 @@ const adopt = (kept: Link, opened: OpenConnection) => {
   Deferred.doneUnsafe(kept.back, Effect.void)
 }
 
-/** Only another list is news: a server may say that it changed when it did not. */
+/** Only a different list is reported: a server may announce a change when there is none. */
 const follow = Effect.fnUntraced(function* (kept: Link, tools: ReadonlyArray<MCPTool>) {
   const before = [...kept.tools.values()].map((tool) => tool.raw)
   kept.tools = new Map(tools.map((tool) => [tool.name, tool]))
@@ -63,7 +63,7 @@ const follow = Effect.fnUntraced(function* (kept: Link, tools: ReadonlyArray<MCP
 const refresh = Effect.fnUntraced(function* (kept: Link, { session }: OpenConnection) {
   for (;;) {
     yield* Queue.take(session.toolsChanged)
-    // A list that cannot be read leaves the last one standing; if the server is gone, that shows elsewhere.
+    // If a list cannot be read, the last one stays; if the server is gone, that is noticed elsewhere.
     const listed = yield* Effect.option(session.listTools)
     if (listed._tag === "Some" && kept.opened?.session === session) {
       kept.dropped = listed.value.dropped
@@ -79,12 +79,12 @@ const findAgain = Effect.fnUntraced(function* (kept: Link) {
     if (found._tag === "Success") return found.success
     kept.why = found.failure.message
     const waitMs = patience(settings, failures, isFinal(found.failure))
-    // Servers that fell together should not be knocked at together.
+    // With jitter: servers that failed together should not all be retried at the same moment.
     yield* Effect.sleep(waitMs * (0.75 + 0.5 * (yield* Random.next)))
   }
 })
 
-/** At once, so that whoever noticed the loss can wait for the return. */
+/** Synchronous, so that the request that noticed the loss can wait for the return. */
 export const lose = (kept: Link, opened: OpenConnection, fault: Fault) => {
   if (kept.opened === opened) {
     kept.opened = undefined

@@ -1,6 +1,6 @@
 /**
- * The resources we want to hear about, on one connection. The old era is told of each; the new one gets one stream for all
- * of them, opened anew for another set before the last one is closed, so that nothing falls between.
+ * The resources we watch on one connection. An old-era server gets a subscription for each; a new-era one gets one
+ * stream for all, and for another set a new stream is opened before the old one is closed, so that nothing is missed.
  */
 // edge: the SDK's subscriptions are promises
 import type { Client } from "@modelcontextprotocol/client"
@@ -52,7 +52,7 @@ export const makeWatching = (client: Client, request: SessionRequest, scope: Sco
     const kept: Array<string> = []
     for (const uri of uris) {
       if (watched.includes(uri)) kept.push(uri)
-      // One that is refused takes none of the others with it.
+      // A refused subscription does not affect the others.
       else if (yield* Effect.isSuccess(request((it, options) => it.subscribeResource({ uri }, options)))) kept.push(uri)
     }
     for (const uri of watched)
@@ -60,7 +60,7 @@ export const makeWatching = (client: Client, request: SessionRequest, scope: Sco
     return kept
   })
 
-  /** From now on these and no others; says which of them the server will tell about. */
+  /** From now on exactly these; returns those that the server will report. */
   return (uris: Uris): Effect.Effect<Uris, Fault> =>
     one.withPermit(
       Effect.suspend(() => {

@@ -1,6 +1,6 @@
 /**
- * An answer that was read to its end, within the limit, before it was handed on: what most are. It needs no streams, which
- * cost more than all else about a small answer.
+ * An answer that was read completely, within the limit, before it was passed on, as most are. It needs no streams,
+ * which would cost more than everything else about a small answer.
  */
 // edge: fetch speaks promises
 export class WholeResponse extends Response {

@@ -1,9 +1,9 @@
-/** A fetch whose answers have a size. An event stream may live on; it is each of its events that has one. */
+/** A fetch with a size limit for answers. An event stream may be endless; its limit applies to each event. */
 // edge: fetch and web streams
 import type { FetchLike } from "@modelcontextprotocol/client"
 import { WholeResponse } from "./WholeResponse.ts"
 
-/** One message or answer beyond this ends the connection: nothing a model could read is as large. */
+/** A larger message or answer ends the connection: nothing a model could read is that large. */
 export const maxMessageBytes = 10 * 1024 * 1024
 
 const lineFeed = 10
@@ -36,11 +36,11 @@ export const boundedFetch =
   async (url, init) => {
     const response = await base(url, init)
     if (response instanceof WholeResponse) return response
-    // Redirects and errors of the platform's own cannot be rebuilt, and 204 and 205 may have no body.
+    // Redirects and errors of the platform cannot be rebuilt, and 204 and 205 may have no body.
     if (response.body === null || response.status < 200 || response.type === "opaqueredirect") return response
     const perEvent = response.headers.get("content-type")?.includes("text/event-stream") ?? false
     const copy = new Response(response.body.pipeThrough(bounded(most, perEvent)), response)
-    // A rebuilt response forgets where it came from, and the SDK judges redirects by it.
+    // A rebuilt response loses its URL, which the SDK needs to judge redirects.
     Object.defineProperty(copy, "url", { value: response.url })
     return copy
   }

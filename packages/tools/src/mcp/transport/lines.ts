@@ -1,25 +1,26 @@
 /**
- * Whose request a message of the server belongs to, when many share a connection. Over HTTP it came on that request's own
- * stream, which `taggedFetch` has marked; elsewhere nothing says so, and only a request that is alone can be meant. One
- * whose question is open waits itself: it asks nothing else. Where this was not enough once, calls take turns from then on.
+ * Which request a server's message belongs to, when many share a connection. Over HTTP it came on that request's own
+ * stream, which `taggedFetch` has marked; elsewhere nothing says so, and it is clear only if one request is under way.
+ * A request whose question is open is waiting itself and asks nothing else. If this was ambiguous once, calls take
+ * turns from then on.
  */
 import { Semaphore } from "effect"
 import type { MCPLine } from "../client/MCPExchange.ts"
 
 export const lineKey = "stoa/line"
-/** Where the task stands in a result that became one: the SDK knows no such result. */
+/** The key of the task in a result that became one: the SDK has no such result. */
 export const taskKey = "stoa/task"
 
 type Tagged = { readonly _meta?: Readonly<Record<string, unknown>> | undefined } | undefined
 
-/** After so many calls without a word beside them, none is expected. */
+/** After this many calls without a message outside their streams, none is expected. */
 const firstCalls = 200
 
 export class Lines {
   readonly #open = new Map<string, MCPLine>()
   readonly #asking = new Set<string>()
   readonly turn = Semaphore.makeUnsafe(1)
-  /** A question came that could have been of several. */
+  /** A question arrived that could belong to several requests. */
   takesTurns = false
   #lingering = firstCalls
   #made = 0
@@ -38,11 +39,11 @@ export class Lines {
     else this.#asking.delete(token)
   }
 
-  /** Something was said on no request's stream. */
+  /** A message arrived on no request's stream. */
   heardBeside(params: unknown): void {
     if ((params as Tagged)?._meta?.[lineKey] === undefined) this.#lingering = Infinity
   }
-  /** Whether what is said beside a request may still be on its way when the answer is there. */
+  /** Whether messages outside a request's stream may still arrive after its answer. */
   lingers(): boolean {
     return this.#lingering-- > 0
   }
@@ -59,7 +60,7 @@ export class Lines {
   }
 }
 
-/** The parameters as the server gave them. */
+/** The parameters without our mark. */
 export const untagged = (params: unknown): Readonly<Record<string, unknown>> => {
   const { _meta, ...rest } = (params ?? {}) as Readonly<Record<string, unknown>>
   const { [lineKey]: _, ...meta } = (_meta ?? {}) as Readonly<Record<string, unknown>>

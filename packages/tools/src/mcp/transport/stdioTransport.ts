@@ -1,6 +1,6 @@
 /**
- * The SDK's stdio transport, replaced for three reasons: it passes on part of our environment, it ends only the process
- * and not what that started, and it probes a server's era on a second process, where one will do.
+ * Replaces the SDK's stdio transport for three reasons: it passes on part of our environment, it ends only the process
+ * and not its children, and it probes a server's era on a second process, where one is enough.
  */
 // edge: the SDK's transports are promises and callbacks
 import { type JSONRPCMessage, ReadBuffer, serializeMessage, type Transport } from "@modelcontextprotocol/client"
@@ -10,7 +10,7 @@ export class StdioTransport implements Transport {
   onclose?: () => void
   onerror?: (error: Error) => void
   onmessage?: (message: JSONRPCMessage) => void
-  /** With `pid` the mark by which the SDK knows a pipe, on which silence means an old server and not an outage. */
+  /** With `pid` it marks a pipe for the SDK: on a pipe silence means an old server and not an outage. */
   readonly stderr = null
   #program: Program | undefined
   #closed = false
@@ -47,7 +47,7 @@ export class StdioTransport implements Transport {
     try {
       this.#buffer.append(chunk)
     } catch (error) {
-      // A message beyond the limit: what follows cannot be told from its rest, so the connection ends.
+      // A message beyond the limit: the rest of it cannot be told from the next message, so the connection ends.
       this.onerror?.(error as Error)
       void this.close()
       return
@@ -57,7 +57,9 @@ export class StdioTransport implements Transport {
     this.#delivered = this.#deliver()
   }
 
-  /** One message a turn: the SDK looks at a notification a turn late, and an answer at its heels would overtake it. */
+  /**
+   * One message per turn: the SDK handles a notification a turn late, so an answer right after it would overtake it.
+   */
   async #deliver(): Promise<void> {
     for (;;) {
       try {

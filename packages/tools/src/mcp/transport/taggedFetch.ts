@@ -1,12 +1,12 @@
 /**
- * A fetch that marks what a server says of its own accord with the request on whose stream it says it: the SDK hands on
- * messages without telling where they came in.
+ * A fetch that marks a server's own messages with the request on whose stream they arrive: the SDK passes messages on
+ * without saying where they came from.
  */
 // edge: fetch and web streams
 import type { FetchLike } from "@modelcontextprotocol/client"
 import { lineKey } from "./lines.ts"
 
-/** Streams that broke off and may be taken up again: by their last event. */
+/** Broken streams that may be resumed, by their last event. */
 const mostBroken = 1000
 
 interface Spoken {
@@ -32,7 +32,7 @@ const marked = (event: string, token: string): string => {
     const others = lines.filter((line) => !line.startsWith("data:"))
     return [...others, `data: ${JSON.stringify({ ...spoken, params })}`].join("\n")
   } catch {
-    // Whoever reads it next says what is wrong with it.
+    // The next reader of it reports what is wrong.
     return event
   }
 }

@@ -1,6 +1,6 @@
 /**
- * `x-mcp-header` in an input schema asks us to repeat an argument as an HTTP header (2026-07-28). A tool whose wish
- * cannot be granted must not be offered: a client that guessed would send headers a server never asked for.
+ * `x-mcp-header` in an input schema asks us to repeat an argument as an HTTP header (2026-07-28). A tool with an
+ * invalid one must not be offered: a client that guessed would send headers the server never asked for.
  */
 const key = "x-mcp-header"
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
@@ -9,10 +9,10 @@ const types: ReadonlyArray<unknown> = ["string", "integer", "boolean"]
 type Node = Readonly<Record<string, unknown>>
 const isNode = (value: unknown): value is Node => typeof value === "object" && value !== null
 
-/** Says what is wrong with the headers a schema asks for; undefined when nothing is. */
+/** What is wrong with the headers a schema asks for; undefined if nothing is. */
 export const headerFaultOf = (schema: unknown): string | undefined => {
   const seen = new Set<string>()
-  // Depth and size are bounded because the schema is a stranger's; what lies deeper is judged as out of reach.
+  // Depth and size are limited because the schema is foreign; anything deeper counts as unreachable.
   let left = 5000
   const judge = (node: Node, path: ReadonlyArray<string>, reachable: boolean): string | undefined => {
     const name = node[key]
@@ -27,7 +27,7 @@ export const headerFaultOf = (schema: unknown): string | undefined => {
   }
   const visit = (value: unknown, path: ReadonlyArray<string>, reachable: boolean): string | undefined => {
     if (!isNode(value) || path.length > 64 || left-- < 0) return undefined
-    // A property of a tool may be called `x-mcp-header` itself; only a schema's keyword counts, never a name.
+    // A property may itself be named `x-mcp-header`; only the keyword of a schema counts.
     const own = Object.hasOwn(value, key) ? judge(value, path, reachable) : undefined
     if (own !== undefined) return own
     for (const [keyword, inner] of Object.entries(value)) {

@@ -1,4 +1,6 @@
-/** The way to a server by its configuration. SSE and WebSocket are there for servers that know nothing newer. */
+/**
+ * The transport to a server, by its configuration. SSE and WebSocket are for servers that support nothing newer (X-41).
+ */
 import {
   type OAuthClientProvider,
   SSEClientTransport,

@@ -1,4 +1,4 @@
-/** MCP over a WebSocket: no standard, but seed 004 asks for it (S4-72). One message a frame, subprotocol `mcp`. */
+/** MCP over a WebSocket: not a standard, but seed 004 has it (S4-72). One message per frame, subprotocol `mcp`. */
 // edge: the SDK's transports are promises and callbacks, the platform's WebSocket is events
 import { deserializeMessage, type JSONRPCMessage, type Transport } from "@modelcontextprotocol/client"
 
@@ -6,7 +6,7 @@ export class WebSocketTransport implements Transport {
   onclose?: () => void
   onerror?: (error: Error) => void
   onmessage?: (message: JSONRPCMessage) => void
-  /** The marks of a pipe (see StdioTransport): these servers are old, and an old one may meet a probe with silence. */
+  /** The marks of a pipe (see StdioTransport): these servers are old, and may leave a probe unanswered. */
   readonly stderr = null
   readonly pid = null
   #socket: WebSocket | undefined
@@ -22,7 +22,7 @@ export class WebSocketTransport implements Transport {
   }
 
   start(): Promise<void> {
-    // Node's WebSocket takes headers, the browser's does not; the standard types know only the latter.
+    // Node's WebSocket accepts headers, the browser's does not; the standard types have only the latter.
     const options = { protocols: ["mcp"], headers: this.#headers } as unknown as Array<string>
     const socket = new WebSocket(this.#url, options)
     this.#socket = socket

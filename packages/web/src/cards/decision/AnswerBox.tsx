@@ -1,4 +1,4 @@
-/** A question that wants a value: a form from its schema, or an address a person opens elsewhere. */
+/** A question that needs a value: a form from its schema, or an address a person opens elsewhere. */
 import type { NewAnswer } from "@stoa/contract"
 import { useState } from "react"
 import type { Decision, Json } from "../../feed/types.ts"
@@ -56,7 +56,7 @@ export const FormBox = ({ armed, busy, decision, decline, faults: told, send }: 
   )
 }
 
-/** Never opened by itself and never asked for by the page: the person reads where it leads, and presses. */
+/** Never opened or fetched by the page itself: the person reads where it leads, and presses. */
 export const AddressBox = ({ armed, busy, decision, decline, send }: AnswerBoxProps) => {
   const url = decision.url ?? ""
   const host = hostOf(url)

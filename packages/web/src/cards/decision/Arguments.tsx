@@ -6,7 +6,7 @@ import type { Decision, Json } from "../../feed/types.ts"
 import { argumentsOf, cut, namesIn, textOf } from "./decision.logic.ts"
 import { words } from "./words/en.ts"
 
-/** What is to be approved is shown whole; what is over begins with its first lines. */
+/** An open approval shows the whole value; a closed one starts with its first lines. */
 const Value = ({ isWhole, value }: { readonly value: Json; readonly isWhole: boolean }) => {
   const [all, show] = useState(false)
   const items = namesIn(value)

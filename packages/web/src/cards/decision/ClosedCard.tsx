@@ -1,4 +1,4 @@
-/** A decision that is over: one line where it stands among others, and it opens. */
+/** A closed decision: one line in a list, which can be opened. */
 import { visibleLines } from "@stoa/contract"
 import type { Decision } from "../../feed/types.ts"
 import { Diff } from "../../parts/text/Diff.tsx"

@@ -1,4 +1,4 @@
-/** Beside a call: how its question was answered, read when somebody looks. */
+/** Beside a call: how its question was answered, loaded on demand. */
 import { useQuery } from "@tanstack/react-query"
 import { keys } from "../../feed/cache.ts"
 import { house } from "../../feed/house.ts"

@@ -22,9 +22,9 @@ export interface DecisionCardProps {
   readonly nameOf: (id: string) => string
   readonly answer: SendAnswer
   readonly byLink?: boolean
-  /** Shown whole, with where it was asked; otherwise it stands in the place where it was asked. */
+  /** Where it was asked, if the card is shown elsewhere than there. */
   readonly where?: ReactNode
-  /** The way to the rules behind it. */
+  /** The link to the rules behind it. */
   readonly why?: ReactNode
   readonly startsOpen?: boolean
   readonly onAnswered?: () => void
@@ -46,7 +46,7 @@ const Question = ({ decision, id }: { readonly decision: Decision; readonly id: 
   )
 }
 
-/** Who has said yes, where several must. */
+/** Who has approved, if several must. */
 const Halves = ({ decision, nameOf }: Pick<DecisionCardProps, "decision" | "nameOf">) =>
   decision.approvals.length === 0 ? null : (
     <div className="line wrap small">
@@ -103,7 +103,7 @@ export const DecisionCard = (props: DecisionCardProps) => {
     if (event.key === "Escape" && mode !== "look") return back()
     if (!settings.get().letters || mode !== "look" || decision.kind !== "approval") return
     const key = event.key.toLowerCase()
-    // Critical is approved by no key.
+    // No key approves a critical call.
     if (key === "a" && !isCritical(decision)) approve()
     else if (key === "e") set("edit")
     else if (key === "d") set("deny")
@@ -193,6 +193,6 @@ export const DecisionCard = (props: DecisionCardProps) => {
   )
 }
 
-/** For places that show a line of it: what is asked, in a few words. */
+/** The question in a few words, for lists. */
 export const decisionGist = (decision: Decision): string =>
   decision.kind === "approval" ? (decision.call?.tool ?? "") : visibleLines(decision.question).join(" ")

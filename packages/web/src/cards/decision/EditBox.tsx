@@ -1,4 +1,4 @@
-/** The input of a call, changed by a person: form, JSON and changes are three views of one value. */
+/** The input of a call, edited by a person: form, JSON and changes are three views of one value. */
 import type { NewAnswer } from "@stoa/contract"
 import { useState } from "react"
 import type { Decision, Json } from "../../feed/types.ts"

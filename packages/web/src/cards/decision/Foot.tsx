@@ -30,7 +30,7 @@ const who = (props: FootProps): string => {
 
 const minute = 60_000
 
-/** In seconds only in the last minute: a clock that ticks all day is noise. */
+/** Counts seconds only in the last minute: a clock that ticks all day is noise. */
 const Deadline = ({ at }: { readonly at: string }) => {
   const coarse = useNow(10_000)
   return millisUntil(at, coarse) > minute + 10_000 ? (

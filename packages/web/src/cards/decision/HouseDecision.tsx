@@ -1,4 +1,6 @@
-/** A decision's card for whoever is signed in: its answer goes to the house, and every other copy of it hears. */
+/**
+ * A decision's card for a signed-in user: its answer goes to the house, and every other copy of the card is updated.
+ */
 import type { NewAnswer } from "@stoa/contract"
 import type { ReactNode } from "react"
 import { noteDecision, readDecision } from "../../feed/apply.ts"
@@ -19,7 +21,7 @@ const answerOf = (id: string) => async (given: NewAnswer) => {
   try {
     noteDecision(await house.decisions.answer(id, given))
   } catch (error) {
-    // Somebody was first: the card shows who.
+    // Somebody else was first: the card shows who.
     if (isRefusal(error, 409)) await readDecision(id)
     throw error
   }

@@ -7,7 +7,7 @@ export interface NoteFieldProps {
   readonly decision: Decision
   readonly note: string
   readonly write: (note: string) => void
-  /** Whoever pressed Deny writes next, or presses Enter. */
+  /** After pressing Deny, the user types next, or presses Enter. */
   readonly first?: boolean
 }
 
@@ -24,5 +24,5 @@ export const NoteField = ({ decision, first = false, note, write }: NoteFieldPro
   />
 )
 
-/** Only what was said is sent. */
+/** An empty note is not sent. */
 export const noted = (note: string) => (note.trim() === "" ? {} : { note: note.trim() })

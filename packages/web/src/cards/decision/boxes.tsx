@@ -1,4 +1,4 @@
-/** What opens inside a card: the note of a no, the reach of a yes, the second look at what is critical. */
+/** What opens inside a card: the note of a denial, the reach of an approval, the confirmation of a critical call. */
 import type { NewAnswer } from "@stoa/contract"
 import { useState } from "react"
 import type { Decision } from "../../feed/types.ts"

@@ -1,12 +1,12 @@
-/** What a decision is to the one who looks at it, and what may be done with it. */
+/** What a decision means to its viewer, and what the viewer may do with it. */
 import type { Decision, Json } from "../../feed/types.ts"
 import { isFields } from "../../parts/form/json.logic.ts"
 
 export type Stand =
   | "mine"
-  /** Somebody else's to give. */
+  /** For somebody else to answer. */
   | "foreign"
-  /** I have approved; another one must. */
+  /** I have approved; another person must, too. */
   | "halfway"
   | "closed"
 
@@ -18,7 +18,7 @@ export const standOf = (decision: Decision, me: string): Stand => {
 
 export const isCritical = (decision: Decision): boolean => decision.call?.riskLevel === "critical"
 
-/** What needs two people, or came by a link, is approved call by call. */
+/** A decision that needs two people, or came by a link, is approved only for this call. */
 export const mayReach = (decision: Decision, byLink: boolean): boolean =>
   decision.kind === "approval" && decision.people === 1 && !byLink
 
@@ -27,7 +27,7 @@ export interface Argument {
   readonly value: Json
 }
 
-/** Every argument, in the order of the schema; what the schema does not know comes last. */
+/** Every argument, in the order of the schema; those not in the schema come last. */
 export const argumentsOf = (decision: Decision): ReadonlyArray<Argument> => {
   const input = decision.call?.input
   if (!isFields(input)) return input === undefined || input === null ? [] : [{ name: "input", value: input }]
@@ -40,7 +40,7 @@ export const argumentsOf = (decision: Decision): ReadonlyArray<Argument> => {
   return names.map((name) => ({ name, value: input[name]! }))
 }
 
-/** What could be taken for something other than the text it is. */
+/** Text that could be mistaken for another value. */
 const isAmbiguous = (text: string): boolean => {
   if (text === "" || text !== text.trim()) return true
   try {
@@ -51,7 +51,7 @@ const isAmbiguous = (text: string): boolean => {
   }
 }
 
-/** No two values look the same: a text is shown as it is, unless it reads like another value. */
+/** No two values look the same: a text is shown unquoted, unless it reads like another value. */
 export const textOf = (value: Json): string => {
   if (typeof value === "string") return isAmbiguous(value) ? JSON.stringify(value) : value
   return JSON.stringify(value, null, typeof value === "object" ? 2 : 0)
@@ -59,7 +59,7 @@ export const textOf = (value: Json): string => {
 
 const mostNames = 20
 
-/** A short list of short texts, each to be drawn in a frame of its own: so no two lists look the same either. */
+/** A short list of short texts, each drawn in its own frame, so that no two lists look the same either. */
 export const namesIn = (value: Json): ReadonlyArray<string> | undefined => {
   if (!Array.isArray(value) || value.length === 0 || value.length > mostNames) return undefined
   const plain = value.filter(
@@ -69,7 +69,7 @@ export const namesIn = (value: Json): ReadonlyArray<string> | undefined => {
   return plain.length === value.length ? plain : undefined
 }
 
-/** What is shown at first, and how much is not. */
+/** The part that is shown at first, and how much is left. */
 export const cut = (
   text: string,
   lines = 6,
@@ -94,7 +94,7 @@ export const changesIn = (before: Json | undefined, after: Json | undefined) => 
     }))
 }
 
-/** The host of an address a person is asked to open; only addresses of the web are ever offered. */
+/** The host of an address a person is asked to open; only web addresses are offered. */
 export const hostOf = (url: string): string | undefined => {
   try {
     const { host, protocol } = new URL(url)

@@ -1,4 +1,4 @@
-/** Answering: waits for the house, and tells when somebody was first. */
+/** Sends an answer, waits for the house, and reports if somebody else was first. */
 import { StoaError } from "@stoa/sdk"
 import type { NewAnswer } from "@stoa/contract"
 import { useEffect, useState } from "react"
@@ -8,7 +8,7 @@ import type { Fault } from "../../parts/form/form.logic.ts"
 export interface Answering {
   readonly busy: boolean
   readonly error: unknown
-  /** The house's word on what does not fit, at its field. */
+  /** The house's errors, at their fields. */
   readonly faults: ReadonlyArray<Fault>
   readonly wasLate: boolean
   readonly send: (answer: NewAnswer) => void
@@ -40,7 +40,7 @@ export const useAnswer = (send: SendAnswer, onAnswered: () => void): Answering =
   return { busy, error, faults, wasLate, send: (answer) => void (busy ? undefined : give(answer)) }
 }
 
-/** Against slips: what has just appeared, or become another, takes no press for a moment. */
+/** Against slips: a card that has just appeared or changed ignores presses for a moment. */
 export const useArmed = (of: string): boolean => {
   const [armed, arm] = useState("")
   useEffect(() => later(500, () => arm(of)), [of])

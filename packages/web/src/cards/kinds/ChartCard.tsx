@@ -1,4 +1,4 @@
-/** A line over time or steps: a canvas, so a table stands behind it. */
+/** A line over time or steps: it is a canvas, so there is a table behind it. */
 import "uplot/dist/uPlot.min.css"
 import { useEffect, useRef } from "react"
 import uPlot from "uplot"

@@ -1,4 +1,4 @@
-/** A result as a card of its own. It gets the call and never fetches. */
+/** A result as a special card. It gets the call and never fetches. */
 import { lazy, Suspense } from "react"
 import type { Json, MessageCall } from "../../feed/types.ts"
 import { Icon } from "../../parts/signs/Icon.tsx"

@@ -1,4 +1,4 @@
-/** Places on a net of degrees, drawn here: no tile is asked for anywhere, so nobody learns what was looked at. */
+/** Places on a grid of degrees, drawn here: no map tiles are fetched, so nobody learns what was viewed. */
 import type { Spot } from "./kinds.logic.ts"
 import { words } from "./words/en.ts"
 

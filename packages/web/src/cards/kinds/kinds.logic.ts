@@ -1,4 +1,4 @@
-/** Which card shows a result: by the tool's own word (`customUI`), then by its name; nothing, where the generic line will do. */
+/** Which card shows a result: by the tool's `customUI`, then by its name; undefined if the generic line is enough. */
 import type { Json, MessageCall } from "../../feed/types.ts"
 import { isFields } from "../../parts/form/json.logic.ts"
 
@@ -8,7 +8,7 @@ export type Fields = Readonly<Record<string, Json>>
 
 const isKind = (word: string): word is CardKind => (cardKinds as ReadonlyArray<string>).includes(word)
 
-/** What a server gave as structure, or the value itself. */
+/** A server's structured content, or the value itself. */
 export const valueOf = (call: MessageCall): Json | undefined => {
   const { output } = call
   if (isFields(output) && "structuredContent" in output) return output["structuredContent"]
@@ -24,7 +24,7 @@ const rowsIn = (value: Json | undefined): ReadonlyArray<Fields> | undefined => {
   return Array.isArray(list) && list.length > 0 && list.every(isFields) ? list : undefined
 }
 
-/** What each must find in a result to be drawn from it. */
+/** What a result must contain for each kind of card. */
 const fits: Readonly<Record<CardKind, (value: Json | undefined) => boolean>> = {
   product: (value) => isFields(value) && typeof value["name"] === "string" && "price" in value,
   weather: (value) => isFields(value) && typeof value["temperature"] === "number",
@@ -101,7 +101,7 @@ export const placesIn = (value: Json | undefined): ReadonlyArray<Spot> => {
   return (list as ReadonlyArray<Json>).flatMap(spot)
 }
 
-/** An image of the house's own, or carried in the result: none is fetched from elsewhere. */
+/** An image stored in the house, or contained in the result: none is fetched from elsewhere. */
 export const imageIn = (value: Json | undefined): { readonly src: string; readonly alt: string } | undefined => {
   if (!isFields(value)) return undefined
   const alt =

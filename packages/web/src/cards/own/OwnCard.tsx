@@ -1,4 +1,4 @@
-/** An owner's own card: a frame without origin, cookie or network, which is told the call and says how high it is. */
+/** An owner's own card: a frame without origin, cookie or network, which gets the call and reports its height. */
 import { useEffect, useMemo, useRef } from "react"
 import type { MessageCall } from "../../feed/types.ts"
 import { mostMessages, saidBy, sentOf } from "./own.logic.ts"
@@ -17,7 +17,7 @@ export const OwnCard = ({ call, name }: { readonly call: MessageCall; readonly n
     let heard = 0
     const onMessage = ({ data, source }: MessageEvent) => {
       const place = frame.current
-      // Whatever another window says is not for this card.
+      // Ignores messages of other windows.
       if (place === null || source !== place.contentWindow || ++heard > mostMessages) return
       const said = saidBy(data)
       if (said?.kind === "ready") place.contentWindow?.postMessage({ call: sent, theme: themeOf(place) }, "*")

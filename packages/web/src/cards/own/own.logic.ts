@@ -1,10 +1,10 @@
-/** What goes to an owner's card, and what is taken from it. Pure. */
+/** Messages to an owner's card, and from it. Pure. */
 import type { MessageCall } from "../../feed/types.ts"
 
 const mostSent = 200_000
 const highest = 600
 const lowest = 24
-/** More than these from one card are not listened to. */
+/** Further messages from one card are ignored. */
 export const mostMessages = 200
 
 /** The card of a call, if the owner has one of that name and there is something to draw. */
@@ -15,7 +15,7 @@ export const ownCardOf = (call: MessageCall, cards: ReadonlyArray<string>): stri
     : undefined
 }
 
-/** The call without its rights and its place: nothing that is too large, and nothing that cannot be copied. */
+/** The call without its rights and its space: nothing too large, and nothing that cannot be cloned. */
 export const sentOf = (call: MessageCall) => {
   const { error, input, output, state, tool } = call
   const sent = { tool, input, ...(output === undefined ? {} : { output }), ...(error === undefined ? {} : { error }) }
@@ -25,7 +25,7 @@ export const sentOf = (call: MessageCall) => {
 
 export type FrameMessage = { readonly kind: "ready" } | { readonly kind: "height"; readonly height: number }
 
-/** Two things are understood; the height is asked for, and capped. */
+/** Two kinds of messages are understood; the height is limited. */
 export const saidBy = (data: unknown): FrameMessage | undefined => {
   if (typeof data !== "object" || data === null) return undefined
   if ("ready" in data && data.ready === true) return { kind: "ready" }

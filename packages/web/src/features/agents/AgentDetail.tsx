@@ -1,4 +1,4 @@
-/** One agent: what it is told, what it has, what it does, and its off switch. */
+/** One agent: its prompt, what it has, what it does, and its off switch. */
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import { type ComponentType, Suspense, useState } from "react"
 import { useLiveRuns, useNames, useStart } from "../../feed/start.ts"
@@ -18,10 +18,10 @@ import { words } from "./words/en.ts"
 type Agent = NonNullable<ReturnType<typeof useAgent>["data"]>
 
 const tabs = ["prompt", "talk", "tools", "memory", "runs", "limits", "tokens"] as const
-/** Whoever does not rule the house sees no tokens of others. */
+/** Only admins see tokens of others. */
 const openTabs = tabs.filter((one) => one !== "tokens")
 
-/** What it does now, and the way there. */
+/** What it does now, with a link. */
 const Now = ({ agent }: { readonly agent: Agent }) => {
   const runs = (useLiveRuns().data ?? []).filter((run) => run.agent === agent.id)
   return runs.slice(0, 3).map((run) => (
@@ -39,7 +39,7 @@ const Now = ({ agent }: { readonly agent: Agent }) => {
 
 export interface AgentDetailProps {
   readonly name: string
-  /** Features are strangers: tokens are those of People. */
+  /** Features do not import each other: tokens come from People. */
   readonly Tokens: ComponentType<{ readonly who: Principal }>
 }
 

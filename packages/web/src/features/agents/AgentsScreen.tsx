@@ -107,7 +107,7 @@ const Paused = ({ agents }: { readonly agents: ReadonlyArray<Principal> }) => {
 
 export const AgentsScreen = ({ Tokens }: Pick<AgentDetailProps, "Tokens">) => {
   const { name } = useParams({ strict: false })
-  // Two routes lead here, and both read it the same way.
+  // Two routes lead here, and both use the same parameter.
   const { open } = useSearch({ strict: false }) as { readonly open?: boolean }
   const { me } = useStart()
   const navigate = useNavigate()
@@ -118,7 +118,7 @@ export const AgentsScreen = ({ Tokens }: Pick<AgentDetailProps, "Tokens">) => {
   const makes = open === true
   const admin = me.roles.includes("admin")
   const aside = makes || name !== undefined
-  // Where there is room for both, the first is shown at once.
+  // If there is room for both, the first one is shown at once.
   const shown = name ?? (isWide() && !makes ? agents[0]?.name : undefined)
   return (
     <>

@@ -1,4 +1,4 @@
-/** How far an agent may go: what is in force, what it spent of it, and changing it and its place in the team. */
+/** The limits of an agent: those in force, what it has spent, and a form to change them and its place in the team. */
 import { type FormEvent, useState } from "react"
 import { house } from "../../feed/house.ts"
 import { useNames, usePeople } from "../../feed/start.ts"

@@ -1,4 +1,4 @@
-/** A new agent: who it is, what it thinks with, what it may use, where it listens, how much it may spend. */
+/** A new agent: its persona, its model, its tools, where it listens, and its budget. */
 import type { ToolsetName } from "@stoa/contract"
 import { useNavigate } from "@tanstack/react-router"
 import { type FormEvent, useState } from "react"
@@ -24,7 +24,7 @@ interface Draft {
   readonly dollars: string
   readonly steps: string
 }
-/** Nobody has chosen a model yet where there is none. */
+/** Undefined until the user has chosen a model. */
 type Typed = Omit<Draft, "model"> & { readonly model: string | undefined }
 
 const empty: Typed = {
@@ -88,7 +88,7 @@ export const NewAgent = () => {
   const { spaces } = useStart()
   const models = useModels()
   const [typed, set] = useState(empty)
-  // Whoever makes an agent mostly wants one that answers: what is ready is chosen until somebody chooses.
+  // Users mostly want an agent that answers: a model that is ready is preselected.
   const draft = { ...typed, model: typed.model ?? models.find(({ ready }) => ready)?.name ?? "" }
   const [fault, fail] = useState<unknown>()
   const [busy, work] = useState(false)

@@ -1,4 +1,4 @@
-/** Who an agent is, in its own words: the same field for a new one and for one that is here. */
+/** The persona of an agent: the same field for a new one and for an existing one. */
 import type { ComponentProps } from "react"
 import { TextField } from "../../parts/form/Field.tsx"
 import { words } from "./words/en.ts"

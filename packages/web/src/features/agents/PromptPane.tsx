@@ -1,4 +1,4 @@
-/** What the model would see now: who it is, and every part by its size. Looking sends nothing. */
+/** What the model would see now: the persona, and every part with its size. Viewing it sends nothing. */
 import { useState } from "react"
 import { house } from "../../feed/house.ts"
 import { cache } from "../../feed/cache.ts"

@@ -1,4 +1,4 @@
-/** A word with an agent where one looks at it: between the two, and kept like any other. */
+/** A chat with an agent on its own screen: in their DM, and stored like any other. */
 import { Link } from "@tanstack/react-router"
 import { type FormEvent, useEffect, useRef, useState } from "react"
 import { CallLines } from "../../cards/CallLines.tsx"
@@ -28,7 +28,7 @@ export const TalkPane = ({ agent }: { readonly agent: Shown }) => {
   const end = useRef<HTMLDivElement>(null)
   const items = data?.items ?? []
   const runs = (useLiveRuns().data ?? []).filter((run) => run.agent === agent.id)
-  // Whoever asked and hears nothing is told how that ended.
+  // If the agent does not answer, shows how its run ended.
   const [last] = useRunsOf(agent.id).data ?? []
   const said = items.at(-1)
   const silent =
@@ -38,7 +38,7 @@ export const TalkPane = ({ agent }: { readonly agent: Shown }) => {
   useEffect(() => {
     end.current?.scrollIntoView({ block: "nearest" })
   }, [items.length, runs.length])
-  // What is read here is read.
+  // Messages shown here count as read.
   useEffect(() => {
     if (pair === undefined || pair.unread === 0 || document.visibilityState !== "visible") return
     void house.spaces.read(pair.id, { seq: pair.lastSeq }).catch(() => undefined)

@@ -1,4 +1,4 @@
-/** Who works for whom, with what lies in each inbox and how many of its runs work at once. */
+/** Who works for whom, with the size of each inbox and how many of its runs work at once. */
 import { Link } from "@tanstack/react-router"
 import { useLiveRuns, usePeople } from "../../feed/start.ts"
 import { Avatar } from "../../parts/signs/Avatar.tsx"

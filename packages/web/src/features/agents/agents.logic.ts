@@ -1,4 +1,4 @@
-/** An agent as a line of the list: what it does, and what it has spent of what it may. */
+/** An agent as a line of the list: what it does, and what it has spent of its budget. */
 import type { Principal, Run } from "../../feed/types.ts"
 
 export type AgentState = "runs" | "waits" | "idle" | "paused" | "program"
@@ -8,7 +8,7 @@ export interface Doing {
   readonly run: Run | undefined
 }
 
-/** What it does now: what works comes before what waits. */
+/** What it does now: a working run comes before a waiting one. */
 export const doingOf = (agent: { readonly id: string }, live: ReadonlyArray<Run>, paused: boolean): Doing => {
   const own = live.filter((run) => run.agent === agent.id)
   const works = own.find(({ state }) => state === "running" || state === "queued")
@@ -25,7 +25,7 @@ export const looks: Readonly<Record<AgentState, { readonly tone: string; readonl
   program: { tone: "", icon: "plug" },
 }
 
-/** How much of a budget is gone, 0 to 1, and whether that is worth a look. */
+/** How much of a budget is spent, 0 to 1, and whether that needs attention. */
 export const shareOf = (
   spent: number,
   most: number | undefined,
@@ -42,12 +42,12 @@ export const fitting = (agents: ReadonlyArray<Principal>, text: string): Readonl
   return agents.filter(({ name, retiredAt }) => retiredAt === null && name.toLowerCase().includes(wanted))
 }
 
-/** The first line that says who it is. */
+/** The first line of the persona. */
 export const gistOfPersona = (persona: string | null): string => (persona ?? "").split("\n")[0]!.slice(0, 160)
 
 const tints = ["speech", "memory", "wait", "tool", "model"] as const
 
-/** Parts of a prompt, with their share of its tokens and a colour that stays by its place. */
+/** Parts of a prompt, with their share of its tokens and a stable colour. */
 export const partsOf = <A extends { readonly tokens: number }>(sections: ReadonlyArray<A>) => {
   const whole = Math.max(
     1,
@@ -56,7 +56,7 @@ export const partsOf = <A extends { readonly tokens: number }>(sections: Readonl
   return sections.map((section, at) => ({ section, share: section.tokens / whole, tint: tints[at % tints.length]! }))
 }
 
-/** What a form has of limits: nothing that was left empty. */
+/** The limits of a form, without empty fields. */
 export const limitsFrom = (dollars: string, steps: string) => ({
   ...(dollars === "" ? {} : { perDay: { cost: Number(dollars) } }),
   ...(steps === "" ? {} : { steps: Number(steps) }),
@@ -73,7 +73,7 @@ interface Limits {
 
 const textOf = (value: number | undefined): string => (value === undefined ? "" : String(value))
 
-/** Limits as a form has them: empty where nobody has said. */
+/** Limits as a form has them: empty if not set. */
 export const limitsDraft = ({ cost, depth, minutes, perDay, steps, width }: Limits) => ({
   dollars: textOf(perDay?.cost),
   runDollars: textOf(cost),
@@ -83,7 +83,7 @@ export const limitsDraft = ({ cost, depth, minutes, perDay, steps, width }: Limi
   width: textOf(width),
 })
 
-/** What the form says, and of what it does not show what there was. */
+/** The form's values, and the previous values of limits it does not show. */
 export const limitsOfDraft = <L extends Limits>(before: L, draft: ReturnType<typeof limitsDraft>) => {
   const { cost: _c, depth: _d, minutes: _m, perDay, steps: _s, width: _w, ...rest } = before
   const named = {
@@ -104,7 +104,7 @@ interface InTree {
   readonly children: ReadonlyArray<string>
 }
 
-/** Those who work for somebody or have somebody work for them, each tree from its top down. */
+/** Agents that have a parent or children, each tree from the top down. */
 export const inTrees = <A extends InTree & { readonly id: string }>(all: ReadonlyArray<A>): ReadonlyArray<A> => {
   const known = new Map(all.map((one) => [one.id, one]))
   const below = (one: A): ReadonlyArray<A> => [

@@ -1,4 +1,4 @@
-/** What an agent has and did: its tools and why, its runs, what it remembers. */
+/** What an agent has and did: its tools and why, its runs, its memory. */
 import { Link } from "@tanstack/react-router"
 import { Icon } from "../../parts/signs/Icon.tsx"
 import { money } from "../../parts/figures/money.logic.ts"

@@ -1,4 +1,4 @@
-/** What is read of agents. The feed says when to read again. */
+/** Queries about agents. The feed says when to read again. */
 import { useQueries, useQuery } from "@tanstack/react-query"
 import { noteSpace } from "../../feed/apply.ts"
 import { cache, keys } from "../../feed/cache.ts"
@@ -11,18 +11,18 @@ const one = (name: string) => ({ queryKey: [...keys.people, "agent", name], quer
 
 export const useAgent = (name: string) => useQuery(one(name))
 
-/** What each has beside its identity; those that cannot be read are left out. */
+/** The profile of each; those that cannot be read are left out. */
 export const useProfiles = (agents: ReadonlyArray<Principal>) =>
   useQueries({
     queries: agents.map(({ name }) => ({ ...one(name), retry: false })),
     combine: (all) => new Map(all.flatMap(({ data }) => (data === undefined ? [] : [[data.id, data] as const]))),
   })
 
-/** Somebody who may not see pauses sees none. */
+/** Users who may not see pauses get none. */
 export const usePauses = () =>
   useQuery({ queryKey: ["pauses"], queryFn: async () => (await house.pauses.list()).items, retry: false }).data ?? []
 
-/** What each has spent today, in dollars. Days are those of UTC, as limits count them. */
+/** What each has spent today, in dollars. Days are in UTC, as limits count them. */
 export const useSpent = (): ReadonlyMap<string, number> => {
   const { data } = useQuery({
     queryKey: [...keys.runLists, "spend"],
@@ -78,7 +78,7 @@ export const useMemoryOf = (id: string) =>
     queryFn: async () => (await house.memory.list({ owner: id, limit: 50 })).items,
   })
 
-/** What was said between two, kept and followed as in its own screen. */
+/** The messages of a DM, loaded and followed as on its own screen. */
 export const useTalk = (space: Space | undefined) =>
   useQuery({
     queryKey: keys.messages(space?.id ?? ""),
@@ -98,7 +98,7 @@ export const openPair = async (
   return made
 }
 
-/** Parents before those who work for them. */
+/** Parents before their children. */
 export const useTree = () =>
   useQuery({ queryKey: [...keys.people, "tree"], queryFn: async () => (await house.agents.tree()).items, retry: false })
 

@@ -1,4 +1,4 @@
-/** Whether the program has come: what was seen of it, or what was seen instead. */
+/** Whether the program has connected: what was seen of it, or what was seen instead. */
 import { Link } from "@tanstack/react-router"
 import { useEffect, useState } from "react"
 import { later } from "../../feed/clock.ts"
@@ -9,7 +9,7 @@ import { Icon } from "../../parts/signs/Icon.tsx"
 import { ClockTime } from "../../parts/figures/Time.tsx"
 import { words } from "./words/en.ts"
 
-/** After so much silence it is said what was seen. */
+/** After this much silence the screen says what was seen. */
 const patience = 8000
 
 export interface Expected {

@@ -1,4 +1,4 @@
-/** The programs that can come on the left; for the chosen one, the one line to paste. */
+/** The known programs on the left; for the chosen one, the one line to paste. */
 import "../../parts/panes/Pick.css"
 import { connectableClients, type ConnectableName } from "@stoa/sdk"
 import { Link, useParams } from "@tanstack/react-router"
@@ -13,7 +13,7 @@ import { words } from "./words/en.ts"
 
 const names = Object.keys(connectableClients) as ReadonlyArray<ConnectableName>
 
-/** Programs write their own names as they like. */
+/** Programs spell their own names differently. */
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[^a-z]/g, "")
 
 export const ConnectScreen = () => {

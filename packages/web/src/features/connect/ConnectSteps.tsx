@@ -1,4 +1,4 @@
-/** Who comes, the line, and the moment the program arrives. The token is made when the line is copied, not before. */
+/** The agent, the line, and the moment the program connects. The token is made when the line is copied, not before. */
 import "./Connect.css"
 import { connectableClients, type ConnectableName, type ConnectionLine, StoaError } from "@stoa/sdk"
 import { useMutation } from "@tanstack/react-query"
@@ -18,22 +18,22 @@ interface Made extends Expected {
   readonly expiresAt: string | null
 }
 
-/** The agent of this name, made where there is none, and a token for it alone. */
+/** The agent of this name, created if there is none, and a token only for it. */
 const make = async (client: ConnectableName, name: string): Promise<Made> => {
   const agent = await house.principals.get(name).catch((cause: unknown) => {
     if (cause instanceof StoaError && cause.status === 404) return house.principals.add({ kind: "agent", name })
     throw cause
   })
   const at = now()
-  // It ends with this sign-in at the latest: what is made of a token does not outlive it.
+  // It expires with this sign-in at the latest: a token made with another token does not outlive it.
   const { expiresAt, token } = await house.tokens.add({ principal: agent.id, label: `connect ${client}` })
   const line = connectableClients[client].line({ url: location.origin, token })
-  // Where the browser lets nobody write there, the line is on the screen.
+  // If the browser does not allow writing to the clipboard, the line is on the screen.
   await navigator.clipboard.writeText(line.text).catch(() => undefined)
   return { agent, line, at, expiresAt }
 }
 
-/** As it will be, before there is a token. */
+/** The line as it will be, before there is a token. */
 const shape = (client: ConnectableName): ConnectionLine =>
   connectableClients[client].line({ url: location.origin, token: "stoa_…" })
 

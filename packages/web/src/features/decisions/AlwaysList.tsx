@@ -45,7 +45,7 @@ const One = ({ approval, fail }: { readonly approval: Approval; readonly fail: (
   )
 }
 
-/** Standing approvals: who may do what without being asked, and the way to take it back. */
+/** Standing approvals: who may do what without being asked, and how to revoke it. */
 export const AlwaysList = () => {
   const [fault, fail] = useState<unknown>()
   const { data, error, isPending, refetch } = useQuery({

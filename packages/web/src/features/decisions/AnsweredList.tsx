@@ -14,7 +14,7 @@ const verdicts = ["all", "approve", "deny", "submit", "none"] as const
 
 const verdictOf = (one: Decision): (typeof verdicts)[number] => one.verdict ?? "none"
 
-/** What is over: by verdict, and by who answered. */
+/** Closed decisions: by verdict, and by who answered. */
 export const AnsweredList = ({ shown }: { readonly shown: string | undefined }) => {
   const { data, error, isPending, refetch } = useQuery(answeredQuery)
   const nameOf = useNames()

@@ -30,7 +30,7 @@ const useDecision = (id: string | undefined, open: ReadonlyArray<Decision>) => {
   })
 }
 
-/** The step that asked; calls of others are for whoever rules the house to read. */
+/** The step that asked; only admins may read calls of others. */
 const FromRun = ({ call }: { readonly call: string }) => {
   const { me } = useStart()
   const { data } = useQuery({
@@ -85,8 +85,8 @@ const Inbox = ({ tab }: { readonly tab: Tab }) => {
   const pane = useRef<HTMLDivElement>(null)
   const { mine, others } = split(decisions, me.id)
   const first = tab === "mine" ? mine[0] : tab === "others" ? others[0] : undefined
-  // On a wide page one is always open; on a phone one goes in and comes back. The one that is open stays so, also when
-  // somebody else has answered it: what a person looks at does not vanish.
+  // On a wide page one is always open; on a phone the user goes in and comes back. The open one stays open even if
+  // somebody else has answered it: it must not vanish while a person reads it.
   const [kept, keep] = useState(first?.id)
   if (kept === undefined && first !== undefined) keep(first.id)
   const shown = id ?? kept
@@ -101,7 +101,7 @@ const Inbox = ({ tab }: { readonly tab: Tab }) => {
       looking.current = undefined
     }
   }, [shown])
-  /** The next one has the focus when one is answered; whoever has gone elsewhere meanwhile stays there. */
+  /** After an answer the next one gets the focus, unless the user has gone elsewhere. */
   const openNext = () => {
     if (looking.current !== shown) return
     const next = mine.find((one) => one.id !== shown)

@@ -16,7 +16,7 @@ import { answeredQuery } from "./answered.ts"
 import { type Bulk, bulks, medianAnswer, type Tab } from "./inbox.logic.ts"
 import { words } from "./words/en.ts"
 
-/** Which of several calls of one tool it is; the card shows the call itself. */
+/** Distinguishes several calls of one tool; the card shows the call itself. */
 const inputGist = ({ call, kind }: Decision): string =>
   kind === "approval" && call?.input !== undefined ? visibleLines(gistOfInput(call.input)).join(" ") : ""
 

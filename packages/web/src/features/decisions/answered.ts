@@ -5,7 +5,7 @@ import type { Decision } from "../../feed/types.ts"
 const limit = 50
 const endOf = (one: Decision) => Date.parse(one.answeredAt ?? one.expiresAt)
 
-/** What is over, the latest first. */
+/** Closed decisions, the latest first. */
 export const answeredQuery = {
   queryKey: keys.answered,
   queryFn: async (): Promise<ReadonlyArray<Decision>> => {

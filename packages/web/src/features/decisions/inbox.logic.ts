@@ -1,4 +1,4 @@
-/** The inbox: what is mine, oldest first; what is others'; and how fast people answer. */
+/** The inbox: my decisions, oldest first; those of others; and how fast people answer. */
 import { isMine } from "../../frame/side.logic.ts"
 import type { Decision } from "../../feed/types.ts"
 
@@ -12,7 +12,7 @@ export const split = (open: ReadonlyArray<Decision>, me: string) => ({
   others: open.filter((one) => !isMine(one, me)).toSorted(oldest),
 })
 
-/** Milliseconds, or nothing where nobody has answered. */
+/** Milliseconds, or undefined if nobody has answered. */
 export const medianAnswer = (closed: ReadonlyArray<Decision>): number | undefined => {
   const lengths = closed
     .flatMap(({ answeredAt, createdAt }) =>
@@ -29,7 +29,7 @@ export interface Bulk {
   readonly ids: ReadonlyArray<string>
 }
 
-/** Only a no is given to many at once, and only of one tool and one asker. */
+/** Only a denial can be given to many at once, and only for one tool and one asker. */
 export const bulks = (mine: ReadonlyArray<Decision>): ReadonlyArray<Bulk> => {
   const groups = Map.groupBy(
     mine.filter(({ call, kind }) => kind === "approval" && call !== null),

@@ -1,4 +1,4 @@
-/** A sign on this device that a decision waits. It says the tool and no more: a locked screen is read by others too. */
+/** A notification on this device that a decision waits. It names only the tool: others can read a locked screen too. */
 import { useEffect, useRef } from "react"
 import { useRouter } from "@tanstack/react-router"
 import { makeStore } from "../../feed/store.ts"

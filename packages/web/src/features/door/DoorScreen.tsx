@@ -1,4 +1,4 @@
-/** Signing in: by the printed link, or by a token that is pasted. */
+/** Signing in: with the printed link, or with a pasted token. */
 import { useNavigate, useSearch } from "@tanstack/react-router"
 import { type FormEvent, useEffect, useEffectEvent, useState } from "react"
 import { cache } from "../../feed/cache.ts"

@@ -1,4 +1,4 @@
-/** What a sign-in link asks for, given who is signed in here already. */
+/** What to do with a sign-in link, depending on who is signed in here already. */
 const decoded = (text: string): string => {
   try {
     return decodeURIComponent(text)
@@ -13,8 +13,8 @@ export const tokenIn = (hash: string): string | undefined => {
 }
 
 /**
- * `enter`: nobody is signed in, or the same one. `choose`: it would replace another sign-in, so a person has to choose: a
- * link from a stranger must not make somebody work in the stranger's name without noticing.
+ * `enter`: nobody is signed in, or the same person. `choose`: it would replace another sign-in, so the person has to
+ * choose: a stranger's link must not make somebody work in the stranger's name without noticing.
  */
 export const linkAsks = (present: string | undefined, offered: string): "enter" | "choose" =>
   present === undefined || present === offered ? "enter" : "choose"

@@ -1,4 +1,6 @@
-/** The token of a sign-in link: taken out of the address at once, so that it is in no history, bookmark or picture of it. */
+/**
+ * The token of a sign-in link: removed from the address at once, so that it is in no history, bookmark or screenshot.
+ */
 import { tokenIn } from "./link.logic.ts"
 
 let offered: string | undefined
@@ -11,7 +13,7 @@ export const takeLink = (): boolean => {
   return true
 }
 
-/** Given once: whoever asks takes it. */
+/** Returned once. */
 export const offeredToken = (): string | undefined => {
   const token = offered
   offered = undefined

@@ -1,4 +1,4 @@
-/** The guide of a new house: four steps that tick themselves, what the demo thinks with, and the way to take it away. */
+/** The guide of a new house: four steps that tick themselves, the demo's model, and how to remove the demo. */
 import { useQuery } from "@tanstack/react-query"
 import { Link, useNavigate } from "@tanstack/react-router"
 import { useId, useState } from "react"
@@ -55,7 +55,7 @@ const Steps = ({ demo }: { readonly demo: Demo }) => (
   </ul>
 )
 
-/** What the office thinks with: it never begins to spend by itself. */
+/** The demo's model: it never starts to spend money by itself. */
 const Thinking = ({ demo, fail }: { readonly demo: Demo; readonly fail: (error: unknown) => void }) => {
   const ready = demo.models.filter((one) => one.ready)
   const [chosen, choose] = useState(demo.model)
@@ -126,7 +126,7 @@ const sentenceOf = (demo: Demo): string => {
   return words.thinking(demo.model, money(demo.budget.spent), money(demo.budget.perDay))
 }
 
-/** What is left of it, in a line: enough once somebody has begun, or where there is little room. */
+/** The remaining steps in one line: enough once somebody has started, or on a small screen. */
 const Left = ({ demo }: { readonly demo: Demo }) => {
   const left = demo.steps.filter(({ at }) => at === null)
   if (left.length === 0) return null
@@ -143,11 +143,11 @@ const Left = ({ demo }: { readonly demo: Demo }) => {
   )
 }
 
-/** Nobody has to put it away: after the first answer, and on a small window, it is a line. */
+/** It folds itself: after the first answer, and in a small window, it is one line. */
 const startsOpen = (demo: Demo): boolean =>
   takenOf(demo) < 2 && matchMedia("(min-width: 48rem) and (min-height: 44rem)").matches
 
-/** For whoever rules the house; nobody else is asked to do these things. */
+/** Only for admins; nobody else is asked to do these things. */
 export const Guide = () => {
   const { me } = useStart()
   const rules = me.roles.includes("admin")

@@ -1,4 +1,4 @@
-/** What a newcomer is looking at: the house in numbers, each of which leads to it, and the same from a terminal. */
+/** What a new user is looking at: the house in numbers, each with a link, and the same from a terminal. */
 import "./First.css"
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
@@ -20,7 +20,7 @@ const countOf = (
   more: pages.some(({ next }) => next !== null),
 })
 
-/** Of the agents here: what a person remembers is theirs alone. */
+/** Of the agents here: a person's memory is private. */
 const useRemembered = (agents: ReadonlyArray<string>) =>
   useQuery({
     queryKey: ["memory", "counted", ...agents],

@@ -1,4 +1,4 @@
-/** What the guide says of a demo: which steps are taken, and what goes with it. Pure. */
+/** The guide's texts about a demo: which steps are done, and what is removed with it. Pure. */
 import type { house } from "../../feed/house.ts"
 import { words } from "./words/en.ts"
 
@@ -11,7 +11,7 @@ const order: ReadonlyArray<Kind> = ["agent", "space", "tool", "server", "model"]
 
 export const countOf = ({ parts }: Demo, kind: Kind): number => parts.filter((part) => part.kind === kind).length
 
-/** In words: what removing it takes away. */
+/** What removing it removes, in words. */
 export const goesWith = (demo: Demo): string =>
   order
     .map((kind) => [kind, countOf(demo, kind)] as const)

@@ -1,4 +1,4 @@
-/** A guide, read beside what it is about. */
+/** A guide, shown beside its subject. */
 import { useQuery } from "@tanstack/react-query"
 import { useParams } from "@tanstack/react-router"
 import { StoaError } from "@stoa/sdk"

@@ -1,4 +1,4 @@
-/** One decision for one person, as the same card: no reach, and once it is answered the link shows nothing. */
+/** One decision for one person, as the same card: without reach, and after the answer the link shows nothing. */
 import type { NewAnswer } from "@stoa/contract"
 import { useState } from "react"
 import { DecisionCard } from "../../cards/decision/DecisionCard.tsx"

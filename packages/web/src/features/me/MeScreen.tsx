@@ -1,4 +1,4 @@
-/** Who one is here, how the page looks, and the way out. */
+/** The user's own principal, how the page looks, and signing out. */
 import { type ComponentType, Suspense } from "react"
 import { tellSignedOut } from "../../feed/Feed.ts"
 import { house } from "../../feed/house.ts"
@@ -24,7 +24,7 @@ const leave = async () => {
 }
 
 export interface MeScreenProps {
-  /** Features are strangers: tokens are those of People. */
+  /** Features do not import each other: tokens come from People. */
   readonly Tokens: ComponentType<{ readonly who: Principal }>
 }
 

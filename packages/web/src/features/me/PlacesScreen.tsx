@@ -1,4 +1,4 @@
-/** A phone's way to everything that is not a space or a decision. */
+/** On a phone: links to everything that is not a space or a decision. */
 import { Link } from "@tanstack/react-router"
 import { useStart } from "../../feed/start.ts"
 import { Bar } from "../../frame/Bar.tsx"

@@ -1,4 +1,4 @@
-/** What is its owner's to do: pin it, show it, share it, let it go. */
+/** What a record's owner can do: pin, publish, share, delete. */
 import { useState } from "react"
 import { house } from "../../feed/house.ts"
 import { useNames, usePeople, useStart } from "../../feed/start.ts"

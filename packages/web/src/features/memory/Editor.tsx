@@ -1,4 +1,4 @@
-/** Editing in place. Whoever was first is never overwritten unseen, and what was typed is never lost. */
+/** Editing in place. Another person's newer version is never overwritten unseen, and typed text is never lost. */
 import { useState } from "react"
 import { house, isRefusal } from "../../feed/house.ts"
 import type { MemoryRecord } from "../../feed/types.ts"
@@ -35,13 +35,13 @@ const Three = ({ before, mine, now }: ThreeProps) => (
 
 interface EditorProps {
   readonly record: MemoryRecord
-  /** What is written now, for whoever shows it elsewhere too. */
+  /** The present text, for components that show it elsewhere too. */
   readonly wrote: (text: string) => void
   readonly done: () => void
 }
 
 export const Editor = ({ done, record, wrote }: EditorProps) => {
-  // As it was when the editing began: what is sent is measured by it.
+  // The record when editing began: the save is based on its version.
   const [base] = useState(record)
   const [text, write] = useState(record.content)
   const [tags, tag] = useState(record.tags.join(", "))

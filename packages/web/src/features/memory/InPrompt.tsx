@@ -1,4 +1,4 @@
-/** Where a record stands in the prompts of agents, with what is being written in its place. */
+/** Where a record is in the prompts of agents, with the text being edited in its place. */
 import { usePeople } from "../../feed/start.ts"
 import type { MemoryRecord } from "../../feed/types.ts"
 import { counted } from "../../parts/figures/money.logic.ts"
@@ -8,7 +8,10 @@ import { words } from "./words/en.ts"
 
 export type Places = ReadonlyArray<{ readonly agent: string; readonly place: Place; readonly whole: number }>
 
-/** The prompts that have it: of its owner, and of those it is shared with. An agent's prompt is its own and the admins' to see. */
+/**
+ * The prompts that contain it: of its owner, and of those it is shared with. Only the agent itself and admins may see
+ * an agent's prompt.
+ */
 export const usePlaces = (record: MemoryRecord | undefined): Places => {
   const people = usePeople()
   const told = record !== undefined && isTold(record)

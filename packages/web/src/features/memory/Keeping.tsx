@@ -1,4 +1,4 @@
-/** One's whole memory: carried out, brought in, erased. */
+/** The user's whole memory: export, import, erase. */
 import { useState } from "react"
 import { house } from "../../feed/house.ts"
 import { useStart } from "../../feed/start.ts"
@@ -8,7 +8,7 @@ import { chunksOf, kindsIn, linesIn } from "./memory.logic.ts"
 import { exported, memoryChanged } from "./useMemory.ts"
 import { words } from "./words/en.ts"
 
-/** As many as the house takes at once. */
+/** As many as the house accepts at once. */
 const atOnce = 200
 
 const saveFile = (text: string, name: string) => {

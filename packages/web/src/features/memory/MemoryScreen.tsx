@@ -167,7 +167,7 @@ export const MemoryScreen = () => {
   const toggle = (what: "new" | "keep") =>
     void navigate({ to: "/memory", search: open === what ? held : { ...held, open: what } })
   const aside = id !== undefined || open !== undefined
-  // Where there is room for both, the first is read at once.
+  // If there is room for both, the first record is shown at once.
   const first = useRecords(held).data?.pages[0]?.items
   const shown = id ?? (open === undefined && isWide() ? inOrder(first ?? [])[0]?.id : undefined)
   return (

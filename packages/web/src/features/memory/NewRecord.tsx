@@ -1,4 +1,4 @@
-/** Something to remember, by a name under which it is found again. */
+/** A new record, with a key under which it can be found. */
 import { useNavigate } from "@tanstack/react-router"
 import { type FormEvent, useState } from "react"
 import { house } from "../../feed/house.ts"
@@ -18,7 +18,7 @@ export const NewRecord = () => {
     const kind = text("kind")
     const made = await house.memory.put({
       kind,
-      // Blocks of this set are what agents are told.
+      // Blocks of this namespace are in agents' prompts.
       ...(kind === "block" ? { namespace: "office" as const } : {}),
       key: text("key"),
       content: text("content"),

@@ -1,4 +1,4 @@
-/** One record: its text, where it comes from, what each version changed, and the way back. */
+/** One record: its text, its origin, what each version changed, and how to restore one. */
 import { useQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import { useState } from "react"
@@ -45,7 +45,7 @@ const Facts = ({ mine, places, record }: FactsProps) => {
   )
 }
 
-/** The call that wrote it, by the name of its tool, and the way to the run it belongs to. */
+/** The call that wrote it, by the name of its tool, with a link to its run. */
 const FromCall = ({ call }: { readonly call: string }) => {
   const { data } = useQuery({ queryKey: ["calls", call], queryFn: () => house.calls.get(call), retry: false })
   if (data === undefined) return ` ${words.wroteCall}`
@@ -96,7 +96,7 @@ const Changed = ({ at, may, record, versions }: ChangedProps) => {
   const [side, setSide] = useState(false)
   const before = versions.find(({ version }) => version === other)
   if (now === undefined) return null
-  // The newest goes back to the one before it; an older one comes back itself.
+  // On the newest version this restores the previous one; on an older version, that version.
   const to = at === record.version ? at - 1 : at
   const revert = async () => {
     await house.memory.revert(record.id, { version: to })
@@ -219,12 +219,12 @@ export const RecordView = ({ id }: { readonly id: string }) => {
   const [draft, write] = useState<string>()
   const places = usePlaces(record)
   if (isPending) return <LoadingPane lines={6} />
-  // What somebody is editing stays on screen, whatever becomes of the record.
+  // What somebody is editing stays on screen, whatever happens to the record.
   if (record === undefined) return <FaultPane error={error} again={() => void refetch()} />
   const versions = (history ?? []).toSorted((a, b) => b.version - a.version)
   const at = typeof version === "number" ? version : record.version
   const mine = record.owner === me.id
-  // What is not possible is not drawn.
+  // Impossible actions are not drawn.
   const mayWrite = mine || shares.some(({ principal, right }) => principal === me.id && right === "write")
   const shown = versions.find((one) => one.version === at) ?? record
   return (
@@ -264,7 +264,7 @@ export const RecordView = ({ id }: { readonly id: string }) => {
               done={() => {
                 edit(false)
                 write(undefined)
-                // What is shown next is the newest.
+                // The newest version is shown next.
                 void navigate({ to: "/memory/$id", params: { id }, search: held })
               }}
             />

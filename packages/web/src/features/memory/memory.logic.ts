@@ -1,4 +1,4 @@
-/** Records in the order people look for them, why a search found one, and what is brought in. */
+/** Records in display order, why a search found one, and what is imported. */
 import type { MemoryRecord } from "../../feed/types.ts"
 import { words } from "./words/en.ts"
 
@@ -22,7 +22,7 @@ export const iconOf = (record: { readonly kind: string; readonly pinned: boolean
 
 const order: ReadonlyArray<Group> = ["block", "record", "goal", "session"]
 
-/** By kind; what was found by words stays in the order in which it was found. */
+/** By kind; search results stay in their order. */
 export const groupsOf = (
   records: ReadonlyArray<MemoryRecord>,
 ): ReadonlyArray<{ readonly group: Group; readonly records: ReadonlyArray<MemoryRecord> }> =>
@@ -30,11 +30,11 @@ export const groupsOf = (
     .map((group) => ({ group, records: records.filter((one) => groupOf(one) === group) }))
     .filter((one) => one.records.length > 0)
 
-/** As the list shows them. */
+/** In the order of the list. */
 export const inOrder = (records: ReadonlyArray<MemoryRecord>): ReadonlyArray<MemoryRecord> =>
   groupsOf(records).flatMap((one) => one.records)
 
-/** In words: what of the question stands in it, near it, or in its name. */
+/** In words: which parts of the query are in it, near it, or in its name. */
 export const whyOf = ({ match }: Pick<MemoryRecord, "match">): string => {
   if (match === undefined) return ""
   const place = match.vector?.place ?? null
@@ -49,7 +49,7 @@ export const whyOf = ({ match }: Pick<MemoryRecord, "match">): string => {
     .join(" · ")
 }
 
-/** What agents are told of in every prompt: blocks, goals and memories of the sets of tools that have them. */
+/** What every prompt contains: blocks, goals and memories of the namespaces that have them. */
 export const isTold = ({ kind, namespace }: Pick<MemoryRecord, "kind" | "namespace">): boolean =>
   namespace === "office" ? kind === "block" : namespace === "gateway" && (kind === "goal" || kind === "memory")
 
@@ -59,7 +59,7 @@ interface Section {
   readonly tokens: number
 }
 
-/** A section of a prompt that has a text, in two halves around it. */
+/** A section of a prompt that contains a text, in two halves around it. */
 export interface Place {
   readonly name: string
   readonly tokens: number
@@ -67,7 +67,7 @@ export interface Place {
   readonly after: string
 }
 
-/** Where a text stands in a prompt, with what is written now in its place; nothing, where it does not. */
+/** Where a text is in a prompt, with the edited text in its place; undefined if it is not there. */
 export const placeIn = (
   sections: ReadonlyArray<Section>,
   { content, key }: Pick<MemoryRecord, "content" | "key">,
@@ -98,7 +98,7 @@ export const tagsFrom = (text: string): ReadonlyArray<string> => [
 
 type Line = Readonly<Record<string, unknown>> & { readonly kind: string }
 
-/** The lines of a file that was exported, or which of them is no JSON. */
+/** The lines of an exported file, or the number of the one that is not JSON. */
 export const linesIn = (text: string): { readonly lines: ReadonlyArray<Line> } | { readonly bad: number } => {
   const lines: Array<Line> = []
   for (const [at, one] of text.split("\n").entries()) {
@@ -127,6 +127,6 @@ export const kindsIn = (lines: ReadonlyArray<{ readonly kind: string }>): string
   return [...counts].map(([kind, count]) => `${count} ${kind}`).join(", ")
 }
 
-/** So many are taken at once. */
+/** Chunks of this size. */
 export const chunksOf = <A>(list: ReadonlyArray<A>, size: number): ReadonlyArray<ReadonlyArray<A>> =>
   Array.from({ length: Math.ceil(list.length / size) }, (_, at) => list.slice(at * size, (at + 1) * size))

@@ -1,4 +1,4 @@
-/** What is read of memory. The feed says when to read again. */
+/** Queries about memory. The feed says when to read again. */
 import { useInfiniteQuery, useQueries, useQuery } from "@tanstack/react-query"
 import { cache } from "../../feed/cache.ts"
 import { house } from "../../feed/house.ts"
@@ -33,7 +33,7 @@ export const useHistory = (id: string) =>
     queryFn: async () => (await house.memory.history(id, { limit })).items,
   })
 
-/** Whom it is shared with is its owner's to know. */
+/** Only the owner knows whom it is shared with. */
 export const useShares = (id: string, mine: boolean) =>
   useQuery({
     queryKey: ["memory", "one", id, "shares"],
@@ -42,7 +42,7 @@ export const useShares = (id: string, mine: boolean) =>
     retry: false,
   })
 
-/** The agents whose prompts may have it, with the prompts that may be looked at. */
+/** The agents whose prompts may contain it, with the prompts that may be viewed. */
 export const usePrompts = (agents: ReadonlyArray<string>) =>
   useQueries({
     queries: agents.map((name) => ({
@@ -55,7 +55,7 @@ export const usePrompts = (agents: ReadonlyArray<string>) =>
 
 export const memoryChanged = (): Promise<void> => cache.invalidateQueries({ queryKey: ["memory"] })
 
-/** Every line of one's own memory, as a file. */
+/** Every line of the user's memory, as a file. */
 export const exported = async (): Promise<string> => {
   const lines: Array<string> = []
   let cursor: string | null | undefined

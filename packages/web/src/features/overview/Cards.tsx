@@ -1,4 +1,4 @@
-/** What agents cost against their budgets, and what the house is. */
+/** What agents cost against their budgets, and the size of the house. */
 import { Link } from "@tanstack/react-router"
 import { millisUntil, span as length } from "../../parts/figures/time.logic.ts"
 import { Avatar } from "../../parts/signs/Avatar.tsx"

@@ -1,4 +1,4 @@
-/** A picture with a sentence as its name, and the same as a table for whoever wants the numbers. */
+/** A chart with a sentence as its name, and the same as a table with the numbers. */
 import type { ReactNode } from "react"
 import { moment } from "../../feed/clock.ts"
 import { clockOf, fullTime } from "../../parts/figures/time.logic.ts"
@@ -13,7 +13,7 @@ export interface SparkProps {
   readonly tint: string
 }
 
-/** Beside a number that says the same: nothing a screen reader misses. */
+/** Beside a number that says the same, so a screen reader misses nothing. */
 export const Spark = ({ points, tint }: SparkProps) => {
   const most = Math.max(...points, 1e-9)
   return (
@@ -77,7 +77,7 @@ const Bars = ({ most, series }: Pick<ChartProps, "most" | "series">) => (
 )
 
 const DataTable = ({ from, series, step, title, unit }: ChartProps) => {
-  // Points where nothing was would hide those where something was.
+  // Empty points would hide those with data.
   const places = (series[0]?.points ?? []).flatMap((_, at) =>
     series.some(({ points }) => (points[at] ?? 0) !== 0) ? [at] : [],
   )

@@ -1,4 +1,4 @@
-/** What needs somebody, each with its one act. */
+/** What needs attention, each with its one action. */
 import { Link } from "@tanstack/react-router"
 import { useState } from "react"
 import { house } from "../../feed/house.ts"

@@ -1,4 +1,4 @@
-/** Is it well, what does it cost, what needs somebody. */
+/** Is the house well, what does it cost, what needs attention? */
 import "./Overview.css"
 import { useNavigate, useSearch } from "@tanstack/react-router"
 import { useState } from "react"

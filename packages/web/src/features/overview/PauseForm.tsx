@@ -1,4 +1,4 @@
-/** The kill switch of the house. It asks for a reason, and everybody reads it. */
+/** The kill switch of the house. It asks for a reason, which everybody can read. */
 import { useState } from "react"
 import { house } from "../../feed/house.ts"
 import { Icon } from "../../parts/signs/Icon.tsx"

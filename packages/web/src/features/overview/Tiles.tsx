@@ -1,4 +1,4 @@
-/** Five figures, each with a small line of how it has been. */
+/** Five figures, each with a small line of its history. */
 import { counted, money } from "../../parts/figures/money.logic.ts"
 import { span as length } from "../../parts/figures/time.logic.ts"
 import { Spark } from "./Charts.tsx"

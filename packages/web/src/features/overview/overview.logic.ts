@@ -1,4 +1,4 @@
-/** Series as lines and bars of a picture that is 100 wide and 100 high, and as what a table says. Pure. */
+/** Series as lines and bars of a chart that is 100 wide and 100 high, and as rows of a table. Pure. */
 
 const hour = 3_600_000
 
@@ -15,13 +15,13 @@ export const sum = (all: ReadonlyArray<number>): number => all.reduce((so, one) 
 export const added = (...all: ReadonlyArray<ReadonlyArray<number>>): ReadonlyArray<number> =>
   (all[0] ?? []).map((_, at) => sum(all.map((one) => one[at] ?? 0)))
 
-/** Each with all before it. */
+/** Cumulative sums. */
 export const running = (all: ReadonlyArray<number>): ReadonlyArray<number> => {
   let so = 0
   return all.map((one) => (so += one))
 }
 
-/** A round number that is not smaller: 1, 2 or 5 with noughts. */
+/** The next round number: 1, 2 or 5 with zeros. */
 export const roof = (most: number): number => {
   if (most <= 0) return 1
   const power = 10 ** Math.floor(Math.log10(most))
@@ -35,7 +35,7 @@ export interface Box {
   readonly height: number
 }
 
-/** A line through the points; where one is missing it breaks off. One point alone is a short line. */
+/** A line through the points, with gaps at missing ones. A single point is a short line. */
 export const lineOf = (points: ReadonlyArray<number | null>, most: number, { height, width }: Box): string => {
   const x = (place: number) => (points.length === 1 ? 0 : (place / (points.length - 1)) * width)
   let path = ""
@@ -52,7 +52,7 @@ export const lineOf = (points: ReadonlyArray<number | null>, most: number, { hei
   return path
 }
 
-/** The same, closed along the ground. */
+/** The same, closed along the base line. */
 export const areaOf = (points: ReadonlyArray<number>, most: number, box: Box): string =>
   points.length === 0 ? "" : `${lineOf(points, most, box)}L${at(box.width)} ${at(box.height)}L0 ${at(box.height)}Z`
 
@@ -63,7 +63,7 @@ export interface Bar {
   readonly height: number
 }
 
-/** Bars that stand on what is below them, in percent. */
+/** Stacked bars, in percent. */
 export const barsOf = (
   points: ReadonlyArray<number>,
   below: ReadonlyArray<number>,
@@ -84,7 +84,7 @@ export const barsOf = (
   )
 }
 
-/** Four moments along the ground, the last one now. */
+/** Four ticks on the time axis, the last one now. */
 export const ticksOf = (from: string, to: string): ReadonlyArray<number> => {
   const [begin, end] = [Date.parse(from), Date.parse(to)]
   return [0, 1, 2].map((third) => begin + ((end - begin) * third) / 3)
@@ -95,7 +95,7 @@ export const momentOf = (from: string, step: number, place: number): number => D
 export const partOf = (spent: number, limit: number | null): number =>
   limit === null || limit === 0 ? 0 : Math.min(1, spent / limit)
 
-/** The point where most is, and how much; null: nothing at all. */
+/** The highest point and its value; null: no data. */
 export const peakOf = (
   points: ReadonlyArray<number | null>,
 ): { readonly place: number; readonly value: number } | null => {
@@ -106,7 +106,7 @@ export const peakOf = (
   return peak
 }
 
-/** What is there, smallest and largest; null: nothing is. */
+/** The smallest and largest value; null: no data. */
 export const reachOf = (points: ReadonlyArray<number | null>): readonly [number, number] | null => {
   const there = points.filter((one) => one !== null)
   return there.length === 0 ? null : [Math.min(...there), Math.max(...there)]

@@ -1,4 +1,4 @@
-/** What is read for Overview: again every so often, because most of it is no event of its own. */
+/** Queries for Overview: repeated periodically, because most of the data causes no event. */
 import { useQuery } from "@tanstack/react-query"
 import { cache } from "../../feed/cache.ts"
 import { moment, now } from "../../feed/clock.ts"
@@ -21,7 +21,7 @@ export const useFigures = (span: SpanName) =>
 
 export type Figures = NonNullable<ReturnType<typeof useFigures>["data"]>
 
-/** Somebody who may not see pauses sees none. */
+/** Users who may not see pauses get none. */
 export const usePaused = () =>
   useQuery({
     queryKey: ["pauses"],
@@ -33,7 +33,7 @@ export const usePaused = () =>
 export const figuresChanged = (): Promise<void> => cache.invalidateQueries({ queryKey: ["figures"] })
 export const pausesChanged = (): Promise<void> => cache.invalidateQueries({ queryKey: ["pauses"] })
 
-/** A copy of everything, kept by the browser as a file. */
+/** A backup, saved by the browser as a file. */
 export const saveBackup = async (): Promise<void> => {
   const bytes = await new Response(await house.house.backup({})).blob()
   const link = document.createElement("a")

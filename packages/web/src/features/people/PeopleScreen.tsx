@@ -1,4 +1,4 @@
-/** Who is here: people, agents and services, with their tokens and what they were given. */
+/** All principals: people, agents and services, with their tokens and grants. */
 import "../../parts/panes/Pick.css"
 import "./People.css"
 import { useMutation, useQuery } from "@tanstack/react-query"
@@ -73,7 +73,7 @@ export const PeopleScreen = () => {
   const choose = (who: string | undefined) => void navigate({ to: "/people", search: who === undefined ? {} : { who } })
   const people = useQuery({ queryKey: [...keys.people, "all"], queryFn: () => house.principals.list({ limit: 100 }) })
   const items = people.data?.items ?? []
-  // Where there is room for both, the first is shown at once.
+  // If there is room for both, the first one is shown at once.
   const who = items.find(({ name }) => name === chosen) ?? (chosen === undefined && isWide() ? items[0] : undefined)
   return (
     <>

@@ -1,4 +1,4 @@
-/** One principal: what it is, its tokens, what it was given, and what is lent to and by it. */
+/** One principal: its roles, its tokens, its grants, and its delegations in both directions. */
 import { Link } from "@tanstack/react-router"
 import { cache, keys } from "../../feed/cache.ts"
 import { house } from "../../feed/house.ts"

@@ -1,4 +1,4 @@
-/** Something a principal holds, one line each, and the way to take it back: tokens, grants, what was lent. */
+/** Things that a principal holds, one line each, with a way to revoke them: tokens, grants, delegations. */
 import { useMutation, type UseQueryResult } from "@tanstack/react-query"
 import type { ReactNode } from "react"
 import { FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
@@ -6,12 +6,12 @@ import { words } from "./words/en.ts"
 
 interface Held {
   readonly id: string
-  /** What it is called in the name of its button. */
+  /** Its name in the label of its button. */
   readonly name: string
   readonly line: ReactNode
-  /** Why it cannot be taken back here, if so. */
+  /** Why it cannot be revoked here, if so. */
   readonly fixed?: string | undefined
-  /** What else can be done with it. */
+  /** Other actions on it. */
   readonly acts?: ReactNode
 }
 
@@ -24,7 +24,7 @@ export interface RevocableListProps {
   readonly children?: ReactNode
 }
 
-/** Rights may ask for a second person: then nothing has changed yet, and that is said. */
+/** A change of rights may need a second person: then nothing has changed yet, and the page says so. */
 export const isWaiting = (answer: unknown): boolean =>
   typeof answer === "object" && answer !== null && "state" in answer && answer.state === "waiting"
 

@@ -1,4 +1,4 @@
-/** What a principal is: its roles, changed here unless the file owns it. */
+/** A principal's roles, which can be changed here unless the configuration file owns it. */
 import { useMutation } from "@tanstack/react-query"
 import { useState } from "react"
 import { cache, keys } from "../../feed/cache.ts"

@@ -1,4 +1,4 @@
-/** What may be done with what, and for how long: the same form for a grant and for what is lent. */
+/** Which actions on which resource, and for how long: the same form for a grant and for a delegation. */
 import { useMutation } from "@tanstack/react-query"
 import { useId, useState, type FormEvent } from "react"
 import { moment, now } from "../../feed/clock.ts"
@@ -15,7 +15,7 @@ type Effect = (typeof effects)[number]
 const hour = 3_600_000
 const spans = { hour, day: 24 * hour, week: 168 * hour } as const
 type Span = keyof typeof spans | "ever"
-/** The house lets a loan last a day at most; so long it is, where nothing is said. */
+/** The house limits a delegation to a day, which is also the default. */
 const lendingSpans = ["hour", "day"] as const
 const grantSpans = ["hour", "day", "week"] as const
 
@@ -29,7 +29,7 @@ export interface Ruled {
 
 export interface RuleFormProps {
   readonly act: string
-  /** A grant says allow, ask or deny; what is lent says why, and always ends. */
+  /** A grant says allow, ask or deny; a delegation has a reason, and always ends. */
   readonly lends: boolean
   readonly send: (rule: Ruled) => Promise<unknown>
 }

@@ -1,4 +1,4 @@
-/** A principal's tokens: when each was used last, a new one shown once, and an end to any of them. */
+/** A principal's tokens: when each was last used, a new one shown once, and a way to revoke any. */
 import { useMutation, useQuery } from "@tanstack/react-query"
 import { useState } from "react"
 import { cache } from "../../feed/cache.ts"
@@ -16,7 +16,7 @@ const middle = (id: string): string => `${id.slice(0, 8)}…${id.slice(-6)}`
 
 type Token = Awaited<ReturnType<typeof house.tokens.list>>["items"][number]
 
-/** Why it lets nobody in any more, if so. */
+/** Why it is no longer valid, if so. */
 const overOf = ({ expiresAt, revokedAt }: Token, now: number): string | undefined =>
   revokedAt !== null
     ? words.revoked
@@ -32,7 +32,7 @@ interface RotateProps {
   readonly rotate: () => void
 }
 
-/** The old one stops working at once: it asks first. */
+/** The old token stops working at once, so it asks first. */
 const Rotate = ({ busy, name, rotate }: RotateProps) => {
   const [sure, ask] = useState(false)
   if (!sure)
@@ -74,13 +74,13 @@ export const Tokens = ({ who }: { readonly who: Principal }) => {
     queryFn: async () => (await house.tokens.list({ principal: who.id, limit: 100 })).items,
   })
   const now = useNow()
-  // Here and not in the line of the old one, which becomes history while the new one is shown.
+  // Kept here and not in the line of the old token, which becomes history while the new one is shown.
   const made = useMutation({
     mutationFn: (old: string | undefined) =>
       old === undefined ? house.tokens.add({ principal: who.id, label: "page" }) : house.tokens.rotate(old),
     onSuccess: () => void changed(),
   })
-  // Those that work come first; the others are history.
+  // Valid tokens come first; the others are history.
   const tokens = found.data?.toSorted(
     (a, b) => Number(overOf(a, now) !== undefined) - Number(overOf(b, now) !== undefined),
   )

@@ -1,4 +1,4 @@
-/** What a principal was given by an admin, and what it was lent or lends. */
+/** A principal's grants, and its delegations in both directions. */
 import { useQuery } from "@tanstack/react-query"
 import { cache } from "../../feed/cache.ts"
 import { house } from "../../feed/house.ts"

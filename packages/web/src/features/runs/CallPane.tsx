@@ -1,4 +1,4 @@
-/** A call of a step: what went in, what came out, who let it through, and what it waits for. */
+/** A call of a step: its input, its output, who allowed it, and what it waits for. */
 import { Link } from "@tanstack/react-router"
 import { useQuery } from "@tanstack/react-query"
 import { HouseDecision } from "../../cards/decision/HouseDecision.tsx"
@@ -34,7 +34,7 @@ const Value = ({ label, value }: { readonly label: string; readonly value: Json 
   </section>
 )
 
-/** The same card as everywhere: whoever answers first wins, and every copy of it hears. */
+/** The same card as everywhere: the first answer counts, and every copy is updated. */
 const Asked = ({ id }: { readonly id: string }) => {
   const { data } = useQuery({ queryKey: keys.decision(id), queryFn: () => house.decisions.get(id), retry: false })
   return data === undefined ? (

@@ -1,4 +1,4 @@
-/** What can be done to a run as it stands. Stopping one asks once, in its place. */
+/** The possible actions on a run. Stopping one asks for confirmation in place. */
 import { useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
 import { house } from "../../feed/house.ts"
@@ -10,7 +10,7 @@ import { actsOf } from "./run.logic.ts"
 import { readAgain } from "./useRuns.ts"
 import { words } from "./words/en.ts"
 
-/** Where the bar has no room for it: with what one looks at. */
+/** Shown beside the selected row if the bar has no room. */
 export const RetryHere = ({ run, step }: { readonly run: Run; readonly step: number }) => {
   const navigate = useNavigate()
   const [busy, work] = useState(false)

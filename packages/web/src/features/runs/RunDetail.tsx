@@ -1,4 +1,4 @@
-/** One row, looked at: the call, what the model was told and said, and the raw of it. */
+/** The selected row: the call, the prompt and the model's output, and the raw data. */
 import { Link } from "@tanstack/react-router"
 import type { Json, Run, RunMessage } from "../../feed/types.ts"
 import { sayings } from "../../feed/signs.ts"
@@ -24,7 +24,7 @@ export interface RunDetailProps {
   readonly run: Run
   readonly span: Span
   readonly tab: DetailTab
-  /** Whether somebody chose it: only then it lies over the page where there is no room beside. */
+  /** Whether the user selected it: only then it covers the page if there is no room beside. */
   readonly chosen: boolean
   readonly names: (id: string) => string
   readonly show: (tab: DetailTab) => void
@@ -56,7 +56,7 @@ const Told = ({ messages }: { readonly messages: ReadonlyArray<RunMessage> }) =>
   </div>
 )
 
-/** What was sent in this step: everything before what it said. */
+/** The prompt of this step: everything before the model's output. */
 const promptOf = (messages: ReadonlyArray<RunMessage>, step: number) =>
   messages.filter((one) => one.step < step || (one.step === 0 && step === 0))
 

@@ -3,7 +3,7 @@ import { Icon } from "../../parts/signs/Icon.tsx"
 import { looksOf } from "./run.logic.ts"
 import { words } from "./words/en.ts"
 
-/** How a run stands: always a sign and a word. */
+/** The state of a run: always an icon and a word. */
 export const RunPill = ({ run }: { readonly run: Pick<Run, "state" | "stop"> }) => {
   const { icon, tone } = looksOf(run)
   return (

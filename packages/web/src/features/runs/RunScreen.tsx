@@ -1,4 +1,4 @@
-/** One run: what happened, why, what it cost, and how to go on. */
+/** One run: what happened, why, what it cost, and how to continue. */
 import "./Runs.css"
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import { useMemo, useState } from "react"

@@ -1,4 +1,4 @@
-/** Runs, one a line. */
+/** Runs, one per line. */
 import { Link } from "@tanstack/react-router"
 import { useNames } from "../../feed/start.ts"
 import type { Run } from "../../feed/types.ts"
@@ -12,7 +12,7 @@ export interface RunTableProps {
   readonly runs: ReadonlyArray<Run>
   readonly label: string
   readonly current?: string
-  /** Whose they are is known from what is around. */
+  /** All of one agent, which the page already names. */
   readonly ofOne?: boolean
 }
 

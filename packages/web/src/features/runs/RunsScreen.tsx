@@ -1,4 +1,4 @@
-/** Agents' work: what goes on now, then what has ended. The filters are in the address. */
+/** Agents' runs: live ones first, then ended ones. The filters are in the address. */
 import "./Runs.css"
 import { useNavigate, useSearch } from "@tanstack/react-router"
 import { useLiveRuns, usePeople } from "../../feed/start.ts"

@@ -31,7 +31,7 @@ const tints = {
 export interface SpanRowProps {
   readonly span: Span
   readonly scale: Scale
-  /** The clock, for what still goes on; 0 for what has ended, so that it is not drawn again. */
+  /** The clock for open spans; 0 for ended ones, so that they are not redrawn. */
   readonly now: number
   readonly open: boolean
   readonly selected: boolean
@@ -76,7 +76,7 @@ const tookOf = (span: Span, now: number): string => {
   return lengthOf(Math.max(0, (span.to ?? now) - span.from))
 }
 
-/** Percent of the width: below it the hatching alone is seen, which the word would hide. */
+/** Percent of the width: a narrower bar shows only the hatching, which the word would hide. */
 const roomForWord = 30
 
 const Track = ({ now, scale, span }: Pick<SpanRowProps, "now" | "scale" | "span">) => {
@@ -94,7 +94,7 @@ const Track = ({ now, scale, span }: Pick<SpanRowProps, "now" | "scale" | "span"
         className={`t-${tints[span.kind]} ${shape}`}
         style={{ left: `${from}%`, width: `${Math.max(0, to - from)}%` }}
       />
-      {/* A call that waited: a line for all of it, and a bar where it worked. */}
+      {/* A call that waited: a line for its whole span, and bars where it worked. */}
       {span.works?.map(([start, end]) => (
         <i
           key={start}

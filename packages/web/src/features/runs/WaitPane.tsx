@@ -1,4 +1,4 @@
-/** Whose answers were waited for, from when to when, and how it ended. */
+/** Whose answers a run waited for, from when to when, and how that ended. */
 import { useNames } from "../../feed/start.ts"
 import { Icon } from "../../parts/signs/Icon.tsx"
 import { ExactTime } from "../../parts/figures/Time.tsx"

@@ -1,4 +1,4 @@
-/** Whose answers are waited for, and the way to end a wait. */
+/** Whose answers a run waits for, and how to end a wait. */
 import { Link } from "@tanstack/react-router"
 import { useState } from "react"
 import { house } from "../../feed/house.ts"
@@ -13,7 +13,7 @@ import { words } from "./words/en.ts"
 
 interface OneProps {
   readonly wait: Wait
-  /** Where it is not known from what is around: who waits, and the way to its run. */
+  /** Also shows who waits, with a link to its run, if the page does not say so. */
   readonly named?: boolean
 }
 
@@ -63,7 +63,7 @@ export const Waits = ({ run }: { readonly run: Run }) => {
   )
 }
 
-/** Of everybody: who waits for whom. */
+/** For all runs: who waits for whom. */
 export const WhoWaits = () => {
   const waits = useWaiting()
   if (waits.length === 0) return null

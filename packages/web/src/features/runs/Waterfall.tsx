@@ -1,4 +1,4 @@
-/** What a run did, row by row, over worked time. A tree that is walked with the arrows. */
+/** What a run did, row by row, over worked time. A tree that can be walked with the arrow keys. */
 import { useVirtualizer } from "@tanstack/react-virtual"
 import { type KeyboardEvent, useLayoutEffect, useMemo, useRef, useState } from "react"
 import { sayings } from "../../feed/signs.ts"
@@ -17,11 +17,14 @@ export interface WaterfallProps {
   readonly selected: string | undefined
   readonly choose: (id: string) => void
   readonly names: (id: string) => string
-  /** What it scrolls in. It lies above, so it is there only after the first drawing: not a ref, which would tell nobody. */
+  /**
+   * The scrolling element. It is an ancestor, so it exists only after the first render: not a ref, which would not
+   * cause a render.
+   */
   readonly scroller: HTMLDivElement | null
 }
 
-/** So many are drawn as they are; of more only those in sight. */
+/** Up to this many rows are all drawn; of more, only the visible ones. */
 const most = 200
 const rowHeight = () => (matchMedia("(max-width: 48rem)").matches ? 36 : 30)
 const lines = [0.19, 0.38, 0.57]
@@ -89,7 +92,7 @@ export const Waterfall = (props: WaterfallProps) => {
     setFocus(next)
     if (many) virtual.scrollToIndex(move.to)
   }
-  // Rows hear of every delta and tick only if it is theirs: what they are given to call stays the same.
+  // Rows render only for their own deltas and ticks, so the callbacks they get must stay the same.
   const latest = useRef({ choose, turn, onKey })
   useLayoutEffect(() => {
     latest.current = { choose, turn, onKey }

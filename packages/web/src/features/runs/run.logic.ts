@@ -1,4 +1,4 @@
-/** A run as rows of a waterfall: steps, and what happened in each. Pure, with identities that stay the same. */
+/** A run as rows of a waterfall: steps, and what happened in each. Pure, with stable ids. */
 import type { Run, RunStep } from "../../feed/types.ts"
 import { moment } from "../../feed/clock.ts"
 
@@ -8,26 +8,26 @@ type Interval = readonly [from: number, to: number]
 export type Wait = NonNullable<RunStep["waits"]>[number]
 
 export interface Span {
-  /** Stays the same from one look to the next, so that an address can hold it. */
+  /** Stable, so that an address can contain it. */
   readonly id: string
   readonly kind: SpanKind
   readonly level: number
   readonly step: number
-  /** Whose step it is: the run itself, or one that works for it. */
+  /** Whose step it is: the run's own, or that of a run that works for it. */
   readonly run: string
   readonly name: string
   readonly from: number | undefined
-  /** Absent while it goes on. */
+  /** Absent while it is open. */
   readonly to: number | undefined
-  /** Whether rows below belong to it. */
+  /** Whether it has child rows. */
   readonly opens: boolean
-  /** Of a call that waited and is over: when it did not. */
+  /** For a call that waited and is over: when it worked. */
   readonly works?: ReadonlyArray<Interval>
   readonly told?: RunStep
   readonly call?: StepCall
   readonly decision?: string
   readonly on?: string
-  /** Whose answers were waited for, and how that ended. */
+  /** Whose answers were awaited, and how that ended. */
   readonly wait?: Wait
   readonly child?: Run
 }
@@ -41,7 +41,7 @@ export interface WholeRun {
 
 const millis = (at: string | undefined | null): number | undefined => (at == null ? undefined : moment(at).getTime())
 
-/** By its name alone: a hint of what it is about, for its colour and sign. */
+/** Guessed from its name, for its colour and icon. */
 export const kindOfTool = (tool: string): "memory" | "speech" | "tool" => {
   const name = tool.slice(tool.lastIndexOf("/") + 1)
   if (/memor|remember|recall|forget|engram|passage|(^|_)(goal|plan|block)s?(_|$)/i.test(name)) return "memory"
@@ -50,11 +50,11 @@ export const kindOfTool = (tool: string): "memory" | "speech" | "tool" => {
 
 const isOver = ({ endedAt }: { readonly endedAt: string | null }) => endedAt !== null
 
-/** The latest end of several; open while one of them is. */
+/** The latest end of several; undefined while one of them is open. */
 const lastOf = (ends: ReadonlyArray<number | undefined>): number | undefined =>
   ends.includes(undefined) ? undefined : Math.max(...(ends as ReadonlyArray<number>))
 
-/** Whose answers were waited for: a row each, which ends when the wait did, or with its run. */
+/** Waits for answers: one row each, which ends with the wait or with its run. */
 const waitSpans = (
   waits: ReadonlyArray<Wait>,
   span: Omit<Span, "kind" | "name" | "from" | "to" | "opens" | "on" | "wait">,
@@ -72,7 +72,7 @@ const waitSpans = (
     wait,
   }))
 
-/** What a call waited for that keeps no record of its own: it began when people had let it through, and ended with the call. */
+/** For a wait without its own record: it began when people had approved the call, and ended with the call. */
 const isOutside = ({ call, on }: StepCall) => on?.kind === "client" || (on?.kind === "callback" && on.id === call)
 
 const callSpans = (
@@ -114,7 +114,7 @@ const callSpans = (
     { ...at, id, level: base.level + 1, call },
     end,
   )
-  // What it waits or waited for, where neither a person nor a run nor an answer is it.
+  // What else it waits or waited for, besides people, runs and answers.
   const others: ReadonlyArray<Span> =
     call.on !== undefined &&
     (end === undefined || (isOutside(call) && (call.on.kind !== "client" || asked.length === 0))) &&
@@ -166,7 +166,9 @@ const callSpans = (
   ]
 }
 
-/** Everything of a run, in order, with nothing closed. Runs that work for it are rows; `inside` has those that were opened. */
+/**
+ * All rows of a run, in order, with nothing collapsed. Runs that work for it are rows; `inside` has the expanded ones.
+ */
 export const spansOf = (
   taken: WholeRun,
   inside: ReadonlyMap<string, WholeRun>,
@@ -180,7 +182,7 @@ export const spansOf = (
     const said = millis(step.saidAt) ?? end
     const at = { step: step.number, run: run.id, told: step }
     const calls = step.calls.flatMap((call) => callSpans(taken, step, call, { level: level + 1, prefix }))
-    // Those that hang on the run: a team's requests, which hold no call.
+    // Waits of the run itself: a team's requests, which belong to no call.
     const hanging = waitSpans(
       (step.waits ?? []).filter((one) => step.calls.every(({ call }) => call !== one.call || call === undefined)),
       { step: step.number, run: run.id, id: `${prefix}s${step.number}`, level: level + 1 },
@@ -214,7 +216,7 @@ export const spansOf = (
   })
 }
 
-/** What is seen of them: nothing below a row that is closed. Runs of others are closed until somebody opens them. */
+/** The visible rows: nothing below a collapsed row. Other runs are collapsed until expanded. */
 export const shownOf = (spans: ReadonlyArray<Span>, turned: ReadonlySet<string>): ReadonlyArray<Span> => {
   const shown: Array<Span> = []
   let hiddenBelow = Infinity
@@ -229,7 +231,7 @@ export const shownOf = (spans: ReadonlyArray<Span>, turned: ReadonlySet<string>)
 
 export const isOpen = ({ id, kind }: Span, turned: ReadonlySet<string>): boolean => (kind === "run") === turned.has(id)
 
-/** Overlapping ones joined, in order. */
+/** Merges overlapping intervals, in order. */
 const joined = (list: ReadonlyArray<Interval>): ReadonlyArray<Interval> => {
   const result: Array<[number, number]> = []
   for (const [from, to] of list.toSorted((a, b) => a[0] - b[0])) {
@@ -242,7 +244,7 @@ const joined = (list: ReadonlyArray<Interval>): ReadonlyArray<Interval> => {
 
 const lengthOf = (list: ReadonlyArray<Interval>) => list.reduce((sum, [from, to]) => sum + to - from, 0)
 
-/** The parts of it in which it did not wait. */
+/** The parts in which it did not wait. */
 const worksIn = (from: number, to: number, waits: ReadonlyArray<Interval>): ReadonlyArray<Interval> => {
   const parts: Array<Interval> = []
   let at = from
@@ -255,9 +257,9 @@ const worksIn = (from: number, to: number, waits: ReadonlyArray<Interval>): Read
 }
 
 export interface Scale {
-  /** A moment as a part of the width, 0 to 1. */
+  /** A moment as a fraction of the width, 0 to 1. */
   readonly place: (at: number) => number
-  /** The moment at a part of the width, counted from the beginning. */
+  /** The moment at a fraction of the width, counted from the beginning. */
   readonly at: (part: number) => number
   readonly folded: ReadonlyArray<Interval>
   readonly worked: number
@@ -267,7 +269,10 @@ export interface Scale {
 
 const share = 1 / 3
 
-/** The axis is worked time: a wait longer than a third of the work is folded, so that a day of it does not flatten seconds. */
+/**
+ * The axis is worked time: a wait longer than a third of the work is folded, so that a day of waiting does not flatten
+ * seconds.
+ */
 export const scaleOf = (spans: ReadonlyArray<Span>, now: number, isTrue: boolean): Scale => {
   const timed = spans.filter(({ from }) => from !== undefined)
   const start = timed.length === 0 ? now : Math.min(...timed.map(({ from }) => from!))
@@ -315,7 +320,7 @@ export const scaleOf = (spans: ReadonlyArray<Span>, now: number, isTrue: boolean
 
 export type Act = "cancel" | "retry"
 
-/** What can be done to it as it stands. */
+/** The possible actions in its present state. */
 export const actsOf = (run: Run): ReadonlyArray<Act> => (isOver(run) ? ["retry"] : ["cancel"])
 
 export interface Looks {
@@ -334,14 +339,14 @@ export const looksOf = ({ state, stop }: Pick<Run, "state" | "stop">): Looks => 
   return state === "queued" ? { tone: "", icon: "hourglass" } : { tone: "warn", icon: "hourglass" }
 }
 
-/** What one looks at first: what waits or fails, else what came last. */
+/** The row selected at first: one that waits or fails, else the last one. */
 export const firstOf = (spans: ReadonlyArray<Span>): Span | undefined =>
   spans.find(({ call, kind }) => kind !== "wait" && call?.state === "waiting") ??
   spans.find(({ call, kind }) => kind !== "wait" && call?.state === "failed") ??
   spans.findLast(({ kind }) => kind !== "step" && kind !== "wait") ??
   spans.at(-1)
 
-/** The row in which an arrow ends, from one that has the focus. */
+/** The row that an arrow key leads to. */
 export const moveOf = (
   key: string,
   at: number,

@@ -1,4 +1,4 @@
-/** What is read of runs. The feed says when to read again. */
+/** Queries about runs. The feed says when to read again. */
 import { useInfiniteQuery, useQueries, useQuery } from "@tanstack/react-query"
 import { cache, keys } from "../../feed/cache.ts"
 import { house } from "../../feed/house.ts"
@@ -30,7 +30,7 @@ export const useRunList = (filter: RunFilter) =>
   })
 
 const takenOf = async (id: string): Promise<WholeRun> => {
-  // Most runs are the first of their tree: then everything is asked at once.
+  // Most runs are the root of their tree: then everything is requested at once.
   const below = (root: string) => house.runs.list({ root, limit: 100 })
   const [run, steps, own] = await Promise.all([house.runs.get(id), house.runs.steps(id), below(id)])
   const children = run.root === id ? own : await below(run.root)
@@ -41,14 +41,14 @@ const taken = (id: string) => ({ queryKey: keys.run(id), queryFn: () => takenOf(
 
 export const useRun = (id: string) => useQuery(taken(id))
 
-/** The runs within it that somebody opened. */
+/** The expanded runs within it. */
 export const useInside = (ids: ReadonlyArray<string>): ReadonlyMap<string, WholeRun> =>
   useQueries({
     queries: ids.map(taken),
     combine: (all) => new Map(all.flatMap(({ data }) => (data === undefined ? [] : [[data.run.id, data] as const]))),
   })
 
-/** What the model was told and said; asked for when somebody looks at it. */
+/** What the model was told and said; requested on demand. */
 export const useRunMessages = (id: string, wanted: boolean) =>
   useQuery({
     queryKey: [...keys.run(id), "messages"],
@@ -56,7 +56,7 @@ export const useRunMessages = (id: string, wanted: boolean) =>
     enabled: wanted,
   })
 
-/** The message that woke it, so that one can go there. */
+/** The message that woke it, to link to. */
 export const useTrigger = (run: Run | undefined) => {
   const message = run?.trigger.message
   return useQuery({
@@ -67,7 +67,7 @@ export const useTrigger = (run: Run | undefined) => {
   })
 }
 
-/** Who waits for whose answer; where nothing waits it is not asked. */
+/** Who waits for whose answer; not requested if nothing waits. */
 export const useWaits = (run: Run) =>
   useQuery({
     queryKey: [...keys.run(run.id), "waits"],
@@ -76,7 +76,7 @@ export const useWaits = (run: Run) =>
     select: (all) => all.filter((one) => one.run === run.id && one.state === "open"),
   })
 
-/** Everybody who waits for somebody's answer, as far as one sees their runs. */
+/** All open waits, as far as the user sees their runs. */
 export const useWaiting = () =>
   useQuery({
     queryKey: [...keys.runLists, "waits"],

@@ -1,4 +1,4 @@
-/** Everything one may see, by a word of it: messages, memory, tools, people and spaces in one list. */
+/** A search over everything the user may see: messages, memory, tools, people and spaces in one list. */
 import "../../parts/panes/Pick.css"
 import { Link, useNavigate, useSearch as useAddress } from "@tanstack/react-router"
 import { type ReactNode, useState } from "react"

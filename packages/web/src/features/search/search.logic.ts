@@ -1,4 +1,4 @@
-/** What fits a word among things that are known by name. Pure. */
+/** Which named things match a query. Pure. */
 export interface Named {
   readonly name: string
   readonly more?: string
@@ -6,7 +6,7 @@ export interface Named {
 
 const plain = (text: string): string => text.normalize("NFKD").replaceAll(/\p{M}/gu, "").toLowerCase()
 
-/** Every word of the question is somewhere in it; names that begin with the first come first, in the order they had. */
+/** Every word of the query occurs in it; names that begin with the first word come first, otherwise in their order. */
 export const fitting = <A extends Named>(items: ReadonlyArray<A>, q: string, most: number): ReadonlyArray<A> => {
   const words = plain(q).split(/\s+/).filter(Boolean)
   const [first] = words
@@ -19,5 +19,5 @@ export const fitting = <A extends Named>(items: ReadonlyArray<A>, q: string, mos
   return [...found.filter(begins), ...found.filter((one) => !begins(one))].slice(0, most)
 }
 
-/** A text without the marks of its markup, for a line of a list. */
+/** A text without markup, for a line of a list. */
 export const plainOf = (text: string): string => text.replaceAll(/(\*\*|__|`+|^#+ |^> )/gm, "")

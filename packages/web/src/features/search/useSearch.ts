@@ -1,4 +1,4 @@
-/** One question to everything: messages and memory by the house, what has a name by what is known of it. */
+/** One query over everything: messages and memory by the house, named things by what is loaded. */
 import { useQuery } from "@tanstack/react-query"
 import { house } from "../../feed/house.ts"
 import { usePeople, useStart } from "../../feed/start.ts"
@@ -6,7 +6,7 @@ import { fitting } from "./search.logic.ts"
 
 const most = 8
 
-/** As much of the catalogue as is looked through by name. */
+/** The part of the catalogue that is searched by name. */
 const tools = async () => {
   const items = []
   let cursor: string | null = null
@@ -29,7 +29,7 @@ export const useSearch = (q: string) => {
     queryKey: ["search", "everywhere", q],
     queryFn: () => house.messages.search({ q, limit: 30 }),
     enabled,
-    // Said meanwhile, it is found the next time.
+    // New messages are found the next time.
     staleTime: 0,
   })
   const memory = useQuery({

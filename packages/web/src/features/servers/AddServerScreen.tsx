@@ -1,4 +1,4 @@
-/** A server is pasted, looked at, and then added: nothing of it is kept before that. */
+/** A server is pasted, looked at, and then added: nothing of it is stored before that. */
 import "./Servers.css"
 import { useMutation } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
@@ -13,7 +13,7 @@ import { OpenApi } from "./OpenApi.tsx"
 import { isOpenApi, type Read, readPasted } from "./pasted.logic.ts"
 import { words } from "./words/en.ts"
 
-/** Reading is pure; what is a key is kept as a secret before the server is asked with it. */
+/** Parsing is pure; keys are stored as secrets before the server is looked at with them. */
 const look = async (read: Read) => {
   for (const [name, value] of Object.entries(read.secrets)) await house.secrets.set(name, { value })
   return house.mcpServers.look(read.server)

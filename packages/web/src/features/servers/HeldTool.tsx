@@ -1,4 +1,4 @@
-/** A tool whose definition has changed: plain facts, both definitions line by line, and the one act. */
+/** A tool whose definition has changed: plain facts, both definitions line by line, and the one action. */
 import { useMutation } from "@tanstack/react-query"
 import { useState } from "react"
 import { cache } from "../../feed/cache.ts"
@@ -27,7 +27,7 @@ export const HeldTool = ({ before, name, now, server, since }: HeldToolProps) =>
   const [shut, keep] = useState(false)
   const accepted = useMutation({
     mutationFn: () => house.mcpServers.accept(server, name, { digest: now.digest }),
-    // Where it has changed once more, the newer one is what is shown next.
+    // If it has changed again, the newer definition is shown next.
     onSettled: () => cache.invalidateQueries({ queryKey: ["servers"] }),
   })
   const facts = factsOf(before, now.definition)

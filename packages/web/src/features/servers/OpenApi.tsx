@@ -1,4 +1,6 @@
-/** An OpenAPI document: the tools it would give, what is left out and which secrets they need; added only after that. */
+/**
+ * An OpenAPI document: the tools it would give, what is left out and which secrets they need; added only after that.
+ */
 import { useMutation, useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { useState } from "react"

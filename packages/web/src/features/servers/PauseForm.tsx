@@ -1,4 +1,4 @@
-/** The off switch of a server: off is a pause, with a reason that everybody reads. */
+/** The off switch of a server: a pause, with a reason that everybody can read. */
 import { useMutation, useQuery } from "@tanstack/react-query"
 import { cache } from "../../feed/cache.ts"
 import { house } from "../../feed/house.ts"

@@ -1,4 +1,4 @@
-/** One MCP server: how it is, what it has, what was held, what it says. */
+/** One MCP server: its state, its tools, held tools, and its log. */
 import "./Servers.css"
 import { useQuery } from "@tanstack/react-query"
 import { Link, useNavigate } from "@tanstack/react-router"
@@ -40,7 +40,7 @@ interface ToolsProps {
 
 const often = 10_000
 
-/** How its calls went: read again every so often, because most of it is no event of its own. */
+/** Figures about its calls: reloaded periodically, because most changes cause no event. */
 const useFigures = (server: string) =>
   useQuery({
     queryKey: ["servers", server, "figures"],
@@ -110,7 +110,7 @@ const Tools = ({ definitions, server }: ToolsProps) => {
   )
 }
 
-/** How its calls went within the last day. */
+/** Figures about its calls within the last day. */
 const Figures = ({ server }: { readonly server: string }) => {
   const data = useFigures(server)
   if (data === undefined) return null
@@ -229,5 +229,5 @@ export const ServerDetail = ({ server }: { readonly server: Server }) => {
   )
 }
 
-/** Its last part: where it lies is of no interest at a glance. */
+/** Only the program's name: its folder does not matter at a glance. */
 const programOf = (command: string | undefined): string => command?.split(/[\\/]/).at(-1) ?? "–"

@@ -1,4 +1,4 @@
-/** How a server stands: always a sign and a word. */
+/** The state of a server: always an icon and a word. */
 import { useQuery } from "@tanstack/react-query"
 import { house } from "../../feed/house.ts"
 import { Icon } from "../../parts/signs/Icon.tsx"

@@ -1,4 +1,4 @@
-/** MCP servers: how they are, what they have, what was held, what they say. */
+/** MCP servers: their state, their tools, held tools, and their logs. */
 import "../../parts/panes/Pick.css"
 import "./Servers.css"
 import { Link, useParams } from "@tanstack/react-router"

@@ -16,7 +16,7 @@ export const factsOf = (before: unknown, now: unknown): ReadonlyArray<Fact> => {
   const [had, has] = [fieldsIn(was["properties"]), fieldsIn(is["properties"])]
   const [said, says] = [fieldsIn(old["annotations"]), fieldsIn(next["annotations"])]
   const facts: Array<Fact> = []
-  // What is most dangerous comes first.
+  // The most dangerous change comes first.
   if (says["destructiveHint"] === true && said["destructiveHint"] !== true) facts.push({ kind: "destroys" })
   if (said["readOnlyHint"] === true && says["readOnlyHint"] !== true) facts.push({ kind: "writes" })
   if (says["openWorldHint"] === true && said["openWorldHint"] === false) facts.push({ kind: "outside" })
@@ -32,7 +32,7 @@ export const factsOf = (before: unknown, now: unknown): ReadonlyArray<Fact> => {
   return facts
 }
 
-/** What a server says of a tool, in words: hints, which nothing relies on. */
+/** A server's hints about a tool, in words; nothing relies on them. */
 export const saysOf = (definition: unknown): ReadonlyArray<string> => {
   const { annotations } = (definition ?? {}) as { readonly annotations?: Readonly<Record<string, unknown>> }
   const said = [
@@ -44,7 +44,7 @@ export const saysOf = (definition: unknown): ReadonlyArray<string> => {
   return said.length === 0 ? [words.said.nothing] : said
 }
 
-/** What was kept, and what has come since: where the one ends in what the other begins with, it is said once. */
+/** Stored lines and live lines: an overlap is shown once. */
 export const linesOf = (kept: ReadonlyArray<string>, live: ReadonlyArray<string>): ReadonlyArray<string> => {
   const most = Math.min(kept.length, live.length)
   for (let shared = most; shared > 0; shared--)

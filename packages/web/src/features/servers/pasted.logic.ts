@@ -1,4 +1,4 @@
-/** What somebody pasted, read as a server: the JSON of any client, an address, or a command. Pure. */
+/** Parses pasted text as a server: the JSON of any client, an address, or a command. Pure. */
 interface ReadServer {
   readonly name: string
   readonly command?: string
@@ -10,7 +10,7 @@ interface ReadServer {
 
 export interface Read {
   readonly server: ReadServer
-  /** How many there were. */
+  /** How many servers there were. */
   readonly count: number
   /** Values that look like keys, by the name of the secret each becomes. */
   readonly secrets: Readonly<Record<string, string>>
@@ -28,13 +28,13 @@ const nameFrom = (text: string): string =>
     .replace(/^-+|-+$/g, "")
     .slice(0, 40) || "server"
 
-/** A key is long, without blanks, and under a name that says so, or begins as the known ones do. */
+/** A key is long, without blanks, and has a name that says so, or begins like known keys. */
 const isKey = (name: string, value: string): boolean =>
   !value.includes("${") &&
   value.length >= 8 &&
   (/key|token|secret|password|authorization/i.test(name) || /^(Bearer |sk-|ghp_|xox|stoa_)/.test(value))
 
-/** Values that look like keys are taken out, and their place says which secret is filled in. */
+/** Replaces values that look like keys by placeholders of their secrets. */
 const keyless = (server: string, values: Readonly<Record<string, string>> | undefined, found: Record<string, string>) =>
   values &&
   Object.fromEntries(
@@ -59,11 +59,11 @@ const serverIn = (given: string, it: Fields, count: number): Read => {
   return { server: { name, command, ...args, ...(env && { env }) }, count, secrets }
 }
 
-/** Words of a command line, with quotes as a shell has them. */
+/** Words of a command line, with shell quotes. */
 const wordsIn = (line: string): ReadonlyArray<string> =>
   [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, double, single, bare]) => double ?? single ?? bare ?? "")
 
-/** An API's own description, and not a server: its operations become tools. */
+/** An API description instead of a server: its operations become tools. */
 export const isOpenApi = (pasted: string): boolean => {
   if (!pasted.trimStart().startsWith("{")) return false
   try {

@@ -1,4 +1,4 @@
-/** A row under a face, or without one where the author goes on; and what every row is told. */
+/** A row with an avatar, or without one if the same author continues; and the props of every row. */
 import type { ComponentType, FocusEvent, ReactNode } from "react"
 import type { Decision, Message, Space } from "../../feed/types.ts"
 import { Avatar } from "../../parts/signs/Avatar.tsx"
@@ -9,11 +9,11 @@ import { words } from "./words/en.ts"
 export interface RowContext {
   readonly space: Space
   readonly me: { readonly id: string; readonly name: string; readonly kind: string }
-  /** Those a mention may mean. */
+  /** The names a mention may mean. */
   readonly names: ReadonlyArray<string>
   readonly canWrite: boolean
   readonly openThread: (message: Message) => void
-  /** How a decision is drawn; the screen gives it, so that rows know nothing of decisions. */
+  /** How a decision is drawn; passed in by the screen, so that rows need not know decisions. */
   readonly decision: ComponentType<{ readonly decision: Decision }>
 }
 
@@ -33,7 +33,7 @@ export const Article = ({
   readonly head: boolean
   readonly children: ReactNode
   readonly id?: string
-  /** The pointer or the focus comes to this row. */
+  /** The pointer or the focus enters this row. */
   readonly onNear?: (event?: FocusEvent) => void
 }) => (
   <article

@@ -22,7 +22,7 @@ export interface ComposerProps {
   readonly submitLabel: string
   readonly onSubmit: (text: string) => Promise<void> | void
   readonly initial?: string
-  /** Where what is typed is kept until it is sent. */
+  /** The key under which a draft is stored until it is sent. */
   readonly draft?: string
   readonly onCancel?: () => void
   readonly onUp?: () => void
@@ -47,7 +47,7 @@ const useMentionable = (space: Space): ReadonlyArray<Mentionable> => {
   ]
 }
 
-/** The tools that what is written may mean; asked for when the first / is written. */
+/** The tools that match the text; requested when the first / is typed. */
 const useToolsFor = (part: string | undefined): ReadonlyArray<Tool> => {
   const { data } = useQuery({ ...toolsQuery(), enabled: part !== undefined, retry: false })
   return part === undefined ? [] : fittingTools(data?.items ?? [], part)
@@ -85,7 +85,7 @@ export const Composer = (props: ComposerProps) => {
   const list = useId()
   const asked = shut ? undefined : mentionAt(text, caret)
   const found = asked === undefined ? [] : fitting(all, asked.part)
-  // A name that is written out needs no list: Enter sends.
+  // A complete name needs no list: Enter sends.
   const people = found.some(({ name }) => name.toLowerCase() === asked?.part.toLowerCase()) ? [] : found
   const slash = callsTools && !shut ? slashOf(text) : undefined
   const tools = useToolsFor(slash)
@@ -118,7 +118,7 @@ export const Composer = (props: ComposerProps) => {
       ? people.map((one) => ({ name: one.name, line: personLine(one), choose: () => mention(one.name) }))
       : tools.map((one) => ({ name: one.name, line: toolLine(one), choose: () => call(one) }))
   const pointed = Math.min(at, offers.length - 1)
-  /** Back in the field: with what was written there, or with nothing once the tool was called. */
+  /** Back to the text field: with the previous text, or empty after the tool was called. */
   const returnToText = (value: string) => {
     call(undefined)
     shutList(true)
@@ -187,7 +187,7 @@ export const Composer = (props: ComposerProps) => {
         aria-label={placeholder}
         placeholder={placeholder}
         value={text}
-        // Whoever opened it to edit goes on in it.
+        // A user who opened it to edit continues typing.
         // oxlint-disable-next-line jsx-a11y/no-autofocus
         autoFocus={onCancel !== undefined}
         aria-autocomplete="list"

@@ -1,4 +1,4 @@
-/** Who does what now. */
+/** Who is doing what now. */
 import { Link } from "@tanstack/react-router"
 import { doings } from "../../feed/signs.ts"
 import { useStore } from "../../feed/store.ts"

@@ -17,7 +17,7 @@ export interface MessageViewProps {
   readonly context: RowContext
 }
 
-/** Shown at once and taken back if the house refuses: undoing it is cheap. */
+/** Shown at once and undone if the house refuses: undoing is cheap. */
 const react = async (message: Message, emoji: string, me: string, on: boolean) => {
   const key = keys.messages(message.space)
   const set = (is: boolean) =>
@@ -57,7 +57,7 @@ const Tools = ({
 }: {
   readonly message: Message
   readonly context: RowContext
-  /** By the keys or a screen reader, which go on from the first of them. */
+  /** Entered by keyboard or a screen reader: focus moves to the first button. */
   readonly entered: boolean
   readonly onEntered: () => void
   readonly set: (mode: Mode) => void
@@ -66,7 +66,7 @@ const Tools = ({
   useLayoutEffect(() => {
     if (!entered) return
     group.current?.querySelector("button")?.focus()
-    // Once: drawn again later, they take the focus from nobody.
+    // Once: when rendered again later, they must not take the focus.
     onEntered()
     // oxlint-disable-next-line react/exhaustive-deps
   }, [entered])
@@ -93,7 +93,7 @@ const Tools = ({
 
 export const MessageView = ({ context, head, message, replies }: MessageViewProps) => {
   const [mode, set] = useState<Mode>("read")
-  // Six buttons a row are most of what a timeline would draw, and nobody sees them before they come near.
+  // Six buttons per row would be most of the timeline's DOM, and nobody sees them before the pointer is near.
   const [tools, setTools] = useState<"away" | "near" | "entered">("away")
   const onNear = (event?: FocusEvent) =>
     setTools((now) => (now !== "away" ? now : event?.target.matches("[data-act=open]") === true ? "entered" : "near"))
@@ -150,7 +150,7 @@ export const MessageView = ({ context, head, message, replies }: MessageViewProp
           <button
             type="button"
             className="button tiny no"
-            // What was asked for in a place is asked there.
+            // A confirmation is asked in place and gets the focus.
             ref={(button) => button?.focus()}
             onClick={() =>
               void house.messages.remove(message.id).then(

@@ -1,4 +1,4 @@
-/** What may be meant by what is being written: a list above the field, moved through by the keys of the field. */
+/** Completions for the text being typed: a list above the field, controlled by the keys of the field. */
 import type { ReactNode } from "react"
 import { windowAt } from "./slash.logic.ts"
 import { words } from "./words/en.ts"

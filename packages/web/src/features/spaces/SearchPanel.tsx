@@ -1,4 +1,4 @@
-/** Search in one space; a find leads to its place in the timeline. */
+/** Search in one space; a result leads to its place in the timeline. */
 import { useQuery } from "@tanstack/react-query"
 import { Link, useNavigate } from "@tanstack/react-router"
 import { useState } from "react"

@@ -1,4 +1,4 @@
-/** About a space: who is in it, whom a message is for, what is pinned. */
+/** About a space: its members, whom a message is for, what is pinned. */
 import { Link } from "@tanstack/react-router"
 import { type ReactNode, useState } from "react"
 import { house } from "../../feed/house.ts"
@@ -16,11 +16,11 @@ export interface SpacePanelProps {
   readonly space: Space
   readonly messages: ReadonlyArray<Message>
   readonly close: () => void
-  /** What comes before all of it. */
+  /** Shown first. */
   readonly children?: ReactNode
 }
 
-/** What an agent does now, as a sign and a word. */
+/** What an agent does now, as an icon and a word. */
 const Doing = ({ run }: { readonly run: Run | undefined }) => {
   if (run === undefined) return null
   const works = run.state === "running" || run.state === "queued"
@@ -32,7 +32,7 @@ const Doing = ({ run }: { readonly run: Run | undefined }) => {
   )
 }
 
-/** As far as it is loaded, which is said where the day began earlier. */
+/** Only loaded messages; the panel says so if the day began earlier. */
 const Today = ({ messages }: { readonly messages: ReadonlyArray<Message> }) => {
   const from = startOfDay(useNow())
   const today = messages.filter(({ createdAt }) => dayKey(createdAt) === from)

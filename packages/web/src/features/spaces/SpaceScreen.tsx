@@ -29,14 +29,14 @@ const HouseDecision = lazy(() =>
   import("../../cards/decision/HouseDecision.tsx").then(({ HouseDecision }) => ({ default: HouseDecision })),
 )
 
-/** Loaded when the first one is asked: a space without questions needs none of it. */
+/** Loaded with the first question: a space without questions does not need it. */
 const DecisionInPlace = ({ decision }: { readonly decision: Decision }) => (
   <Suspense fallback={<div className="decision waiting" />}>
     <HouseDecision decision={decision} />
   </Suspense>
 )
 
-/** The space of the address, also after one was put out of it: what was seen stays. */
+/** The space of the address, even after the user was removed from it: what was seen stays. */
 const useSpace = (ref: string): { readonly space: Space | undefined; readonly isGone: boolean } => {
   const { spaces } = useStart()
   const found = spaces.find(({ id, name }) => name === ref || id === ref)
@@ -47,9 +47,9 @@ const useSpace = (ref: string): { readonly space: Space | undefined; readonly is
 }
 
 export interface SpaceScreenProps {
-  /** What stands above the messages of the space that the demo begins in. */
+  /** Shown above the messages of the demo's first space. */
   readonly Head: ComponentType
-  /** What its panel begins with. */
+  /** Shown first in its panel. */
   readonly About: ComponentType<{ readonly space: string }>
 }
 
@@ -84,7 +84,7 @@ const OpenSpace = ({ About, Head, isGone, space, thread }: OpenSpaceProps) => {
   const [panel, showPanel] = useState(() => matchMedia("(min-width: 70rem)").matches)
   const atEnd = useRef(true)
   const title = titleOf(space, me.id)
-  // What is new is told once, when one comes; it stays until one goes.
+  // Computed once, on arrival; the line of new messages stays until the user leaves.
   const [newFrom] = useState(() => (space.unread > 0 ? space.lastSeq - space.unread + 1 : undefined))
 
   useEffect(() => rememberSpace(space.name), [space.name])
@@ -143,7 +143,7 @@ const OpenSpace = ({ About, Head, isGone, space, thread }: OpenSpaceProps) => {
     const edited = row?.querySelector<HTMLElement>("textarea")
     if (edited !== null && edited !== undefined) return edited.focus()
     row?.focus()
-    // Its tools are there once it has the focus.
+    // Its buttons exist only once it has the focus.
     requestAnimationFrame(() => row?.querySelector<HTMLElement>("[data-act=edit]")?.click())
   }
   const side = thread !== undefined ? "thread" : q !== undefined ? "search" : panel ? "panel" : "none"

@@ -1,4 +1,4 @@
-/** All spaces, and the way to open one. On a phone it is where one begins. */
+/** All spaces, and a form to open one. The start screen on a phone. */
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import { type FormEvent, useState } from "react"
 import { noteSpace } from "../../feed/apply.ts"
@@ -92,7 +92,7 @@ const NewSpace = () => {
   )
 }
 
-/** Names of spaces are plain: what a person's name has beyond that is left out. */
+/** Names of spaces are plain: other characters of a person's name are left out. */
 const dmName = (a: string, b: string): string =>
   [a, b]
     .map((name) => name.replaceAll(/[^\p{L}\p{N}._-]+/gu, "-"))

@@ -1,4 +1,4 @@
-/** A message and what was answered to it. */
+/** A message and its replies. */
 import { useQuery } from "@tanstack/react-query"
 import { useMemo } from "react"
 import { keys } from "../../feed/cache.ts"

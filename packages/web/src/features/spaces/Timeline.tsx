@@ -1,4 +1,6 @@
-/** The timeline: as many rows in the document as are seen, the newest at the bottom, followed as long as one is there. */
+/**
+ * The timeline: only visible rows are in the document, the newest at the bottom, followed while the reader is there.
+ */
 import { useVirtualizer } from "@tanstack/react-virtual"
 import { type KeyboardEvent, useEffect, useLayoutEffect, useRef, useState } from "react"
 import { settings } from "../../parts/settings.ts"
@@ -14,7 +16,7 @@ export interface TimelineProps {
   readonly label: string
   readonly context: RowContext
   readonly more: (end: "older" | "newer") => void
-  /** The number of the message to show; otherwise the newest. */
+  /** The number of the message to show; by default the newest. */
   readonly at: number | undefined
   readonly isGone: boolean
   readonly onEnd: (atEnd: boolean) => void
@@ -29,11 +31,11 @@ export const Timeline = (props: TimelineProps) => {
   const { at, context, isGone, label, more, onEnd, rows, toNewest } = props
   const box = useRef<HTMLDivElement>(null)
   const [atEnd, setAtEnd] = useState(true)
-  // Following the end is an intent, not a position: what grows there does not end it, scrolling up does.
+  // Following the end is an intent, not a position: new rows do not end it, scrolling up does.
   const follows = useRef(at === undefined)
   const top = useRef(0)
   const target = at === undefined ? -1 : rows.findIndex((row) => row.kind === "message" && row.message.seq === at)
-  // The place that was asked for is kept, whatever is loaded above it, until the reader goes elsewhere.
+  // The requested position is kept, whatever is loaded above it, until the reader scrolls.
   const left = useRef<number>(undefined)
   const asked = useRef(at)
   const leave = () => {
@@ -45,7 +47,8 @@ export const Timeline = (props: TimelineProps) => {
     estimateSize: (index) => heightOf(rows[index]!),
     getItemKey: (index) => rows[index]!.key,
     overscan: 6,
-    // The first picture is of the right place already: rows of the beginning would be drawn, and older ones asked for.
+    // The first render is at the right position already: otherwise rows of the beginning would be drawn, and older ones
+    // requested.
     initialRect: { width: 0, height: innerHeight },
     initialOffset: () =>
       Math.max(
@@ -53,7 +56,7 @@ export const Timeline = (props: TimelineProps) => {
         at === undefined ? wholeOf(rows) - innerHeight : wholeOf(rows.slice(0, target + 1)) - innerHeight / 2,
       ),
     anchorTo: "end",
-    // One drawing for what arrives together; following the end is ours, below, and so done once.
+    // One render for what arrives together; following the end is done below, once.
     useFlushSync: false,
     scrollEndThreshold: 60,
     paddingEnd: 12,
@@ -67,7 +70,7 @@ export const Timeline = (props: TimelineProps) => {
     const seen = box.current
     if (seen === null) return
     const place = seen.scrollTop
-    // Asked of the document: the list hears of the scrolling at the same moment, perhaps after us.
+    // Read from the document: the virtual list handles the same scroll event, perhaps after us.
     const end = seen.scrollHeight - place - seen.clientHeight < 60
     if (end) follows.current = true
     else if (place < top.current - 2) follows.current = false
@@ -79,14 +82,14 @@ export const Timeline = (props: TimelineProps) => {
     }
   }
   useLayoutEffect(() => {
-    // Another place, or the same one once more.
+    // Another position, or the same one requested again.
     if (asked.current !== at) left.current = undefined
     asked.current = at
     if (target >= 0) {
       if (left.current === at) return undefined
       follows.current = false
       list.scrollToIndex(target, { align: "center" })
-      // The first of all lies where the list begins: nothing scrolls, and so nothing would say that the end is far.
+      // The very first message is where the list begins: nothing scrolls, so no event would say that the end is far.
       return later(50, onScroll)
     }
     if (at === undefined) {
@@ -98,7 +101,8 @@ export const Timeline = (props: TimelineProps) => {
     // oxlint-disable-next-line react/exhaustive-deps
   }, [at, target, context.space.id])
 
-  // The list keeps the height of every row it ever drew: those of rows that are no longer loaded are let go of now and then.
+  // The list keeps the height of every row it ever drew: heights of rows that are no longer loaded are removed now and
+  // then.
   useEffect(() => {
     const { itemSizeCache: heights } = list
     if (heights.size < rows.length * 2 + 1000) return
@@ -112,7 +116,7 @@ export const Timeline = (props: TimelineProps) => {
   }, [first, last, rows.length, more])
 
   const height = list.getTotalSize()
-  // The last row too: where the far end is let go, one goes as one comes, and the height stays as it was.
+  // The last row too: when old rows are dropped, one goes as one comes, and the height stays the same.
   const newest = rows.at(-1)?.key
   useLayoutEffect(() => {
     if (follows.current) list.scrollToEnd()

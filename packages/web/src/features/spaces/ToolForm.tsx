@@ -1,4 +1,4 @@
-/** A tool called from where one writes: its form in the place of the field, and the call in the space for everybody here. */
+/** A tool called from the composer: its form replaces the field, and everybody here sees the call. */
 import { StoaError } from "@stoa/sdk"
 import { useMutation } from "@tanstack/react-query"
 import { useEffect, useRef, useState } from "react"
@@ -30,7 +30,7 @@ export const ToolForm = ({ back, onCalled, space, tool }: ToolFormProps) => {
   const [value, set] = useState<Json | undefined>(() => initial(schema, schema) ?? {})
   const [mine, find] = useState<ReadonlyArray<Fault>>([])
   const form = useRef<HTMLFormElement>(null)
-  // The same call as long as nothing was changed: sent twice, it happens once.
+  // The same key until something is changed: sent twice, the call happens once.
   const key = useRef(newKey())
   const called = useMutation({
     mutationFn: (input: Json) =>

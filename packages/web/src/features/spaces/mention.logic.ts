@@ -1,11 +1,11 @@
-/** What is being mentioned at the caret, and whom it may mean: members first, then those who could be let in. */
+/** The mention being typed at the caret, and whom it may mean: members first, then those who could be invited. */
 export interface Mentionable {
   readonly name: string
   readonly kind: string
   readonly isHere: boolean
 }
 
-/** The part after the last @ before the caret, if a mention is being written there. */
+/** The part after the last @ before the caret, if a mention is being typed there. */
 export const mentionAt = (
   text: string,
   caret: number,
@@ -24,7 +24,7 @@ export const fitting = (all: ReadonlyArray<Mentionable>, part: string, most = 8)
   return fits.toSorted((a, b) => rank(a) - rank(b) || a.name.localeCompare(b.name)).slice(0, most)
 }
 
-/** The text with the mention written out, and where the caret is then. */
+/** The text with the mention completed, and the new position of the caret. */
 export const mentioned = (text: string, from: number, caret: number, name: string) => {
   const written = `${text.slice(0, from)}@${name} `
   return { text: written + text.slice(caret).replace(/^ /, ""), caret: written.length }

@@ -1,4 +1,4 @@
-/** What was sent and is not there yet. A post that failed stays in its place, and is tried again under the same key. */
+/** Posts that are not confirmed yet. A failed post stays in its place, and is retried with the same key. */
 import { cache, keys } from "../../feed/cache.ts"
 import { moment, now } from "../../feed/clock.ts"
 import { house } from "../../feed/house.ts"
@@ -18,7 +18,7 @@ export const outbox = makeStore<ReadonlyMap<string, ReadonlyArray<Pending>>>(new
 const change = (space: string, of: (list: ReadonlyArray<Pending>) => ReadonlyArray<Pending>) =>
   outbox.set((old) => new Map(old).set(space, of(old.get(space) ?? [])))
 
-/** What makes one thing happen once, however often it is sent. */
+/** A key that makes one post happen once, however often it is sent. */
 export const newKey = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte.toString(16).padStart(2, "0")).join("")
 
@@ -30,7 +30,7 @@ const trySend = async (space: string, pending: Pending): Promise<void> => {
       { text, ...(replyTo === null ? {} : { replyTo }) },
       { idempotencyKey: key },
     )
-    // Both at once: what waited goes in the moment in which the real one stands there.
+    // Together: the pending post disappears in the same render in which the real one appears.
     change(space, (list) => list.filter((one) => one.key !== key))
     cache.setQueryData<Loaded>(keys.messages(space), (old) => old && withSaid(old, said))
     if (replyTo !== null) void cache.invalidateQueries({ queryKey: ["thread"] })

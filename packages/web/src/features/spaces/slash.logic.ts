@@ -1,4 +1,4 @@
-/** A message that begins with / and is one word so far: which tools it may mean. */
+/** A message that is one word beginning with / so far: which tools it may mean. */
 interface Callable {
   readonly name: string
   readonly description: string
@@ -6,7 +6,7 @@ interface Callable {
 
 export const slashOf = (text: string): string | undefined => /^\/(\S*)$/.exec(text)?.[1]
 
-/** Those whose name begins so come first, then whose name has it, then whose description does. */
+/** First those whose name begins with it, then those whose name contains it, then those whose description does. */
 export const fittingTools = <A extends Callable>(all: ReadonlyArray<A>, part: string): ReadonlyArray<A> => {
   const asked = part.toLowerCase()
   const rank = ({ description, name }: A) => {
@@ -16,7 +16,7 @@ export const fittingTools = <A extends Callable>(all: ReadonlyArray<A>, part: st
   return all.filter((one) => rank(one) < 3).toSorted((a, b) => rank(a) - rank(b) || a.name.localeCompare(b.name))
 }
 
-/** As many as there is room for, so that the one pointed at is among them. */
+/** As many as there is room for, including the selected one. */
 export const windowAt = (count: number, at: number, most: number): readonly [from: number, to: number] => {
   const from = Math.max(0, Math.min(at - Math.floor(most / 2), count - most))
   return [from, Math.min(count, from + most)]

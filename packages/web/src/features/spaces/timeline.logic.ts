@@ -1,4 +1,4 @@
-/** Messages to rows: days, the line of what is new, groups by author, calls in one frame. Pure, with stable keys. */
+/** Messages to rows: days, the line of new messages, groups by author, calls in one frame. Pure, with stable keys. */
 import type { Decision, Message } from "../../feed/types.ts"
 import { dayKey } from "../../parts/figures/time.logic.ts"
 import type { Pending } from "./outbox.ts"
@@ -10,7 +10,7 @@ export type Row =
       readonly kind: "message"
       readonly key: string
       readonly message: Message
-      /** The first of its group shows whose it is. */
+      /** The first of its group shows the author. */
       readonly head: boolean
       readonly replies: number
     }
@@ -26,7 +26,7 @@ export type Row =
 
 const groupMillis = 5 * 60_000
 
-/** The message a reply is about in the end, as far as it is loaded. */
+/** The root message of a reply, as far as it is loaded. */
 export const rootsOf = (messages: ReadonlyArray<Message>): ReadonlyMap<string, string> => {
   const parents = new Map(messages.map((one) => [one.id, one.replyTo]))
   const roots = new Map<string, string>()
@@ -43,7 +43,7 @@ export const rootsOf = (messages: ReadonlyArray<Message>): ReadonlyMap<string, s
 
 export interface RowsOf {
   readonly messages: ReadonlyArray<Message>
-  /** Open ones of this space. */
+  /** Open decisions of this space. */
   readonly decisions: ReadonlyArray<Decision>
   readonly pending: ReadonlyArray<Pending>
   /** The number of the first message that is new to the reader. */
@@ -62,7 +62,7 @@ export const rowsOf = ({ decisions, me, messages, newFrom, pending }: RowsOf): R
   }
   const byCall = new Map(decisions.flatMap((one) => (one.call === null ? [] : [[one.call.id, one] as const])))
   const shown = new Set(messages.flatMap(({ call, id }) => (call === null || roots.has(id) ? [] : [call.id])))
-  /** Those of calls that show no message of their own: each stands where it was asked, and what is said later below it. */
+  /** Decisions of calls without a visible message: each stands where it was asked, above what was said later. */
   const alone = decisions
     .filter(({ call }) => call === null || !shown.has(call.id))
     .toSorted((one, other) => time(one.createdAt) - time(other.createdAt))
@@ -123,7 +123,7 @@ export const rowsOf = ({ decisions, me, messages, newFrom, pending }: RowsOf): R
 const sameList = (one: ReadonlyArray<unknown>, other: ReadonlyArray<unknown>): boolean =>
   one.length === other.length && one.every((item, at) => item === other[at])
 
-/** Whether a row would be drawn as it is drawn now: rows are made anew with every batch, most of them alike. */
+/** Whether a row would look the same: rows are rebuilt with every batch, and most do not change. */
 export const sameRow = (one: Row, other: Row): boolean => {
   if (one === other) return true
   if (one.key !== other.key) return false
@@ -134,17 +134,17 @@ export const sameRow = (one: Row, other: Row): boolean => {
     return one.head === other.head && sameList(one.messages, other.messages)
   if (one.kind === "decision" && other.kind === "decision")
     return one.decision === other.decision && one.message === other.message && one.head === other.head
-  // What is on its way is drawn again, and a day says "today" only as long as it is.
+  // Pending posts are redrawn, and a day says "today" only while it is.
   return false
 }
 
-/** Guessed before it is measured, so that little moves. */
+/** An estimate before it is measured, so that little moves. */
 export const heightOf = (row: Row): number => {
   if (row.kind === "day" || row.kind === "new") return 34
   if (row.kind === "decision") return 300
   if (row.kind === "calls") return (row.head ? 38 : 16) + Math.min(row.messages.length, 6) * 35
   const text = row.kind === "message" ? row.message.text : row.pending.text
-  // As they are drawn in a window of usual width; an empty line is the gap between two paragraphs.
+  // As drawn in a window of usual width; an empty line is the gap between two paragraphs.
   const lines = text.split("\n").map((line) => (line === "" ? 7 : Math.ceil(line.length / 80) * 23.4))
   return (row.head ? 36 : 3.2) + lines.reduce((sum, height) => sum + height, 0)
 }

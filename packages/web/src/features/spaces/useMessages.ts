@@ -1,4 +1,4 @@
-/** The messages of a space: the newest at first, more at either end when the reader comes there. */
+/** The messages of a space: the newest at first, more at either end when the reader gets there. */
 import { useQuery } from "@tanstack/react-query"
 import { useCallback } from "react"
 import { cache, keys } from "../../feed/cache.ts"
@@ -8,7 +8,7 @@ import type { Message } from "../../feed/types.ts"
 
 const limit = 100
 
-/** What was loaded is read again from its first message on, so that the reader stays where they are. */
+/** Loaded messages are reloaded from the first one on, so that the reader stays at the same position. */
 const load = async (space: string, at: number | undefined): Promise<Loaded> => {
   const known = cache.getQueryData<Loaded>(keys.messages(space))
   const first = known?.items[0]
@@ -34,7 +34,7 @@ const load = async (space: string, at: number | undefined): Promise<Loaded> => {
 
 const busy = new Set<string>()
 
-/** More at one end, if there is more and it is not on its way. */
+/** Loads more at one end, if there is more and it is not being loaded. */
 const loadMore = async (space: string, end: "older" | "newer"): Promise<void> => {
   const key = keys.messages(space)
   const loaded = cache.getQueryData<Loaded>(key)
@@ -48,16 +48,16 @@ const loadMore = async (space: string, end: "older" | "newer"): Promise<void> =>
     )
     const join = end === "older" ? withOlder : withNewer
     cache.setQueryData<Loaded>(key, (old) => {
-      // The reader may have jumped meanwhile: then this belongs to what is no longer there.
+      // The reader may have jumped meanwhile: then this page belongs to a list that is gone.
       if (old === undefined || loaded === undefined) return old
       const now = end === "older" ? old.items[0] : old.items.at(-1)
       if (now?.seq === edge.seq) return join(old, page.items, page.next !== null)
-      // Or the far end was let go of meanwhile, because much is said: then both are parts of one.
+      // Or old messages were dropped meanwhile, because much was said: then both must overlap.
       const isPart = loaded.items.some(({ seq }) => seq === now?.seq)
       return isPart ? join({ ...old, items: joined(loaded.items, old.items) }, page.items, page.next !== null) : old
     })
   } catch {
-    // Asked again when the reader scrolls again.
+    // Requested again when the reader scrolls again.
   } finally {
     busy.delete(space)
   }
@@ -70,14 +70,14 @@ const jump = async (space: string, seq: number | undefined): Promise<void> => {
   const mine = ++jumps
   const key = keys.messages(space)
   const loaded = cache.getQueryData<Loaded>(key)
-  // The first of all are on their way.
+  // The first messages are still loading.
   if (loaded === undefined) return
   const has = seq === undefined ? !loaded.newer : loaded.items.some((one) => one.seq === seq)
   if (has) return
-  // What is being read is of another place, and would come in its stead.
+  // A request for another position is under way, and would replace this one.
   await cache.cancelQueries({ queryKey: key })
   const place = await (seq === undefined ? newest(space) : load(space, seq))
-  // Somebody has jumped elsewhere meanwhile.
+  // The reader has jumped elsewhere meanwhile.
   if (mine !== jumps) return
   const isStale = cache.isFetching({ queryKey: key }) > 0
   await cache.cancelQueries({ queryKey: key })
@@ -85,11 +85,11 @@ const jump = async (space: string, seq: number | undefined): Promise<void> => {
   if (isStale) void cache.invalidateQueries({ queryKey: key })
 }
 
-/** Those around the message with the number `at`, or the newest. */
+/** The messages around number `at`, or the newest. */
 export const useMessages = (space: string, at: number | undefined) => {
   const query = useQuery({
     queryKey: keys.messages(space),
-    // Once something is there, it is read again as it lies.
+    // Once messages are loaded, the same range is reloaded.
     queryFn: () => load(space, cache.getQueryData(keys.messages(space)) === undefined ? at : undefined),
   })
   const more = useCallback((end: "older" | "newer") => void loadMore(space, end), [space])

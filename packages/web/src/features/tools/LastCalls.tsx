@@ -1,4 +1,4 @@
-/** What a tool was called for last, by everybody whose calls one may see; each opens, and has an address. */
+/** The last calls of a tool, by everybody whose calls the user may see; each can be opened, and has an address. */
 import { useInfiniteQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { CallDetail } from "../../cards/CallDetail.tsx"
@@ -93,7 +93,7 @@ const Row = ({ call, open }: RowProps) => {
 
 export interface LastCallsProps {
   readonly tool: string
-  /** The one that is opened, by its id. */
+  /** The id of the opened one. */
   readonly opened: string | undefined
 }
 

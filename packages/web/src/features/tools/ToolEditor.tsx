@@ -1,4 +1,4 @@
-/** A tool made or changed by a person: a form, and the same as JSON. What does not fit is named at its field. */
+/** A tool created or changed by a person: a form, and the same as JSON. Faults are shown at their fields. */
 import { StoaError } from "@stoa/sdk"
 import { useMutation } from "@tanstack/react-query"
 import { useState } from "react"

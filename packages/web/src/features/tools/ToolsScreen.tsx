@@ -1,4 +1,4 @@
-/** The catalogue as oneself or as somebody else, with what they do not get and why; one tool with a try. */
+/** The catalogue as the user or another principal sees it, with what they do not get and why; one tool with a try. */
 import "../../parts/panes/Pick.css"
 import { useQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
@@ -90,7 +90,7 @@ export const ToolsScreen = () => {
   const isList = name === undefined && making === undefined
   const shown = tools.data?.items.filter(fits(q)) ?? []
   const missing = tools.data?.leftOut.filter(fits(q)) ?? []
-  // Where there is room for both, the first is shown at once.
+  // If there is room for both, the first one is shown at once.
   const chosen =
     tools.data?.items.find((one) => one.name === name) ?? (name === undefined && isWide() ? shown[0] : undefined)
   const sets = [...new Set(shown.map(({ set }) => set))]

@@ -1,4 +1,4 @@
-/** A tool tried from the page: first what would happen, then the call itself. */
+/** A tool tried from the page: first a dry run, then the call itself. */
 import { useMutation } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { useState } from "react"
@@ -16,7 +16,7 @@ import { words } from "./words/en.ts"
 export interface TryItProps {
   readonly tool: string
   readonly schema: unknown
-  /** Where it is called, as long as nothing else is chosen. */
+  /** The default space of the call. */
   readonly space: string
 }
 

@@ -1,4 +1,4 @@
-/** A call as the house tells it, in the form in which the page shows calls everywhere. */
+/** A call of the API, in the form in which the page shows calls everywhere. */
 import type * as Contract from "@stoa/contract"
 import type { Plain } from "@stoa/sdk"
 import type { MessageCall } from "../../feed/types.ts"

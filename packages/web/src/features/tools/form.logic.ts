@@ -1,10 +1,10 @@
-/** A configured tool as a form: which fields its kind has, what a new one begins with, and what of it is JSON. */
+/** A configured tool as a form: the fields of its kind, the initial values, and which parts are JSON. */
 import type { Json } from "../../feed/types.ts"
 import type { JsonSchema } from "../../parts/form/form.logic.ts"
 import { isFields } from "../../parts/form/json.logic.ts"
 import { words } from "./words/en.ts"
 
-/** Those that are made from a form; every other kind is changed as JSON, with the fields that all have. */
+/** The kinds with a form; every other kind is edited as JSON, besides the common fields. */
 export const newKinds = ["http", "webhook"] as const
 export type Kind = (typeof newKinds)[number] | "other"
 
@@ -41,7 +41,7 @@ export const kindOf = (form: Json | undefined): Kind => {
   return executionType === "external" && "webhookUrl" in execution ? "webhook" : "url" in execution ? "http" : "other"
 }
 
-/** A tool keeps its name: once it is there it is not asked for. */
+/** A tool keeps its name: an existing one has no name field. */
 export const formSchema = (kind: Kind, isNew: boolean): JsonSchema => ({
   type: "object",
   properties: {

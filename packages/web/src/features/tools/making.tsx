@@ -1,4 +1,4 @@
-/** Adding a tool, and changing or removing one, for those who may; what the configuration file declares is changed there. */
+/** Adding, changing and removing tools, for those who may; tools of the configuration file are changed there. */
 import { useQuery } from "@tanstack/react-query"
 import { Link, useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
@@ -79,7 +79,7 @@ const Change = ({ done, tool }: ChangeProps) => {
   )
 }
 
-/** What may be done with a tool that was configured. */
+/** The possible actions on a configured tool. */
 export const Keeping = ({ tool }: { readonly tool: Tool }) => {
   const navigate = useNavigate()
   const [edits, edit] = useState(false)

@@ -1,4 +1,4 @@
-/** A judgement changed from where it is read: what it would mean is said before it is done, and then it is judged again. */
+/** Changes a judgement where it is shown: first says what the change would mean, then makes it and judges again. */
 import { useMutation } from "@tanstack/react-query"
 import { useId, useState } from "react"
 import { cache } from "../../feed/cache.ts"
@@ -19,11 +19,11 @@ import {
 } from "./changing.logic.ts"
 import { words } from "./words/en.ts"
 
-/** Rights may ask for a second person: then nothing has changed yet. */
+/** A change of rights may need a second person: then nothing has changed yet. */
 export const isWaiting = (answer: unknown): boolean =>
   typeof answer === "object" && answer !== null && "state" in answer && answer.state === "waiting"
 
-/** What was shown is judged anew. */
+/** Reloads the shown judgement. */
 export const judgedAgain = () =>
   Promise.all([
     cache.invalidateQueries({ queryKey: ["grants"] }),
@@ -56,7 +56,7 @@ const make = async ({ action, resource, who }: Asked, { reason, span, way }: Cha
 export interface ChangingProps {
   readonly asked: Asked
   readonly isMe: boolean
-  /** Whether the allow list has the tool, and which it is; nothing, where none is asked. */
+  /** Whether the allow list contains the tool, and which list it is; undefined if no list applies. */
   readonly gate: { readonly passes: boolean; readonly allowList?: AllowListGate | undefined } | undefined
 }
 

@@ -1,4 +1,4 @@
-/** A question one fills in as a sentence, and the answer with every rule that fits and the gates. */
+/** A question filled in as a sentence, and the answer with every matching rule and the gates. */
 import "./Judgement.css"
 import { useQuery } from "@tanstack/react-query"
 import { useState } from "react"
@@ -90,7 +90,7 @@ const Gates = ({ gates }: { readonly gates: NonNullable<Told["gates"]> }) => (
   </ul>
 )
 
-/** What it comes to: a rule may allow what a gate stops, or what is asked about all the same. */
+/** The overall outcome: a rule may allow what a gate stops, or a person may be asked all the same. */
 const outcomeOf = ({ gates = [], verdict }: Told): Told["verdict"] =>
   gates.some(({ passes }) => !passes)
     ? "deny"

@@ -1,4 +1,4 @@
-/** A rule that somebody made in this house, taken back where it is read. It asks once. */
+/** Revokes a rule where it is shown. It asks for confirmation. */
 import { useMutation } from "@tanstack/react-query"
 import { useState } from "react"
 import { house } from "../../feed/house.ts"

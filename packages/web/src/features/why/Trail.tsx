@@ -1,4 +1,4 @@
-/** The audit trail: filters in the address, what belongs together by one click, whether it is whole, and the export. */
+/** The audit trail: filters in the address, related entries by one click, whether it is intact, and the export. */
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
 import { useEffect } from "react"
 import { cache } from "../../feed/cache.ts"
@@ -66,11 +66,11 @@ type Asked = Parameters<typeof house.audit.list>[0]
 const atOnce = 50
 const newest = ["audit-newest"]
 const named = ["audit-spaces"]
-/** The trail is written a moment after what it tells of. */
+/** The trail is written a moment after the event. */
 const pause = 1000
 let waiting: (() => void) | undefined
 
-/** What has been written since the reader came: it waits, so that nothing moves under the eyes. */
+/** Entries written since the page was opened: they wait, so that nothing moves while it is read. */
 const useNewer = (asked: Asked, from: number | undefined): number => {
   const events = useStore(heard)
   const { data } = useQuery({
@@ -88,7 +88,7 @@ const useNewer = (asked: Asked, from: number | undefined): number => {
   return data?.filter(({ seq }) => seq > (from ?? Infinity)).length ?? 0
 }
 
-/** Names of whom and what the trail tells of, as far as the reader sees them. */
+/** Names in the trail, as far as the reader may see them. */
 const useKnown = (people: TrailProps["people"]) => {
   const start = useStart()
   const more = usePeople()

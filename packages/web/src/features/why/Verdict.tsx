@@ -1,4 +1,4 @@
-/** What a rule says, as a sign and a word. */
+/** What a rule says, as an icon and a word. */
 import { Icon } from "../../parts/signs/Icon.tsx"
 import { words } from "./words/en.ts"
 

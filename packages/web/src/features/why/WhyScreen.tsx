@@ -1,4 +1,4 @@
-/** Why somebody may or may not, and who did what. */
+/** Why somebody may or may not do something, and who did what. */
 import { useQuery } from "@tanstack/react-query"
 import { useNavigate, useSearch } from "@tanstack/react-router"
 import { keys } from "../../feed/cache.ts"

@@ -1,4 +1,4 @@
-/** What may be changed about a judgement, and what a rule that fits can be taken back as. */
+/** What can be changed about a judgement, and how a matching rule can be revoked. */
 import { words } from "./words/en.ts"
 
 const grantings = ["allow", "ask", "deny"] as const
@@ -8,7 +8,7 @@ const hour = 3_600_000
 const spans = { hour, day: 24 * hour, week: 168 * hour, month: 720 * hour } as const
 export type SpanName = keyof typeof spans | "ever" | "most"
 
-/** A loan lasts a day at most, what is given no longer than the sign-in it is given from; what holds back may stay. */
+/** A delegation lasts a day at most, a grant no longer than the sign-in that gives it; a restriction may stay. */
 export const spansOf = (way: Way): ReadonlyArray<SpanName> =>
   way === "lend"
     ? ["hour", "day"]
@@ -16,14 +16,14 @@ export const spansOf = (way: Way): ReadonlyArray<SpanName> =>
       ? ["hour", "day", "week", "most"]
       : ["hour", "day", "week", "month", "ever"]
 
-/** How long it is asked for; nothing, where it is to last as long as the house lets it. */
+/** The requested duration; undefined if it should last as long as the house allows. */
 export const askedFor = (way: Way, span: SpanName): number | undefined =>
   span === "ever" || span === "most" || (way === "lend" && span === "day") ? undefined : spans[span]
 
 export interface AllowListGate {
   readonly toolset: string
   readonly context: string
-  /** Whether it has this tool by its own name. */
+  /** Whether the list names this tool itself. */
   readonly named: boolean
 }
 
@@ -35,7 +35,7 @@ export interface Asked {
 
 export const usualSpan = (way: Way): SpanName => (way === "lend" ? "day" : way === "allow" ? "most" : "ever")
 
-/** A list that has the tool by `*` or with its whole server cannot lose it alone. */
+/** A list that contains the tool by `*` or with its whole server cannot lose it alone. */
 export const waysOf = (isMe: boolean, passes: boolean, list: AllowListGate | undefined): ReadonlyArray<Way> => [
   ...grantings,
   ...(isMe ? [] : (["lend"] as const)),
@@ -56,7 +56,7 @@ export const effectOf = (way: Way, { action, resource, who }: Asked, span: SpanN
   }
 }
 
-/** A rule that somebody made here, by what it is taken back as. */
+/** A rule made in this house, by how it can be revoked. */
 export const madeBy = (name: string): { readonly kind: "grant" | "delegation"; readonly id: string } | undefined => {
   const [, kind, id] = /^(grant|delegation):(.+)$/.exec(name) ?? []
   return id === undefined ? undefined : { kind: kind as "grant" | "delegation", id }

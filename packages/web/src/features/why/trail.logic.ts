@@ -1,8 +1,8 @@
-/** What a row of the trail is about, in words: ids that have a name are shown by it, others are cut in the middle. Pure. */
+/** The subject of a row of the trail: ids with a known name are shown by it, others are cut in the middle. Pure. */
 
 export interface Piece {
   readonly text: string
-  /** The id behind it, for who wants it whole. */
+  /** The complete id behind it. */
   readonly id?: string
 }
 
@@ -10,7 +10,7 @@ const ids = /([a-z]{2,5}_[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f
 
 export const cutId = (id: string): string => (id.length <= 17 ? id : `${id.slice(0, 12)}…${id.slice(-4)}`)
 
-/** `nameOf`: the name behind an id; nothing where none is known. */
+/** `nameOf`: the name of an id; undefined if unknown. */
 export const piecesOf = (resource: string, nameOf: (id: string) => string | undefined): ReadonlyArray<Piece> =>
   resource
     .split(ids)

@@ -3,7 +3,7 @@ import { every, now } from "../../feed/clock.ts"
 import { words } from "../../words/en.ts"
 import { ago, agoSaid, clockOf, exactOf, fullTime, when } from "./time.logic.ts"
 
-/** The clock, read again every so often while something on screen depends on it. */
+/** The clock, read again periodically while something on screen depends on it. */
 export const useNow = (millis = 30_000): number => {
   const [at, set] = useState(now)
   useEffect(() => every(millis, () => set(now())), [millis])
@@ -34,7 +34,7 @@ export const AgoTime = ({ at, said = false }: { readonly at: string; readonly sa
 
 const days = { today: words.todaySmall, tomorrow: words.tomorrow }
 
-/** A moment to come. */
+/** A time in the future. */
 export const SoonTime = ({ at }: { readonly at: string }) => {
   const moment = useNow()
   return (

@@ -21,11 +21,11 @@ export const startOfDay = (at: number): number => moment(at).setHours(0, 0, 0, 0
 const millis = (at: string): number => moment(at).getTime()
 
 export const clockOf = (at: string): string => formats.clock.format(millis(at))
-/** To the thousandth, where what happened is looked at closely. */
+/** To the millisecond, for detailed views. */
 export const exactOf = (at: string): string => formats.exact.format(millis(at))
 export const fullTime = (at: string): string => formats.full.format(millis(at))
 
-/** The day of the one before is mostly the day of the next, and midnight is dear to find. */
+/** Cached: consecutive times are mostly on the same day, and midnight is expensive to compute. */
 let day = { from: 0, to: 0 }
 export const dayKey = (at: string): number => {
   const when = Date.parse(at)
@@ -33,7 +33,7 @@ export const dayKey = (at: string): number => {
   return day.from
 }
 
-/** Days apart as the calendar counts them, whatever the clocks were set to between. */
+/** The difference in calendar days, whatever clock changes lie in between. */
 const daysBefore = (at: number, now: number): number => Math.round((startOfDay(now) - startOfDay(at)) / 86_400_000)
 
 export const dayOf = (
@@ -60,14 +60,14 @@ export const agoSaid = (at: string, now: number): string => {
   return said.endsWith("min") ? `${said}${thin}ago` : said
 }
 
-/** When something will be: the clock if it is today, the day before it otherwise. */
+/** When something will be: the clock if it is today, otherwise with the day before it. */
 export const when = (at: string, now: number, words: { readonly today: string; readonly tomorrow: string }): string => {
   const days = -daysBefore(millis(at), now)
   const day = days === 0 ? words.today : days === 1 ? words.tomorrow : formats.date.format(millis(at))
   return `${day}, ${clockOf(at)}`
 }
 
-/** How long, in at most two units. */
+/** A duration in at most two units. */
 export const span = (length: number): string => {
   if (length < 1000) return `${Math.round(length)}${thin}ms`
   if (length < 60_000) return `${(length / 1000).toFixed(length < 10_000 ? 1 : 0)}${thin}s`

@@ -13,7 +13,7 @@ export interface ChipsProps {
 
 const wordOf = (value: Json): string => (typeof value === "string" ? value : JSON.stringify(value))
 
-/** A list of scalars: each can be taken away, and one more be typed. */
+/** A list of scalars: each can be removed, and another one typed. */
 export const Chips = ({ id, name, numbers, onChange, value }: ChipsProps) => {
   const [text, write] = useState("")
   const add = () => {

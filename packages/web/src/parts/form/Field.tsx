@@ -1,4 +1,4 @@
-/** A name above what is filled in, with a hint where one helps: every field of the page. */
+/** A label above an input, with an optional hint: every field of the page. */
 import type { ComponentProps, ReactNode } from "react"
 
 export interface FieldHead {

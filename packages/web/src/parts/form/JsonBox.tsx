@@ -11,7 +11,7 @@ export interface JsonBoxProps {
 
 const written = (value: Json | undefined) => (value === undefined ? "" : JSON.stringify(value, null, 2))
 
-/** JSON as text. What is not JSON yet stays in the box, and says at which line. */
+/** JSON as text. Invalid JSON stays in the box, and the line of the error is shown. */
 export const JsonBox = ({ id, label, onChange, value }: JsonBoxProps) => {
   const [text, write] = useState(() => written(value))
   const result = text.trim() === "" ? undefined : parsed(text)

@@ -1,4 +1,4 @@
-/** What is asked before somebody or something is stopped: is that meant, and why. */
+/** A confirmation with a reason, before somebody or something is stopped. */
 import { useState } from "react"
 import { FaultPane } from "../panes/Pane.tsx"
 

@@ -1,4 +1,6 @@
-/** A form from a JSON Schema: for forms, for edits of a call, and for trying a tool. What it cannot draw is a JSON box. */
+/**
+ * A form from a JSON Schema: for forms, for edits of a call, and for trying a tool. What it cannot draw is a JSON box.
+ */
 import { type ReactNode, useId } from "react"
 import type { Json } from "../../feed/types.ts"
 import { Icon } from "../signs/Icon.tsx"
@@ -13,7 +15,7 @@ export interface SchemaFormProps {
   readonly value: Json | undefined
   readonly onChange: (value: Json | undefined) => void
   readonly faults: ReadonlyArray<Fault>
-  /** What it was before a person changed it; then changes are marked. */
+  /** The value before a person changed it; then changes are marked. */
   readonly was?: Json
 }
 

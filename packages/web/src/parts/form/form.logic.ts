@@ -1,4 +1,4 @@
-/** What a JSON Schema draws as: which field, what it begins with, and what does not fit, in words. */
+/** How a JSON Schema is drawn: which field, its initial value, and what is invalid, in words. */
 import { Validator } from "@cfworker/json-schema"
 import type { Json } from "../../feed/types.ts"
 import { isFields } from "./json.logic.ts"
@@ -7,7 +7,7 @@ import { words } from "./words/en.ts"
 export type JsonSchema = Readonly<Record<string, unknown>>
 type Fields = Readonly<Record<string, Json>>
 
-/** A reference into the same document, followed; anything else is nothing we can draw. */
+/** Follows a reference into the same document; any other reference cannot be drawn. */
 const resolved = (schema: unknown, root: JsonSchema, depth = 0): JsonSchema => {
   if (!isFields(schema)) return {}
   const ref = schema["$ref"]
@@ -67,7 +67,7 @@ const choicesOf = (schema: JsonSchema): ReadonlyArray<Choice> | undefined => {
   }))
 }
 
-/** `["string", "null"]` is a string that may be left out. */
+/** `["string", "null"]` is an optional string. */
 const typeOf = (schema: JsonSchema): string | undefined => {
   const { type } = schema
   if (typeof type === "string") return type
@@ -120,7 +120,7 @@ export const drawn = (given: JsonSchema, root: JsonSchema, name = ""): Drawn => 
   }
 }
 
-/** What a form begins with: defaults, and empty values where something must be there. */
+/** The initial value of a form: defaults, and empty values for required fields. */
 export const initial = (given: JsonSchema, root: JsonSchema): Json | undefined => {
   const schema = resolved(given, root)
   if ("default" in schema) return schema["default"] as Json
@@ -136,7 +136,7 @@ export const initial = (given: JsonSchema, root: JsonSchema): Json | undefined =
 }
 
 export interface Fault {
-  /** As the house writes it: `to.0`, empty for the whole. */
+  /** In the house's spelling: `to.0`, empty for the whole. */
   readonly path: string
   readonly message: string
 }
@@ -184,7 +184,7 @@ const at = (root: JsonSchema, pointer: string): JsonSchema => {
 
 const leaves = new Set(["properties", "items", "prefixItems", "$ref", "allOf", "anyOf", "oneOf"])
 
-/** What does not fit, named at its field. The house checks again: this only saves a way. */
+/** What is invalid, at its field. The house validates again: this only saves a round trip. */
 export const faultsOf = (schema: JsonSchema, value: unknown): ReadonlyArray<Fault> => {
   const { errors, valid } = new Validator(schema, "2020-12", false).validate(value)
   if (valid) return []
@@ -201,7 +201,7 @@ export const faultsOf = (schema: JsonSchema, value: unknown): ReadonlyArray<Faul
     })
 }
 
-/** JSON a person types, or where it stops being JSON. */
+/** Typed JSON, or where it stops being JSON. */
 export const parsed = (text: string): { readonly value: Json } | { readonly wrong: string } => {
   try {
     return { value: JSON.parse(text) as Json }

@@ -1,4 +1,4 @@
-/** What cannot be undone asks once, in its place, with the name of what goes. */
+/** What cannot be undone asks for confirmation in place, naming what will be removed. */
 import { useMutation } from "@tanstack/react-query"
 import { useState } from "react"
 import { FaultPane } from "./Pane.tsx"

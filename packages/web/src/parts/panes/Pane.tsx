@@ -1,11 +1,11 @@
-/** The states every pane has beside its content: loading, empty, error, no rights. */
+/** The states every pane has besides its content: loading, empty, error, no rights. */
 import { StoaError } from "@stoa/sdk"
 import { type ReactNode, useEffect, useState } from "react"
 import { later } from "../../feed/clock.ts"
 import { words } from "../../words/en.ts"
 import { Icon } from "../signs/Icon.tsx"
 
-/** Nothing for a moment, then lines of the right height: what arrives at once does not flash. */
+/** Nothing for a moment, then lines of the right height: fast answers do not flash. */
 export const LoadingPane = ({ lines = 4 }: { readonly lines?: number }) => {
   const [shown, show] = useState(false)
   useEffect(() => later(150, () => show(true)), [])
@@ -28,7 +28,7 @@ export interface FaultProps {
   readonly again?: () => void
 }
 
-/** In the place where it happened, with what to do next. */
+/** Shown where it happened, with what to do next. */
 export const FaultPane = ({ again, error }: FaultProps) => {
   const refused = error instanceof StoaError ? error : undefined
   if (refused?.status === 404 || refused?.status === 403)

@@ -1,4 +1,4 @@
-/** A person is round, an agent is square, a service has an open outline: told by shape, not by colour. */
+/** A person is round, an agent is square, a service has an open outline: distinguished by shape, not by colour. */
 export interface AvatarProps {
   readonly name: string
   readonly kind: string
@@ -7,7 +7,7 @@ export interface AvatarProps {
 
 const hues = 4
 
-/** FNV-1a, folded: names that begin alike, or are as long, still differ. */
+/** FNV-1a, folded: similar names still get different hues. */
 const hueOf = (name: string): number => {
   const mixed = [...name].reduce((sum, sign) => Math.imul(sum ^ sign.codePointAt(0)!, 16_777_619), 2_166_136_261)
   return (((mixed >>> 16) ^ mixed) & (hues - 1)) + 1

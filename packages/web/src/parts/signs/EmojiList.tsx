@@ -3,7 +3,7 @@ import { words } from "../../words/en.ts"
 
 const emojis = [..."👍👎❤🎉😀😂🙂🤔😮😢🙏👏🔥✅❌👀🚀💡⚓☕🌞🌧⏰📌"].filter((sign) => sign !== "\ufe0f")
 
-/** A small choice; `undefined` when none was chosen. */
+/** A small choice; `undefined` if none was chosen. */
 export const EmojiList = ({ choose }: { readonly choose: (emoji: string | undefined) => void }) => {
   const box = useRef<HTMLDivElement>(null)
   useEffect(() => box.current?.querySelector("button")?.focus(), [])

@@ -20,11 +20,11 @@ export interface DiffProps {
   readonly before: string
   readonly after: string
   readonly label: string
-  /** In two columns, for those who have room and ask for it. */
+  /** In two columns, if requested and there is room. */
   readonly side?: boolean
 }
 
-/** What changed, line by line; plus and minus stand there as text, not as colour alone. */
+/** What changed, line by line; plus and minus are text, not colour alone. */
 export const Diff = ({ after, before, label, side = false }: DiffProps) => {
   const lines = diffOf(before, after)
   return (

@@ -1,4 +1,4 @@
-/** JSON as a tree. What is long is folded; nothing in it becomes markup. */
+/** JSON as a tree. Long values are folded; nothing in it becomes markup. */
 import { collapseAllNested, defaultStyles, JsonView as Tree } from "react-json-view-lite"
 import type { Json } from "../../feed/types.ts"
 

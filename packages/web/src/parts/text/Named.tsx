@@ -1,4 +1,4 @@
-/** A name in place of an id: the id is on hover, and a click copies it. */
+/** A name instead of an id: the id is shown on hover, and a click copies it. */
 import { words } from "../../words/en.ts"
 import { useCopy } from "./useCopy.ts"
 

@@ -5,7 +5,7 @@ import { piecesOf, safeHref, tokensOf } from "./markdown.logic.ts"
 
 export interface TextProps {
   readonly text: string
-  /** Those a mention may mean. */
+  /** The names a mention may mean. */
   readonly names: ReadonlyArray<string>
   readonly me: string
   readonly isWhole?: boolean
@@ -52,7 +52,7 @@ const one = (token: Token, way: Way): ReactNode => {
       return <br />
     case "link":
       return anchor(token["href"], inline(token.tokens, way))
-    // Nothing is fetched that nobody asked for: an image is a link until it is clicked.
+    // Nothing is fetched unrequested: an image is a link until it is clicked.
     case "image":
       return anchor(token["href"], token["text"] || token["href"])
     case "text":

@@ -1,4 +1,4 @@
-/** Two texts as lines that went, came or stayed, with the words that differ marked inside. */
+/** Two texts as removed, added and unchanged lines, with the differing words marked. */
 import { diffLines, diffWordsWithSpace } from "diff"
 
 interface Mark {
@@ -47,7 +47,7 @@ export interface DiffRow {
   readonly right: DiffLine | undefined
 }
 
-/** The same lines in two columns: what stayed stands in both, what came beside what went for it. */
+/** The same lines in two columns: unchanged lines in both, added lines beside the removed ones. */
 export const sideBySide = (lines: ReadonlyArray<DiffLine>): ReadonlyArray<DiffRow> => {
   const rows: Array<DiffRow> = []
   let open = 0

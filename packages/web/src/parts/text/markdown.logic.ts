@@ -2,7 +2,7 @@
 import { marked, type Token } from "marked"
 import remend from "remend"
 
-/** Longer or deeper texts are shown as they are: taking them apart would hold up everybody who opens the space. */
+/** Longer or deeper texts are shown as plain text: parsing them would block everybody who opens the space. */
 const longest = 20_000
 const deepest = 50
 const mostSigns = 500
@@ -11,7 +11,7 @@ const plain = (text: string): ReadonlyArray<Token> => [
   { type: "paragraph", raw: text, text, tokens: [{ type: "text", raw: text, text }] },
 ]
 
-/** What would take long: lines that are quoted very deep, or very many signs that may begin or end something. */
+/** What would take long: very deep quotes, or very many characters that may open or close something. */
 const isHeavy = (text: string): boolean =>
   text.length > longest ||
   new RegExp(`^(?:[ \\t]*(?:>|[-*+]|\\d+[.)])){${deepest}}`, "m").test(text) ||
@@ -30,7 +30,7 @@ const lexer = (text: string): ReadonlyArray<Token> => {
 const lexed = new Map<string, ReadonlyArray<Token>>()
 const most = 2000
 
-/** Text that is still being written is closed first, so that half a table never flashes. */
+/** Unfinished text is completed first, so that half a table never flashes. */
 export const tokensOf = (text: string, isWhole = true): ReadonlyArray<Token> => {
   const known = lexed.get(text)
   if (known !== undefined) return known
@@ -43,7 +43,7 @@ export const tokensOf = (text: string, isWhole = true): ReadonlyArray<Token> => 
 
 /** Where a link may lead: other sites, mail, and pages of this house. */
 export const safeHref = (href: string): string | undefined =>
-  // A browser takes control characters out of an address before it reads it.
+  // A browser removes control characters from an address before it parses it.
   // oxlint-disable-next-line no-control-regex
   !/[\u0000-\u0020]/.test(href) && (/^(?:https?:\/\/|mailto:)/i.test(href) || /^\/(?![/\\])/.test(href))
     ? href
@@ -54,7 +54,7 @@ export interface Piece {
   readonly mention?: string
 }
 
-/** A text with the mentions in it taken apart; the longest name that fits is meant. */
+/** A text split at its mentions; the longest matching name counts. */
 export const piecesOf = (text: string, names: ReadonlyArray<string>): ReadonlyArray<Piece> => {
   if (!text.includes("@") || names.length === 0) return [{ text }]
   const sorted = names.toSorted((a, b) => b.length - a.length).map((name) => [name, name.toLowerCase()] as const)

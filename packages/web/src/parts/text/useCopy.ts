@@ -1,4 +1,4 @@
-/** Copies a text, and says for a moment that it has. */
+/** Copies a text, and shows for a moment that it did. */
 import { useEffect, useState } from "react"
 import { later } from "../../feed/clock.ts"
 

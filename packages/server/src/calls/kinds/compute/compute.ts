@@ -1,7 +1,7 @@
 /**
- * A tool that computes (S1-29). The expression is the operator's, with input as values in it; or, when it is one whole
- * place, the input's own, which nobody vouches for: both are read by the same small language that can do nothing but
- * compute. Its output is the value.
+ * A tool that computes (S1-29). The expression is the operator's, with input as values in it. If it consists of one
+ * single placeholder, the whole expression comes from the input and is not trusted. Both are evaluated by the same
+ * small language, which can do nothing but compute. Its output is the value.
  */
 import { ToolExecutionError } from "@stoa/contract"
 import { Effect } from "effect"
@@ -14,10 +14,10 @@ import { nameOf, type AnyPlaceholder, readText, valueAt } from "../templates/tem
 type Tool = Configured<"compute">
 type Input = Readonly<Record<string, unknown>>
 
-/** Of an expression that comes with the call. */
+/** Of an expression that comes from the input. */
 const longest = 10_000
 
-/** The one place that is the whole expression. */
+/** The single placeholder that is the whole expression, if it is one. */
 const wholePlace = (text: string): AnyPlaceholder | undefined => {
   const faults: Array<string> = []
   const [place, ...more] = readText(text.trim(), "", (_, message) => faults.push(message))
@@ -31,7 +31,7 @@ const supplied = (value: unknown, name: string): Node => {
   return readExpression(value, functionNames, false)
 }
 
-/** What gives a call's expression, read as far as it can be before there is a call. */
+/** Returns a function that gives a call's expression; parses as much as possible before there is a call. */
 const read = ({ execution }: Tool): ((input: Input) => Node) => {
   const place = wholePlace(execution.expression)
   if (place?.from === "input") return (input) => supplied(valueAt(input, place.path), nameOf(place))
@@ -39,7 +39,7 @@ const read = ({ execution }: Tool): ((input: Input) => Node) => {
   return () => node
 }
 
-/** Every fault of an expression is thrown as one kind of error; here it becomes a value again. */
+/** Turns an ExpressionFault, the only error that expressions throw, into a value. */
 const caught = <A>(compute: () => A): { readonly value: A } | { readonly fault: string } => {
   try {
     return { value: compute() }

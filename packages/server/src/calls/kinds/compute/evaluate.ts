@@ -10,12 +10,12 @@ type Json = Schema.Json
 type Input = Readonly<Record<string, unknown>>
 
 const mostWork = 1_000_000
-/** What the stack of a process holds many times over. */
+/** The stack of a process holds many times this depth. */
 const deepest = 1500
 
 const isTrue = (value: Json): boolean => value !== false && value !== null && value !== 0 && value !== ""
 
-/** Two JSON values that say the same. */
+/** Whether two JSON values are equal. */
 const same = (one: Json, other: Json, spend: Spend): boolean => {
   const pairs: Array<readonly [Json | undefined, Json | undefined]> = [[one, other]]
   for (let pair = pairs.pop(); pair !== undefined; pair = pairs.pop()) {
@@ -185,5 +185,5 @@ class Work {
   }
 }
 
-/** Throws an ExpressionFault and nothing else. */
+/** Throws only ExpressionFault. */
 export const evaluate = (node: Node, input: Input): Json => new Work(input).run(node)

@@ -17,7 +17,7 @@ export type Node =
   | { readonly kind: "choice"; readonly when: Node; readonly yes: Node; readonly no: Node }
   | { readonly kind: "call"; readonly name: string; readonly given: ReadonlyArray<Node> }
 
-/** What is wrong with an expression or its values, in words. The only thing that reading or computing one throws. */
+/** Says what is wrong with an expression or its values. Parsing and evaluation throw nothing else. */
 export class ExpressionFault extends Error {}
 
 export const fault = (message: string): never => {
@@ -88,7 +88,7 @@ const tokensOf = (text: string, configured: boolean): ReadonlyArray<Token> => {
   return [...tokens, { kind: "end", value: "", at: text.length }]
 }
 
-/** How tightly an operator binds. */
+/** The precedence of each operator. */
 const levels: ReadonlyMap<string, number> = new Map(
   [["??"], ["||"], ["&&"], ["==", "!=", "===", "!=="], ["<", "<=", ">", ">="], ["+", "-"], ["*", "/", "%"]].flatMap(
     (operators, level) => operators.map((it) => [it, level + 1] as const),
@@ -105,7 +105,7 @@ const constants: ReadonlyMap<string, Schema.Json> = new Map<string, Schema.Json>
 ])
 
 const refusedNames = new Set(["constructor", "prototype", "__proto__"])
-/** So deep that nobody wrote it by hand; far from what a stack can hold. */
+/** Deeper than anybody writes by hand, and far from what a stack can hold. */
 const deepest = 200
 
 class Reader {
@@ -181,7 +181,7 @@ class Reader {
     return { kind: "unary", operator: next.value as "-", of: this.deeper(() => this.unary()) }
   }
 
-  /** Binds tighter than the minus before it, and to the right. */
+  /** Binds tighter than the minus before it; right-associative. */
   power(): Node {
     const base = this.members()
     if (!this.took("**")) return base
@@ -241,7 +241,7 @@ class Reader {
   }
 
   named(given: string): Node {
-    // As JavaScript has them, since that is how they are often written.
+    // `Math.x` as in JavaScript, since expressions are often written so.
     const name = given === "Math" && this.took(".") ? this.name() : given
     if (this.took("(")) {
       if (!this.functions.has(name))
@@ -255,7 +255,7 @@ class Reader {
       : { kind: "value", value }
   }
 
-  /** A text of a configured expression may have places in it: they are values in a text, never part of the expression. */
+  /** A string in a configured expression may contain placeholders: they become values in that string, never code. */
   text(value: string): Node {
     const parts = this.configured ? readText(value, "", (_, message) => fault(message)) : []
     if (!parts.some((part) => typeof part === "object")) return { kind: "value", value }
@@ -264,6 +264,8 @@ class Reader {
   }
 }
 
-/** `configured`: written by the operator, so that `{{input.x}}` stands for a value in it. A model's own has no places. */
+/**
+ * `configured`: written by the operator, so `{{input.x}}` stands for a value. A model's expression has no placeholders.
+ */
 export const readExpression = (text: string, functions: ReadonlySet<string>, configured: boolean): Node =>
   new Reader(text, functions, configured).whole()

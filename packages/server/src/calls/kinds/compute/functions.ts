@@ -3,7 +3,7 @@ import type { Schema } from "effect"
 import { fault } from "./expression.ts"
 
 type Json = Schema.Json
-/** Pays for work that grows with its values; fails when it is too much. */
+/** Charges work that grows with the values; fails when the budget is spent. */
 export type Spend = (work: number) => void
 
 export interface BuiltIn {
@@ -34,16 +34,16 @@ const wholeOf = (value: Json | undefined, who: string): number => {
   return Number.isInteger(number) ? number : fault(`${who} takes whole numbers, and there is ${number}`)
 }
 
-/** Longer than anybody computes with. */
+/** Longer than any useful text. */
 const longest = 1 << 20
-/** Text that was just made: paid for, and not endless. */
+/** A text that was just made: charges for it, and limits its length. */
 export const newText = (text: string, spend: Spend): string => {
   if (text.length > longest) fault(`a text would have more than ${longest} characters`)
   spend(text.length / 32)
   return text
 }
 
-/** Of one number. */
+/** Functions of one number. */
 const plain = [
   "abs",
   "acos",
@@ -69,7 +69,7 @@ const simple = (name: (typeof plain)[number]): readonly [string, BuiltIn] => [
   { least: 1, most: 1, run: ([value]) => Math[name](numberOf(value, name)) },
 ]
 
-/** Of numbers side by side, or of one list of them. */
+/** Functions of several number arguments, or of one list of numbers. */
 const overall = (name: string, of: (numbers: ReadonlyArray<number>) => number): readonly [string, BuiltIn] => [
   name,
   {
@@ -139,7 +139,7 @@ export const functions: ReadonlyMap<string, BuiltIn> = new Map([
   listed("join", 1, 2, ([value, by = ""], spend) => {
     const items = listOf(value, "join")
     const between = wordsOf(by, "join")
-    // Known before it is made: a million of a million would never be.
+    // Computed before the text is made: a million times a million would not fit.
     const length = items.reduce<number>(
       (sum, it) => sum + between.length + (typeof it === "string" ? it.length : 25),
       0,
@@ -157,7 +157,7 @@ export const functions: ReadonlyMap<string, BuiltIn> = new Map([
   listed("text", 1, 1, ([value = null], spend) => textOf(value, spend)),
 ])
 
-/** A value inside a text: as it is read, and only what people read alike. */
+/** A value inside a text; only values that have one obvious text form. */
 export const textOf = (value: Json, spend: Spend): string => {
   if (typeof value === "string") return newText(value, spend)
   if (typeof value === "object" && value !== null) return fault(`${kindOf(value)} is not text; join a list`)

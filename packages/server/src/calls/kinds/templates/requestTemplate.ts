@@ -27,7 +27,7 @@ export interface RequestTemplate {
   readonly query: ReadonlyArray<readonly [key: string, value: Template]>
   readonly headers: HeaderTemplates
   readonly body: Template | undefined
-  /** Each place of the house in it, once. */
+  /** Each `${env.NAME}` or `${secret.NAME}` in it, once. */
   readonly house: ReadonlyArray<Placeholder>
 }
 
@@ -37,7 +37,7 @@ export interface FilledRequest {
   readonly body: Schema.Json | undefined
 }
 
-/** The whole input: what a body is when nobody says (S1-33). */
+/** The whole input: the default body (S1-33). */
 const wholeInput: Template = { kind: "whole", place: { from: "input", path: [], optional: false } }
 const carriesInput = new Set(["POST", "PUT", "PATCH"])
 export const isSafe = (method: string): boolean => method === "GET" || method === "HEAD"
@@ -57,7 +57,7 @@ export const readHeaderTemplates = (
   })
 }
 
-/** A header whose only place may be absent, and is, is left out. */
+/** A header whose only placeholder is optional and absent is left out. */
 export const fillHeaders = (headers: HeaderTemplates, filling: TemplateValues): Readonly<Record<string, string>> =>
   Object.fromEntries(
     headers.flatMap(([name, parts]) => {
@@ -67,7 +67,7 @@ export const fillHeaders = (headers: HeaderTemplates, filling: TemplateValues): 
       const value = fill(whole, filling)
       if (value === undefined) return []
       const text = textOf(value)
-      // What is one header must not become two.
+      // A line break would turn one header into two.
       if (/[\r\n\0]/.test(text)) filling.problems.push(`the header "${name}" would have a line break in it`)
       return [[name, text] as const]
     }),
@@ -79,7 +79,7 @@ const bodyOf = (execution: HttpExecution, method: string, report: Report): Templ
   if (isSafe(method)) report("execution.body", `a ${method} has no body; use query, or another method`)
   const template = readTemplate(body, "execution.body", report)
   const type = Object.entries(execution.headers ?? {}).find(([name]) => name.toLowerCase() === "content-type")?.[1]
-  // Text in a text: input with a quote or an & would say something else than was meant.
+  // Input is not encoded inside a text: a quote or an & in it would change the meaning of the body.
   if (template.kind === "text" && type !== undefined && /json|x-www-form-urlencoded/i.test(type))
     report(
       "execution.body",
@@ -88,7 +88,7 @@ const bodyOf = (execution: HttpExecution, method: string, report: Report): Templ
   return template
 }
 
-/** Undefined when it was reported faulty beyond use. */
+/** Undefined if it is too faulty to use; the faults are reported. */
 export const readRequestTemplate = (execution: HttpExecution, report: Report): RequestTemplate | undefined => {
   const { method = "GET", retries = 0 } = execution
   const url = readUrlTemplate(readText(execution.url, "execution.url", report), "execution.url", report)
@@ -109,7 +109,7 @@ export const readRequestTemplate = (execution: HttpExecution, report: Report): R
   return { method, url, query, headers, body, house: [...new Map(house.map((it) => [nameOf(it), it])).values()] }
 }
 
-/** With a problem in `filling` it is not to be sent. */
+/** If `filling` has a problem, the request must not be sent. */
 export const fillRequest = (template: RequestTemplate, filling: TemplateValues): FilledRequest => {
   const pairs = template.query.flatMap(([key, value]) => pairsOf(key, fill(value, filling), filling.problems))
   const url = fillUrl(template.url, filling, pairs)
@@ -120,7 +120,7 @@ export const fillRequest = (template: RequestTemplate, filling: TemplateValues):
   return { url, headers, body }
 }
 
-/** What may be shown of it: places of the house by their names, everything else as it would be sent. */
+/** The request as it may be shown: placeholders of the house by name, everything else as it would be sent. */
 export const showRequest = (template: RequestTemplate, input: TemplateValues["input"]): Schema.Json => {
   const problems: Array<string> = []
   const { body, headers, url } = fillRequest(template, { input, problems, house: placeholderText })
@@ -133,14 +133,14 @@ export const showRequest = (template: RequestTemplate, input: TemplateValues["in
   }
 }
 
-/** Names stand in an address encoded; for people they are written out. */
+/** Placeholder names are encoded in the address; here they are made readable. */
 const shownUrl = ({ house }: Pick<RequestTemplate, "house">, url: string): string =>
   house.reduce((text, place) => {
     const name = placeholderText(place)
     return text.replaceAll(encodeURIComponent(name), name)
   }, url)
 
-/** Where it went, for an error: by names, and without the query. */
+/** Where the request went, for an error: with placeholder names, and without the query. */
 export const whereOf = (
   template: Pick<RequestTemplate, "url" | "house"> & { readonly method: string },
   input: TemplateValues["input"],

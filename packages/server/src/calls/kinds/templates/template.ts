@@ -1,14 +1,14 @@
 /**
- * What an operator wrote with places left open: `{{input.x}}` for the call's input, `${env.NAME}` and `${secret.NAME}`
- * for what the house keeps. Read once into a template, then filled call by call, in one pass: what was filled in is
- * never read again, so an input that looks like a place stays the text it is. Pure.
+ * What an operator wrote with placeholders: `{{input.x}}` for the call's input, `${env.NAME}` and `${secret.NAME}` for
+ * values of the house. Parsed once into a template, then filled for each call in one pass: filled-in values are never
+ * parsed again, so input that looks like a placeholder stays text. Pure.
  */
 import { noPlaceholder, type Placeholder, placeholderAt } from "@stoa/contract"
 import type { Schema } from "effect"
 
 /**
- * A place for input. Input that is not there is an error that names it; a `?` at the end (`{{input.x?}}`) says that it
- * may be absent: then its key, item, header or query pair is left out, and inside a longer text it is nothing.
+ * A placeholder for input. Absent input is an error that names it. A `?` at the end (`{{input.x?}}`) makes it optional:
+ * if it is absent, its key, item, header or query pair is left out, and inside a longer text it is empty.
  */
 export interface FromInput {
   readonly from: "input"
@@ -16,23 +16,23 @@ export interface FromInput {
   readonly optional: boolean
 }
 export type AnyPlaceholder = FromInput | Placeholder
-/** Of a text: what was written, or a place. */
+/** A part of a text: literal text or a placeholder. */
 export type Part = string | AnyPlaceholder
 
 export type Template =
   | { readonly kind: "constant"; readonly value: Schema.Json }
-  /** The place is the whole value, and so keeps its JSON type. */
+  /** The placeholder is the whole value, so it keeps its JSON type. */
   | { readonly kind: "whole"; readonly place: AnyPlaceholder }
   | { readonly kind: "text"; readonly parts: ReadonlyArray<Part> }
   | { readonly kind: "array"; readonly items: ReadonlyArray<Template> }
   | { readonly kind: "object"; readonly entries: ReadonlyArray<readonly [key: string, value: Template]> }
 
-/** Told what is wrong at a path. */
+/** Reports what is wrong at a path. */
 export type Report = (path: string, message: string) => void
 
 const step = /\.([^.{}\s"?[\]]+)|\["([^"]+)"\]/y
 
-/** `input.a.0["odd name"]?` to a place. */
+/** Parses `input.a.0["odd name"]?`. */
 const readInput = (inner: string): FromInput | undefined => {
   const text = inner.trim()
   if (!text.startsWith("input")) return undefined
@@ -57,7 +57,7 @@ const houseAt = (text: string, at: number): { readonly place: Placeholder; reado
   return found && { place: found.placeholder, end: found.end }
 }
 
-/** Text to parts. What opens like a place and is none is reported, never sent as it stands. */
+/** Parses a text into parts. Something that opens like a placeholder but is none is reported, never sent as it is. */
 export const readText = (text: string, path: string, report: Report): ReadonlyArray<Part> => {
   const parts: Array<Part> = []
   let at = 0
@@ -83,7 +83,7 @@ export const readText = (text: string, path: string, report: Report): ReadonlyAr
   return parts
 }
 
-/** A JSON value to a template. Places stand in values; a key is what it is. */
+/** Parses a JSON value into a template. Placeholders are allowed in values, not in keys. */
 export const readTemplate = (value: Schema.Json, path: string, report: Report): Template => {
   if (typeof value === "string") {
     const parts = readText(value, path, report)
@@ -103,7 +103,7 @@ export const readTemplate = (value: Schema.Json, path: string, report: Report): 
   }
 }
 
-/** Every place of the house in it: what a call must have resolved before it fills. */
+/** Every placeholder of the house in it: a call must resolve them before filling. */
 export const housePlaces = (template: Template): ReadonlyArray<Placeholder> => {
   switch (template.kind) {
     case "constant":
@@ -121,11 +121,11 @@ export const housePlaces = (template: Template): ReadonlyArray<Placeholder> => {
 export const houseParts = (parts: ReadonlyArray<Part>): ReadonlyArray<Placeholder> =>
   parts.filter((part): part is Placeholder => typeof part === "object" && part.from !== "input")
 
-/** One call's values, and what was wrong with them. */
+/** One call's values, and the problems found with them. */
 export interface TemplateValues {
   readonly input: Readonly<Record<string, unknown>>
   readonly house: (place: Placeholder) => string
-  /** Written while filling; with one in it, what came out is not to be used. */
+  /** Collected while filling; if there is one, the result must not be used. */
   readonly problems: Array<string>
 }
 
@@ -135,7 +135,7 @@ export const nameOf = (place: AnyPlaceholder): string =>
     ? ["input", ...place.path.map((it) => (/^[^.{}\s"?[\]]+$/.test(it) ? `.${it}` : `["${it}"]`))].join("")
     : `${place.from}.${place.name}`
 
-/** Own properties and items of JSON, nothing inherited. */
+/** Only own properties and items, nothing inherited. */
 export const valueAt = (input: unknown, path: ReadonlyArray<string>): unknown => {
   let value = input
   for (const key of path) {
@@ -146,7 +146,7 @@ export const valueAt = (input: unknown, path: ReadonlyArray<string>): unknown =>
   return value
 }
 
-/** What stands at a place; undefined when it may be absent and is, or when that is a problem. */
+/** The value of a placeholder; undefined if it is optional and absent, or if there is a problem. */
 export const valueOf = (place: AnyPlaceholder, { house, input, problems }: TemplateValues): Schema.Json | undefined => {
   if (place.from !== "input") return house(place)
   const value = valueAt(input, place.path)
@@ -161,7 +161,7 @@ export const textOf = (value: Schema.Json | undefined): string =>
 export const fillText = (parts: ReadonlyArray<Part>, filling: TemplateValues): string =>
   parts.map((part) => (typeof part === "string" ? part : textOf(valueOf(part, filling)))).join("")
 
-/** Undefined: it is left out. */
+/** Undefined: leave it out. */
 export const fill = (template: Template, filling: TemplateValues): Schema.Json | undefined => {
   switch (template.kind) {
     case "constant":

@@ -1,22 +1,22 @@
 /**
- * An address with places in it. Where a request goes is the operator's alone: places stand in path segments, in the
- * values of the query and in the fragment, and each value is encoded for its place, so that it stays one segment or one
- * value whatever it says. Pure.
+ * An address with placeholders. Only the operator decides where a request goes: placeholders are allowed in path
+ * segments, query values and the fragment, and each value is encoded for its position, so that it stays one segment or
+ * one value whatever it contains. Pure.
  */
 import type { Placeholder } from "@stoa/contract"
 import type { Schema } from "effect"
 import { type TemplateValues, type Part, type Report, textOf, valueOf, houseParts, nameOf } from "./template.ts"
 
 export interface UrlTemplate {
-  /** Scheme and host as they were written. */
+  /** Scheme and host, exactly as written. */
   readonly origin: string
-  /** Between the slashes of the path; the first is empty, as it stands before the first slash. */
+  /** Between the slashes of the path; the first is empty, because it precedes the first slash. */
   readonly segments: ReadonlyArray<ReadonlyArray<Part>>
   readonly query: ReadonlyArray<{ readonly key: string; readonly value: ReadonlyArray<Part> | undefined }> | undefined
   readonly fragment: ReadonlyArray<Part> | undefined
 }
 
-/** In two at the first such character that was written, not filled in. */
+/** Splits at the first such character that is literal, not filled in. */
 const cut = (parts: ReadonlyArray<Part>, mark: string): readonly [Array<Part>, Array<Part> | undefined] => {
   const place = parts.findIndex((part) => typeof part === "string" && part.includes(mark))
   if (place === -1) return [[...parts], undefined]
@@ -45,7 +45,7 @@ const readPair =
     return { key: written.join(""), value }
   }
 
-/** Reads one, or reports why not. `parts` come from `readText`. */
+/** Parses one, or reports why it cannot. `parts` come from `readText`. */
 export const readUrlTemplate = (parts: ReadonlyArray<Part>, path: string, report: Report): UrlTemplate | undefined => {
   const refuse = (message: string): undefined => {
     report(path, message)
@@ -84,7 +84,7 @@ export const houseInUrl = ({ fragment = [], query = [], segments }: UrlTemplate)
 
 const holdable = (text: string): boolean => !text.includes("\0") && text.isWellFormed()
 
-/** Every part of one segment, value or fragment; undefined when nothing stood there at all. */
+/** Fills every part of one segment, value or fragment; undefined if all of it was absent. */
 const filled = (parts: ReadonlyArray<Part>, filling: TemplateValues, inPath: boolean) => {
   let absent = parts.length > 0
   let text = ""
@@ -116,7 +116,7 @@ const fillQuery = (query: NonNullable<UrlTemplate["query"]>, filling: TemplateVa
   })
 
 /**
- * A pair of the query that an object states rather than the address: nothing for what is absent or null, a pair for each
+ * A query pair that comes from the `query` object, not from the address: none for an absent or null value, one for each
  * item of a list, JSON for an object.
  */
 export const pairsOf = (key: string, value: Schema.Json | undefined, problems: Array<string>): ReadonlyArray<string> =>
@@ -128,11 +128,11 @@ export const pairsOf = (key: string, value: Schema.Json | undefined, problems: A
     return []
   })
 
-/** The address for one call; with a problem in `filling` it is not to be used. */
+/** The address for one call; if `filling` has a problem, it must not be used. */
 export const fillUrl = (template: UrlTemplate, filling: TemplateValues, more: ReadonlyArray<string> = []): string => {
   const segments = template.segments.map((parts) => {
     const text = filled(parts, filling, true) ?? ""
-    // Written "." and filled in ".": only now it is one that would climb.
+    // A literal "." and a filled-in "." together would climb up the path; only visible after filling.
     if (dots.test(text)) filling.problems.push(`a part of the path would be "${text}", which would lead elsewhere`)
     return text
   })
@@ -142,7 +142,7 @@ export const fillUrl = (template: UrlTemplate, filling: TemplateValues, more: Re
   return `${template.origin}${segments.join("/")}${after}`
 }
 
-/** A last look: is it still the place that was configured? Nothing should get here that says no. */
+/** A last check that the address still has the configured shape. It should never fail. */
 export const sameShape = (template: UrlTemplate, text: string): boolean => {
   const [url, home] = [URL.parse(text), URL.parse(`${template.origin}/`)]
   return (

@@ -1,11 +1,11 @@
-/** The values of a call's placeholders, asked for at each call. */
+/** The values of a call's placeholders, looked up at each call. */
 import { type Placeholder, ToolExecutionError } from "@stoa/contract"
 import { Effect } from "effect"
 import { makeReveal } from "../../../access/secrets/Reveal.ts"
 import type { Traces } from "../../road/Handler.ts"
 import { nameOf } from "./template.ts"
 
-/** By name: `secret.KEY` to its value. */
+/** From a name such as `secret.KEY` to its value. */
 type Values = ReadonlyMap<string, string>
 
 export const makeValues = Effect.gen(function* () {

@@ -14,7 +14,7 @@ import { type CallEnd, outcomeOf, receivedEvent, type Record, settledEvent, Dupl
 import { type CallRow, type NewRow, unsettled } from "./rows.ts"
 import { makeSettleMany } from "./settleMany.ts"
 
-/** The columns such a call may have when it is first written down: the others are empty. */
+/** The columns that such a call may have when it is first written; the others are empty. */
 const columns = [
   "id",
   "principal",
@@ -59,7 +59,7 @@ export interface Settlement {
 const takes = (row: NewRow): boolean =>
   row.idempotencyKey === null && (row.space === null || row.visibility === "hidden")
 
-/** The row and the event of its end; nothing, where it needs a transaction of its own. */
+/** The row and the event of its end; undefined if it needs a transaction of its own. */
 const endOf = (
   row: NewRow,
   { durationMs, ending, provenance, settledAt, traces }: Settlement,
@@ -75,7 +75,7 @@ const endOf = (
   }
 }
 
-/** `owner`: this process, whose calls it ends. */
+/** `owner`: this process, whose calls it settles. */
 export const makeBatched = Effect.fnUntraced(function* (record: Record, owner: string) {
   const sql = yield* SqlClient.SqlClient
   const journal = yield* Journal
@@ -92,12 +92,12 @@ export const makeBatched = Effect.fnUntraced(function* (record: Record, owner: s
           calls.flatMap(({ events }) => events),
         )
         .pipe(
-          // Whoever wrote may have ended between COMMIT and its answer: what is there was written, all of it.
+          // The writer may have died between COMMIT and its answer: if one row of the batch is there, all of them are.
           Effect.catchCause((cause) =>
             Effect.flatMap(record.byId(calls[0]!.row.id), (row) =>
               row === undefined
                 ? Effect.failCause(cause)
-                : // Nobody is answered before it is safe: an empty transaction waits for the disk. Then all read again.
+                : // Callers wait until the data is safe: an empty transaction waits for the disk. Then all read again.
                   Effect.andThen(
                     journal.transact(
                       Effect.logWarning("A batch was written, but its readers were not notified", cause),
@@ -109,7 +109,7 @@ export const makeBatched = Effect.fnUntraced(function* (record: Record, owner: s
           Effect.as(() => {}),
         )
 
-  /** Says whether an end was written: not, where somebody else has settled the call meanwhile. */
+  /** Returns which ends were written; the others were settled elsewhere meanwhile. */
   const writeEnds = Effect.fnUntraced(function* (ends: ReadonlyArray<End>) {
     const rows = ends.map(({ row }) => row)
     const all = yield* journal.moveTogether(
@@ -119,7 +119,7 @@ export const makeBatched = Effect.fnUntraced(function* (record: Record, owner: s
     )
     if (all) return () => true
     const ids = yield* journal.transact(writeSome(ends))
-    // What was written and not told is ours all the same.
+    // Rows that were written, but whose confirmation was lost, count as ours.
     for (const { row } of ends) {
       if (ids.has(row.id)) continue
       const now = yield* record.byId(row.id)
@@ -137,7 +137,7 @@ export const makeBatched = Effect.fnUntraced(function* (record: Record, owner: s
   const newsOfRuns = yield* makeBatch(writeNew(insertOfRuns))
   const ends = yield* makeBatch(writeEnds)
 
-  /** A place in a run is taken once: what came second is undone, and finds the first. */
+  /** A place in a run can be taken once: the second call is rolled back and gets the first. */
   const write = (call: New): Effect.Effect<void, Duplicate> => {
     const { place, run, step } = call.row
     if (run === null) return news(call)
@@ -149,14 +149,14 @@ export const makeBatched = Effect.fnUntraced(function* (record: Record, owner: s
   }
 
   return {
-    /** A call that begins to run in this process: whether it could be written so. */
+    /** Records a call that begins to run in this process; false if it cannot be batched. */
     begin: (row: NewRow, at: string, provenance: Provenance): Effect.Effect<boolean, Duplicate> => {
       if (!takes(row)) return Effect.succeed(false)
       const written: CallRow = { ...row, ...unsettled, state: first("start"), owner, message: null }
       const event: CausedEvent = { ...receivedEvent(row), at, provenance, correlationId: row.correlationId }
       return Effect.as(write({ row: written, events: [event] }), true)
     },
-    /** A call that has ended before it was written down; nothing, where it needs a transaction of its own. */
+    /** A call that ended before it was recorded; undefined if it needs a transaction of its own. */
     whole: (row: NewRow, ended: Settlement): Effect.Effect<CallRow, Duplicate> | undefined => {
       const end = endOf(row, ended, wholeEvent)
       if (end === undefined) return undefined
@@ -164,7 +164,7 @@ export const makeBatched = Effect.fnUntraced(function* (record: Record, owner: s
       const events: ReadonlyArray<CausedEvent> = [{ ...receivedEvent(row), at, provenance, correlationId }, end.event]
       return Effect.as(write({ row: end.row, events }), end.row)
     },
-    /** The end of one that was begun here; undefined in it, where somebody else has settled it meanwhile. */
+    /** The end of a call begun here; yields undefined if it was settled elsewhere meanwhile. */
     end: (row: NewRow, ended: Settlement): Effect.Effect<CallRow | undefined> | undefined => {
       const end = endOf(row, ended)
       return end && Effect.map(ends(end), (written) => (written ? end.row : undefined))

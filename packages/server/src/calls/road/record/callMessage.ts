@@ -1,6 +1,6 @@
 /**
- * A visible call in its space (S1-13, S1-62): one message that shares table, numbers and stream with what is said there,
- * posted when the call begins and filled when it ends; a `result-only` call is posted when it has ended (S1-15).
+ * A visible call in its space (S1-13, S1-62): one message, with the same table, numbering and stream as other messages,
+ * posted when the call begins and completed when it ends; a `result-only` call is posted when it has ended (S1-15).
  */
 import type { DecisionId, MessageCall, MessageId, RunId, SpaceId, Visibility } from "@stoa/contract"
 import { Effect, type Schema } from "effect"
@@ -13,7 +13,7 @@ import { type CallRow, errorFrom, tookMs } from "./rows.ts"
 
 type Posted = Omit<CallRow, "message">
 
-/** The question it waits for, or waited for last: a call asked by its client alone waits for itself. */
+/** The question it waits for, or waited for last: a call that only its client is asked about waits for itself. */
 const decisionOf = ({ onId, onKind }: Posted): Partial<MessageCall> =>
   (onKind === "decision" || onKind === "client") && onId?.startsWith("dcs_") === true
     ? { decision: onId as DecisionId }
@@ -47,7 +47,7 @@ export const makeCallMessage = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
   const post = Effect.fnUntraced(function* (row: Posted, call: MessageCall) {
-    // As its rights stand now: a call posts where its caller may post, and nowhere else.
+    // By its present rights: a call posts only where its caller may post.
     const author = yield* grants.viewerNow(row.principal, "spaces")
     const space = yield* spaces.get(row.space as SpaceId, author)
     const { id } = yield* messages.post(
@@ -63,22 +63,22 @@ export const makeCallMessage = Effect.gen(function* () {
     return id
   })
 
-  /** A space that takes no more posts costs the call its message, not its life. */
+  /** If a space takes no more posts, the call has no message, but does not fail. */
   const orNone = (effect: ReturnType<typeof post>, row: Posted) =>
     Effect.catch(effect, (error) =>
       Effect.as(Effect.logWarning(`Call ${row.id} of ${row.tool} was not posted: ${error.message}`), null),
     )
 
   return {
-    /** The call begins: its message, or nothing where nobody is to see it yet. */
+    /** The call begins: posts its message, or nothing if it is not visible yet. */
     begin: (row: Posted, visibility: Visibility) =>
       row.space !== null && visibility === "visible" ? orNone(post(row, callOf(row)), row) : Effect.succeed(null),
 
-    /** The call waits, or goes on. */
+    /** The call waits or continues. */
     change: (row: CallRow) =>
       row.message === null ? Effect.void : messages.changeCall(row.message as MessageId, callOf(row)),
 
-    /** The call has ended: one message, filled or posted now. */
+    /** The call has ended: one message, completed or posted now. */
     end: Effect.fnUntraced(function* (row: CallRow) {
       const now = row.visibility === "result-only" && row.space !== null
       if (row.message === null && !now) return

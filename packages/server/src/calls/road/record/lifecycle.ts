@@ -1,12 +1,12 @@
 /**
  * The states of a call as a total table: a new state or step does not compile until every cell is filled. Every change
- * of state asks it: an INSERT for what follows `received`, an UPDATE for the states a step may start from.
+ * of state uses it: an INSERT takes the state that follows `received`, an UPDATE the states a step may start from.
  */
 import type { CallState } from "@stoa/contract"
 
 /**
- * `wait`: it waits for something. `start`: it runs. `takeOver`: it runs on in another process, since its own is gone. The
- * others settle it.
+ * `wait`: it waits for something. `start`: it runs. `takeOver`: it continues in another process because its own is
+ * dead. The others settle it.
  */
 export type Step = "wait" | "start" | "takeOver" | Settling
 export type Settling = "finish" | "fail" | "refuse" | "cancel" | "expire"
@@ -24,7 +24,7 @@ const over: Row = {
   expire: null,
 }
 
-/** null: refused. What has settled stays as it is. */
+/** null: refused. A settled call never changes. */
 export const next: Record<CallState, Row> = {
   received: {
     wait: "waiting",
@@ -66,10 +66,10 @@ export const next: Record<CallState, Row> = {
 const states = Object.keys(next) as ReadonlyArray<CallState>
 export const steps = Object.keys(over) as ReadonlyArray<Step>
 
-/** The states from which a step leads on: what an UPDATE asks for. */
+/** The states that a step may start from: the condition of an UPDATE. */
 export const from = (step: Step): ReadonlyArray<CallState> => states.filter((state) => next[state][step] !== null)
 
-/** Where a step leads, from wherever it is allowed: every step has one end. */
+/** Where a step leads: every step has exactly one target state. */
 const ends = Object.fromEntries(
   steps.map((step) => {
     const [to, ...others] = new Set(from(step).map((state) => next[state][step]!))
@@ -79,9 +79,9 @@ const ends = Object.fromEntries(
 ) as Record<Step, CallState>
 export const to = (step: Step): CallState => ends[step]
 
-/** The state of a call that is first written down at this step. */
+/** The state of a call that is first recorded at this step. */
 export const first = (step: Exclude<Step, "takeOver" | "expire">): CallState => next.received[step]!
 
 export const isSettled = (state: CallState): boolean => next[state] === over
-/** Whatever may still change. */
+/** The states that may still change. */
 export const open: ReadonlyArray<CallState> = states.filter((state) => !isSettled(state))

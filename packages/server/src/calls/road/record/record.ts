@@ -1,7 +1,7 @@
 /**
- * What is recorded of a call: what its ending writes (pure), one row, and its events in the same transaction. Every change of state is one guarded
- * UPDATE that asks the table of `lifecycle.ts`, so that of two writers only one settles the call, and the other learns
- * of it.
+ * What is recorded of a call: what its ending writes (pure), one row, and its events in the same transaction. Every
+ * change of state is one UPDATE guarded by the table of `lifecycle.ts`, so that of two writers only one settles the
+ * call, and the other notices.
  */
 import type { CallState, SpaceId, WaitsOn, CallError, FileId } from "@stoa/contract"
 import { DateTime, Effect } from "effect"
@@ -18,7 +18,7 @@ import { makeRowInsert } from "../../../store/database/Inserts.ts"
 import { inState } from "../../../store/database/States.ts"
 import type { Failure, Settled } from "@stoa/tools"
 
-/** Larger than this, a result is kept as a file and carried by reference (G-30). */
+/** A larger result is stored as a file and carried by reference (G-30). */
 const largestOutput = 64 * 1024
 
 export type CallEnd =
@@ -26,19 +26,19 @@ export type CallEnd =
   | {
       readonly step: Exclude<Settling, "finish">
       readonly error: Failure
-      /** Who ended it, where that was no rule of the house's. */
+      /** Who ended it, if it was not a rule of the house. */
       readonly rule?: string
     }
 
-/** Said of a call that was cut off: it is never run again by itself. */
+/** The error of an interrupted call: it is never run again automatically. */
 export const unknownOutcome: Failure = {
   tag: "ToolExecutionError",
   message: "The house stopped while this ran. Whether it had an effect is not known; look before you call it again",
 }
 
 /**
- * How a handler ended. Whoever cancels a call settles it first: what is interrupted otherwise was cut off by the end of the
- * house.
+ * How a handler ended. A cancel settles the call before it interrupts; any other interruption means that the house
+ * stopped.
  */
 export const endingOf = (settled: Settled): CallEnd => {
   if (settled.state === "done") return { step: "finish", output: settled.output }
@@ -47,13 +47,13 @@ export const endingOf = (settled: Settled): CallEnd => {
 
 export type Columns = Pick<CallRow, "state" | "output" | "outputFile" | "outputSize" | "meta" | "error"> & {
   readonly settledAt: string
-  /** What refused it in the end, where that is not the rule it was judged by. */
+  /** The rule that refused it in the end, if it is not the one it was judged by. */
   readonly rule?: string
 }
 
 const finished = to("finish")
 
-/** The columns, and the output that is too large for them. */
+/** The columns, and an output that is too large for them. */
 export interface Outcome {
   readonly columns: Columns
   readonly large?: string
@@ -78,7 +78,7 @@ export const outcomeOf = (settledAt: string, ending: CallEnd, tool: string, { me
   })
   if (ending.step !== "finish") return failed(ending.step, ending.error)
   const given = textOf(ending.output)
-  // Measured as it is kept: what stands for a secret may be longer than the secret.
+  // Measured after redaction: the replacement may be longer than the secret.
   const output = given === undefined ? undefined : redactor.jsonText(given)
   if (output === undefined || Buffer.byteLength(output) > largestFile)
     return failed("fail", {
@@ -96,20 +96,23 @@ export const outcomeOf = (settledAt: string, ending: CallEnd, tool: string, { me
 
 const textOf = (output: unknown): string | undefined => {
   try {
-    // What gives nothing gives null: JSON has no other word for it.
+    // A tool without output gives null, since JSON has no undefined.
     return output === undefined ? "null" : JSON.stringify(output)
   } catch {
     return undefined
   }
 }
 
-/** An error in the journal is its tag and a sentence; the row has all of it. */
+/** The journal gets the tag and the message of an error; the row has all of it. */
 const brief = (error: string): CallError => {
   const { message, tag } = JSON.parse(error) as CallError
   return { tag, message: message.slice(0, 1000) }
 }
 
-/** The same key, or the same place in a run, came twice at once: the other one was first, and what this one wrote is undone. */
+/**
+ * Two calls came at once with the same key or at the same place of a run: the other was first, and this one's writes
+ * are rolled back.
+ */
 export class Duplicate {
   readonly _tag = "Taken"
 }
@@ -142,7 +145,7 @@ export const settledEvent = (row: About & Pick<CallRow, "rule" | "space">, colum
     },
   }) as const
 
-/** Of a call that is written down with its end. */
+/** The event of a call that is recorded together with its end. */
 export const wholeEvent = (...of: Parameters<typeof settledEvent>) => {
   const event = settledEvent(...of)
   return { ...event, body: { ...event.body, whole: true } } as const
@@ -155,7 +158,7 @@ export const makeRecord = Effect.gen(function* () {
   const message = yield* makeCallMessage
   const timers = yield* Timers
 
-  /** The columns an ending fills; what is too large for a row becomes a file. */
+  /** The columns that an ending fills; an output too large for a row becomes a file. */
   const columnsOf = Effect.fnUntraced(function* (ending: CallEnd, tool: string, traces: Traces) {
     const { columns, large } = outcomeOf(DateTime.formatIso(yield* DateTime.now), ending, tool, traces)
     if (large === undefined) return columns
@@ -164,13 +167,13 @@ export const makeRecord = Effect.gen(function* () {
   })
 
   const insertRow = makeRowInsert(sql, "calls", "ON CONFLICT DO NOTHING RETURNING id")
-  /** Writes a new call; fails, where the same key or place was there before. */
+  /** Writes a new call; fails if its key or place is taken. */
   const insert = Effect.fnUntraced(function* (row: CallRow) {
     const rows = yield* Effect.orDie(insertRow(row))
     if (rows.length === 0) return yield* Effect.fail(new Duplicate())
   })
 
-  /** A guarded change: nothing, where the table does not lead on from where the call is by now. */
+  /** A guarded change: undefined if the table does not allow it from the call's present state. */
   const change = Effect.fnUntraced(function* (
     id: string,
     step: Parameters<typeof to>[0],
@@ -184,9 +187,9 @@ export const makeRecord = Effect.gen(function* () {
     return rows[0]
   })
 
-  /** A call that runs in this process from now on. */
+  /** Records a call that runs in this process. */
   const openRunning = (row: NewRow, owner: string) => open({ ...row, ...unsettled, state: first("start"), owner })
-  /** A call that waits. */
+  /** Records a call that waits. */
   const openWaiting = Effect.fnUntraced(function* (row: NewRow, on: WaitsOn) {
     const opened = yield* open({ ...row, ...unsettled, state: first("wait"), onKind: on.kind, onId: on.id })
     yield* journal.append(waitingEvent(row, on))
@@ -199,10 +202,10 @@ export const makeRecord = Effect.gen(function* () {
     return opened
   })
 
-  /** A call that is over as soon as it is known: refused, or run without leaving a trace. One commit. */
+  /** A call that is recorded with its end: refused, or run without outside effects. One commit. */
   const whole = Effect.fnUntraced(function* (row: NewRow, ending: CallEnd, traces: Traces) {
     const columns = yield* columnsOf(ending, row.tool, traces)
-    // What was refused never began, and is nobody's to see.
+    // A refused call never began, so no space shows it.
     const shown: NewRow = ending.step === "refuse" ? { ...row, visibility: "hidden" } : row
     const posted = yield* message.begin({ ...shown, ...unsettled, state: first("start") }, shown.visibility)
     const made: CallRow = { ...shown, ...unsettled, ...columns, message: posted }
@@ -213,13 +216,13 @@ export const makeRecord = Effect.gen(function* () {
     return made
   })
 
-  /** Settles a call that was open; nothing, where it is settled already, or run by another than `owner` by now. */
+  /** Settles an open call; undefined if it is settled already, or now run by another process than `owner`. */
   const settle = Effect.fnUntraced(function* (id: string, ending: CallEnd, traces: Traces, owner?: string) {
     const known = yield* byId(id)
     if (known === undefined || !from(ending.step).includes(known.state)) return undefined
     const columns = yield* columnsOf(ending, known.tool, traces)
     const mine = owner === undefined ? undefined : sql`owner = ${owner}`
-    // A result that cannot be kept fails the call, and from the same states.
+    // A result that cannot be stored fails the call, from the same states.
     const by = ending.step !== "finish" && ending.rule !== undefined ? { rule: ending.rule } : {}
     const row = yield* change(id, ending.step, { ...columns, ...by, owner: null }, mine)
     if (row === undefined) return undefined
@@ -229,17 +232,17 @@ export const makeRecord = Effect.gen(function* () {
     return row
   })
 
-  /** From waiting to running, in this process; nothing, where somebody else was first. */
+  /** From waiting to running, in this process; undefined if another process was first. */
   const start = Effect.fnUntraced(function* (id: string, owner: string, input?: string) {
     const row = yield* startHidden(id, owner, input)
     if (row !== undefined) yield* message.change(row)
     return row
   })
-  /** The same of one that no space shows: one statement. */
+  /** The same for a call that no space shows: one statement. */
   const startHidden = (id: string, owner: string, input?: string) =>
     change(id, "start", { owner, ...(input === undefined ? {} : { input }) })
 
-  /** On from a process that is gone. */
+  /** Takes over from a dead process. */
   const takeOver = (id: string, owner: string, gone: string | null) =>
     change(id, "takeOver", { owner }, gone === null ? sql`owner IS NULL` : sql`owner = ${gone}`)
 
@@ -261,7 +264,7 @@ export const makeRecord = Effect.gen(function* () {
       sql<CallRow>`SELECT * FROM calls WHERE principal = ${principal} AND idempotency_key = ${key}`,
     ))[0]
   })
-  /** The call at a place of a run: found again by whoever goes on with the run. */
+  /** The call at a place of a run, for the process that continues the run. */
   const byPlace = Effect.fnUntraced(function* (run: string, step: number, place: number) {
     return (yield* Effect.orDie(
       sql<CallRow>`SELECT * FROM calls WHERE run = ${run} AND step = ${step} AND place = ${place}`,

@@ -1,6 +1,6 @@
 /**
- * Refused calls are recorded, as long as they are few: a loop that is refused again and again must not fill the disk, nor
- * take the writer from others. Past the limit they are counted, and the count is recorded once a minute.
+ * Refused calls are recorded only while they are few: a loop of refused calls must not fill the disk, nor keep the
+ * writer busy. Beyond the limit they are counted, and the count is recorded once a minute.
  */
 import { Effect } from "effect"
 import { Limits } from "../../../access/limits/Limits.ts"
@@ -9,14 +9,14 @@ import { causedBy, newCorrelation } from "../../../store/journal/Correlation.ts"
 import { Journal } from "../../../store/journal/Journal.ts"
 import type { Attempt } from "../attempt.ts"
 
-/** Of each principal, in a minute. */
+/** Per principal and minute. */
 const refusedCalls = "calls/refused"
 
 export const makeRefusals = Effect.gen(function* () {
   const limits = yield* Limits
   const journal = yield* Journal
   const scope = yield* Effect.scope
-  /** Not recorded one by one, since the last count. */
+  /** Refusals since the last count that were not recorded individually. */
   const uncounted = new Map<Attempt["principal"], number>()
 
   const writeCount = Effect.fnUntraced(function* (principal: Attempt["principal"]) {
@@ -30,7 +30,7 @@ export const makeRefusals = Effect.gen(function* () {
   })
   yield* Effect.addFinalizer(() => Effect.forEach([...uncounted.keys()], writeCount, { discard: true }))
 
-  /** Records this one, or counts it. */
+  /** Records this refusal, or counts it. */
   return <A, E>({ caller, principal }: Attempt, record: Effect.Effect<A, E>): Effect.Effect<void, E> =>
     Effect.matchEffect(limits.take(caller, refusedCalls), {
       onSuccess: () => Effect.asVoid(record),

@@ -19,7 +19,7 @@ describe("refused input", () => {
       fc.property(value, (input) => {
         const text = JSON.stringify(input)
         const kept = refusedInput(input)
-        // A cut text is escaped once more: never more than a few times the cap.
+        // A cut text is escaped again, so it can grow, but only to a few times the cap.
         assert.isAtMost(kept.length, 6 * mostKept + 200)
         if (text.length <= mostKept) return assert.strictEqual(kept, text)
         large++

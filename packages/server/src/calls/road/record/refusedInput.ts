@@ -5,11 +5,11 @@
 import { createHash } from "node:crypto"
 import { isTooDeep } from "@stoa/tools"
 
-/** In characters: as much as somebody who looks into it reads. */
+/** In characters: enough for a person who looks at it. */
 export const mostKept = 4096
 
 export const refusedInput = (input: Readonly<Record<string, unknown>>): string => {
-  // What is nested too deep cannot even be written out.
+  // Input nested too deep cannot be serialised.
   if (isTooDeep(input)) return "{}"
   const text = JSON.stringify(input)
   if (text.length <= mostKept) return text

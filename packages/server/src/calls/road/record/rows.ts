@@ -15,7 +15,7 @@ export interface CallRow {
   readonly id: Call["id"]
   readonly principal: PrincipalId
   readonly context: AccessContext
-  /** Only where the caller gave one: without it there is nothing to find the call by but its id. */
+  /** Null if the caller gave none; then the call can be found only by its id. */
   readonly idempotencyKey: string | null
   readonly tool: string
   readonly input: string
@@ -42,14 +42,14 @@ export interface CallRow {
   readonly run: string | null
   readonly step: number | null
   readonly place: number | null
-  /** Of one that a run took over from an earlier run: the call that was made. */
+  /** For a call that a run took over from an earlier run: the call that was actually made. */
   readonly copyOf?: Call["id"] | null
 }
 
-/** A call as it is first written down: what is not known yet is empty. */
+/** A call as it is first recorded: without the columns that are filled later. */
 export type NewRow = Omit<CallRow, keyof typeof unsettled | "state" | "message">
 
-/** The columns of a call that has not come to anything. */
+/** The columns of an unsettled call. */
 export const unsettled = {
   onKind: null,
   onId: null,
@@ -62,11 +62,11 @@ export const unsettled = {
   settledAt: null,
 }
 
-/** Waits for a process that works on it now: as good as running, but it holds nothing here. */
+/** Waits for a process that is working on it now: practically running, but it holds nothing here. */
 export const isWithHost = ({ id, onId, onKind, state }: CallRow): boolean =>
   state === "waiting" && onKind === "callback" && onId !== id
 
-/** How long it took, in milliseconds. */
+/** Duration in milliseconds. */
 export const tookMs = (from: string, to: string): number => Math.max(0, Date.parse(to) - Date.parse(from))
 
 const json = (text: string) => JSON.parse(text) as Schema.Json

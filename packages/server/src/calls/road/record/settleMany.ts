@@ -1,6 +1,6 @@
 /**
  * Settles many calls of this process with one guarded UPDATE from one JSON text: all of them or none, or, in a
- * transaction, those that nobody else has settled.
+ * transaction, those that are still unsettled.
  */
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
@@ -10,7 +10,7 @@ import type { CallRow } from "./rows.ts"
 
 const columns = ["id", "state", "output", "meta", "error", "settledAt"] as const
 
-/** A handler finishes or fails: where both lead on, and of those only what runs has an owner. */
+/** The states from which a handler may both finish and fail; of these, only a running call has an owner. */
 const states = from("finish")
   .filter((state) => from("fail").includes(state))
   .map((state) => `'${state}'`)
@@ -22,9 +22,10 @@ const update = (
 ): string => `UPDATE calls SET state = value->>1, output = value->>2, meta = value->>3,
   error = value->>4, settled_at = value->>5, owner = NULL FROM ${rows}
   WHERE calls.id = value->>0 AND ${state} IN (${states.join(", ")}) AND owner = value->>6${and} RETURNING id`
-// By the plus SQLite cannot look for them by their state, which reads every call that waits.
+// The plus keeps SQLite from using the index on the state, which would read every waiting call.
 const onSqlite = update("json_each(?)", "+calls.state")
-// The ids are one array, too, which is looked up in the index: joined with a list of unknown length, the table would be read.
+// The ids are also passed as one array, which uses the index: joined with a list of unknown length, the whole table
+// would be read.
 const onPostgres = update(
   "jsonb_array_elements($1::jsonb) AS ends(value)",
   "calls.state",
@@ -42,7 +43,7 @@ export const makeSettleMany = (sql: SqlClient.SqlClient, owner: string) => {
       rows: textOf(rows),
       expects: rows.length,
     }),
-    /** Gives back which of them were still running; of the others somebody else has written the end. */
+    /** Returns the ids of those that were still running; the others were settled elsewhere. */
     settleSome: (rows: ReadonlyArray<CallRow>): Effect.Effect<ReadonlySet<string>, SqlError.SqlError> =>
       Effect.map(
         sql.unsafe<{ readonly id: string }>(statement, [textOf(rows)]),

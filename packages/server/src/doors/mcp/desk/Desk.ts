@@ -11,10 +11,10 @@ import type { Revision } from "../wire/revision.ts"
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
-/** Where a client came in: everything of its principal's, one toolset, or one upstream server under its own names. */
+/** The endpoint of a client: everything of its principal's, one toolset, or one upstream server with its own names. */
 export type Endpoint =
   | { readonly kind: "all" }
-  /** `anyway`: whatever toolsets the principal has (X-59). */
+  /** `anyway`: regardless of the principal's toolsets (X-59). */
   | { readonly kind: "toolset"; readonly name: string; readonly anyway?: true }
   | { readonly kind: "server"; readonly name: string }
 
@@ -27,43 +27,43 @@ export interface ListedTool {
   readonly annotations?: ToolAnnotations
   readonly icons?: ReadonlyArray<JsonObject>
   readonly meta?: JsonObject
-  /** Seed 002's tools have them beside their annotations (S2-34). */
+  /** The tools of seed 002 have tags beside their annotations (S2-34). */
   readonly tags?: ReadonlyArray<string>
 }
 
-/** What is asked of the client while a call runs, by key: `elicitation/create`, `sampling/createMessage`, `roots/list`. */
+/** What the client is asked while a call runs, by key: `elicitation/create`, `sampling/createMessage`, `roots/list`. */
 export type ClientRequests = Readonly<Record<string, { readonly method: string; readonly params?: JsonObject }>>
 export type ClientAnswers = Readonly<Record<string, JsonObject>>
 
-/** The client has to answer first; then the same is asked again, with its answers and this state. */
+/** The client has to answer first; then it repeats the request, with its answers and this state. */
 export interface Asks {
   readonly _tag: "Asks"
   readonly requests: ClientRequests
-  /** Comes back exactly as it was given, from this caller and for this very request only; sealed on its way. */
+  /** Comes back unchanged, from this caller and for this very request only; sealed while the client has it. */
   readonly state?: unknown
-  /** Returns when something of it was answered elsewhere: whoever is being asked is let go, and the same is asked again. */
+  /** Returns when something was answered elsewhere: then the client need not answer, and the request is repeated. */
   readonly until?: Effect.Effect<void>
-  /** The client gave up what it had asked for, while it was asked: nobody will come back with answers. */
+  /** Runs if the client gave up the request while it was asked: its answers will never come. */
   readonly dropped?: Effect.Effect<void>
 }
-/** It cannot be done for a client that has not declared these capabilities. */
+/** The client would have to declare these capabilities. */
 export interface Lacks {
   readonly _tag: "Lacks"
   readonly capabilities: JsonObject
 }
-/** A result in MCP's own shape, as an upstream gave it. */
+/** A result in MCP's own shape, as an upstream returned it. */
 export interface Content {
   readonly _tag: "Content"
   readonly result: JsonObject
 }
 
 export type Outcome =
-  /** What the tool gave, as the text of its JSON: it is stored as text, and is not read again to be sent. */
+  /** The tool's output as JSON text: it is stored as text, and sent without parsing it. */
   | { readonly _tag: "Done"; readonly json: string }
   | Content
-  /** The tool's own failure or a refusal in words a model can act on. */
+  /** The tool's failure, or a refusal in words that a model can act on. */
   | { readonly _tag: "Failed"; readonly error: { readonly tag: string; readonly message: string } & JsonObject }
-  /** Not settled yet. The task is for a client that knows tasks. */
+  /** Not settled yet. The task is for clients that support tasks. */
   | { readonly _tag: "Waiting"; readonly call: string; readonly on: WaitsOn; readonly task?: Task }
   | { readonly _tag: "Running"; readonly call: string; readonly task?: Task }
   | Asks
@@ -77,31 +77,31 @@ export interface Task {
   /** RFC 3339. */
   readonly createdAt: string
   readonly updatedAt: string
-  /** How long it is kept, from its creation; null is for ever. */
+  /** How long it is kept from its creation; null means forever. */
   readonly ttlMs: number | null
   readonly pollMs?: number
-  /** When input is required: everything that is still open. */
+  /** If input is required: all open questions. */
   readonly requests?: ClientRequests
-  /** When completed. */
+  /** If completed. */
   readonly outcome?: Extract<Outcome, { readonly _tag: "Done" | "Content" | "Failed" }>
-  /** When failed: a fault of the protocol, not of the tool. */
+  /** If failed: an error of the protocol, not of the tool. */
   readonly fault?: Fault
 }
 
-/** What a call may say to its client while it runs, and what it may know about that client. */
+/** What a call may tell its client while it runs, and what it may know about that client. */
 export interface ClientLink {
   readonly capabilities: JsonObject
   /** What the client can be told and asked. */
   readonly revision: Revision
-  /** The least it wants to hear of the log; undefined: nothing. What is below is dropped here in any case. */
+  /** The lowest log level the client wants; undefined: no log. Lower levels are dropped here in any case. */
   readonly logLevel?: LogLevel | undefined
   readonly progress: (step: { readonly progress: number; readonly total?: number; readonly message?: string }) => void
   readonly log: (entry: { readonly level: LogLevel; readonly logger?: string; readonly data: unknown }) => void
-  /** The call goes on without holding the client's connection, where the client can come back for the result. */
+  /** The call continues without the client's connection, if the client can come back for the result. */
   readonly letGo: (retryMs: number) => void
-  /** Whether it is the house that cuts the request off: then nobody has given up the call. */
+  /** Whether the house itself interrupts the request: then the client has not given up the call. */
   readonly ending: () => boolean
-  /** The client's answers to what was asked, and the state that was given with the question. */
+  /** The client's answers to its questions, and the state that came with them. */
   readonly answers: ClientAnswers
   readonly state: unknown
 }
@@ -115,9 +115,9 @@ export interface Use {
   /** `_meta["stoa/space"]` and `_meta["stoa/idempotencyKey"]`. */
   readonly space: string | undefined
   readonly idempotencyKey: string | undefined
-  /** Where it stands in the client's own trace, for whoever runs the tool. */
+  /** The client's trace context, for the service that runs the tool. */
   readonly trace: JsonObject
-  /** Whether the client takes a task for an answer. */
+  /** Whether the client accepts a task as an answer. */
   readonly mayBeTask: boolean
   /** Whether the client's revision has tasks at all. */
   readonly tasksExist: boolean
@@ -129,7 +129,7 @@ export interface ListPage {
   readonly next?: string
 }
 
-/** What a client wants to hear about. */
+/** The changes a client wants to be told about. */
 export interface Interest {
   readonly tools: boolean
   readonly prompts: boolean
@@ -142,25 +142,25 @@ export type Change =
   | { readonly kind: "resource"; readonly uri: string }
   | { readonly kind: "task"; readonly task: Task }
 export interface Watch {
-  /** What of the interest will be told. */
+  /** The part of the interest that is supported. */
   readonly honoured: Interest
   readonly stop: () => void
 }
 
-/** One endpoint as one caller sees it now. Taken anew for every request, so that no right outlives its end. */
+/** One endpoint as one caller sees it now. Loaded for every request, so that no right is used after its end. */
 export interface EndpointView {
   readonly instructions?: string
-  /** In a stable order. The same array as before means that nothing has changed: what was rendered of it is kept. */
+  /** In a stable order. The same array as before means that nothing has changed, so its rendered text can be reused. */
   readonly tools: ReadonlyArray<ListedTool>
   /** Fails with -32602 for a tool that is unknown or hidden. */
   readonly call: (use: Use, link: ClientLink) => Effect.Effect<Outcome, Fault>
   readonly resources?: {
     readonly list: (cursor: string | undefined) => Effect.Effect<ListPage, Fault>
     readonly templates: (cursor: string | undefined) => Effect.Effect<ListPage, Fault>
-    /** Undefined: there is no such resource for this caller. */
+    /** Undefined: this caller has no such resource. */
     readonly read: (uri: string, link: ClientLink) => Effect.Effect<Content | Asks | Lacks | undefined, Fault>
     readonly subscribable: boolean
-    /** Whether there is anybody to tell of changes of it. Whether it is there now, its server knows. */
+    /** Whether changes of it can be watched. Whether it exists now, only its server knows. */
     readonly watchable: (uri: string) => Effect.Effect<boolean>
   }
   readonly prompts?: {
@@ -168,10 +168,10 @@ export interface EndpointView {
     readonly get: (name: string, given: JsonObject, link: ClientLink) => Effect.Effect<Content | Asks | Lacks, Fault>
   }
   readonly complete?: (params: JsonObject) => Effect.Effect<JsonObject, Fault>
-  /** Whether calls have anything to log. */
+  /** Whether calls may send log messages. */
   readonly logs: boolean
   readonly tasks?: {
-    /** Undefined: no such task of this caller's. */
+    /** Undefined: this caller has no such task. */
     readonly get: (id: string) => Effect.Effect<Task | undefined, Fault>
     readonly update: (id: string, answers: ClientAnswers) => Effect.Effect<boolean, Fault>
     readonly cancel: (id: string) => Effect.Effect<boolean, Fault>
@@ -182,12 +182,12 @@ export interface EndpointView {
 export class Desk extends Context.Service<
   Desk,
   {
-    /** Undefined where this caller finds nothing. A request without a token comes as null, where that is allowed at all. */
+    /** Undefined if this caller finds nothing. A request without a token is null, if that is allowed at all. */
     readonly faceFor: (
       caller: Caller["Service"] | null,
       endpoint: Endpoint,
     ) => Effect.Effect<EndpointView | undefined, Forbidden>
-    /** A client has said what it is. */
+    /** A client has introduced itself. */
     readonly arrived: (caller: Caller["Service"], arrival: Arrival) => Effect.Effect<void>
   }
 >()("server/doors/mcp/desk/Desk") {}

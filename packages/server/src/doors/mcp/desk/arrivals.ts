@@ -1,22 +1,25 @@
-/** That a program has come in, told once: with `initialize`, or with the first request of one that sends its name with each. */
+/**
+ * Reports once that a client program has arrived: at `initialize`, or at the first request of one that sends its name
+ * with each.
+ */
 import type { Caller } from "@stoa/contract"
 import { Clock, Effect } from "effect"
 import { skipIfDiskFull } from "../../../store/database/FullDisk.ts"
 import { Journal } from "../../../store/journal/Journal.ts"
 import { monotonicOf } from "../../../store/Moment.ts"
 
-/** What a client says of itself. */
+/** What a client says about itself. */
 export interface Arrival {
   readonly client: string
   readonly version: string
   readonly protocol: string
-  /** How many tools it finds. */
+  /** How many tools it sees. */
   readonly tools: number
-  /** Whether it comes now, and not only again. */
+  /** Whether it introduces itself now, or only repeats its name. */
   readonly introduces: boolean
 }
 
-/** One that comes in again and again must not fill the journal. */
+/** A client that arrives again and again must not fill the journal. */
 const againMs = 5000
 const sameMs = 600_000
 const mostKept = 10_000
@@ -31,7 +34,7 @@ export const makeArrivals = Effect.gen(function* () {
   const clock = yield* Clock.Clock
   const known = new Map<string, number>()
   const recent = new Map<string, { readonly since: number; readonly count: number }>()
-  /** What each said last. Most say the same with every request, and then there is nothing to tell. */
+  /** What each caller said last. Most repeat the same with every request, and then there is nothing to report. */
   const last = new WeakMap<Caller["Service"], Arrival & { readonly at: number }>()
   const isSame = (caller: Caller["Service"], { client, introduces, protocol, version }: Arrival): boolean => {
     const before = last.get(caller)
@@ -52,7 +55,7 @@ export const makeArrivals = Effect.gen(function* () {
       const now = monotonicOf(clock)
       const since = now - (known.get(key) ?? -Infinity)
       if (since < (introduces ? againMs : sameMs)) return Effect.void
-      // Whoever comes under ever new names is told of as seldom as one that keeps its name.
+      // A client that keeps changing its name is reported as seldom as one that keeps it.
       const names = recent.get(who)
       const fresh = names === undefined || now - names.since >= minuteMs ? { since: now, count: 0 } : names
       if (fresh.count >= mostAMinute) return Effect.void

@@ -1,6 +1,6 @@
 /**
- * News of calls for everybody in this process who waits for them: the journal says that there are some, the rows say
- * which. One reader for all; while nobody waits, nothing is read.
+ * Tells everybody in this process who waits for calls about news: the journal says that there is news, the rows say
+ * what. One reader for all; while nobody waits, nothing is read.
  */
 import type { Event } from "@stoa/contract"
 import { Deferred, Effect } from "effect"
@@ -8,7 +8,7 @@ import { Journal } from "../../../store/journal/Journal.ts"
 
 const told = ["call.waiting", "call.settled", "decision.answered", "decision.expired", "decision.canceled"] as const
 
-/** All of these say which call they are about. */
+/** All of these events say which call they are about. */
 const callIn = ({ body }: Event): string | undefined => ("call" in body ? (body.call ?? undefined) : undefined)
 
 export const makeCallNews = Effect.gen(function* () {
@@ -24,7 +24,7 @@ export const makeCallNews = Effect.gen(function* () {
     }),
   })
 
-  /** Hears of every news from now on. Whoever begins looks at the rows after this: then nothing is missed. */
+  /** Hears all news from now on. Read the rows after this, so that nothing is missed. */
   const listen = Effect.fnUntraced(function* (
     calls: ReadonlyArray<string>,
     hear: (call: string) => Effect.Effect<void>,
@@ -42,7 +42,7 @@ export const makeCallNews = Effect.gen(function* () {
     }
   })
 
-  /** Returns once it is so, and looks again with each news of the call. */
+  /** Returns once `so` is true; checks again at each news of the call. */
   const until = (call: string, so: Effect.Effect<boolean>): Effect.Effect<void> => {
     let news = Deferred.makeUnsafe<void>()
     return Effect.acquireUseRelease(

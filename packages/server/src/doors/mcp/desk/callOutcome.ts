@@ -4,7 +4,7 @@ import type { JsonObject, Outcome, Task } from "./Desk.ts"
 
 type Settled = Extract<Outcome, { readonly _tag: "Done" | "Content" | "Failed" }>
 
-/** An error of ours with everything it says, but nothing of how it came about. */
+/** One of our errors with all its fields, but without its stack or cause. */
 export const failure = (error: { readonly _tag: string; readonly message: string }): Settled => {
   const {
     _tag: tag,

@@ -10,7 +10,7 @@ interface Watcher {
   readonly caller: Caller["Service"]
   readonly shown: Shown
   readonly tell: () => void
-  /** What was seen last, as one text. */
+  /** The list as last seen, as one text. */
   seen: string
 }
 
@@ -35,7 +35,7 @@ export const makeChanges = Effect.gen(function* () {
     Effect.orElseSucceed(() => ""),
   )
 
-  /** One look for all watchers, after anything happened at all. */
+  /** One check for all watchers, after any event. */
   const look = Effect.gen(function* () {
     const [nowEpoch, nowVersion] = [yield* epochNow(), catalogue.version()]
     if (nowEpoch === epoch && nowVersion === version) return
@@ -50,7 +50,7 @@ export const makeChanges = Effect.gen(function* () {
   })
 
   yield* followRights({ name: "watching the tools of MCP clients", wanted: () => watchers.size > 0, hear: look })
-  // Servers' tools come and go without a word in the journal.
+  // Changes of servers' tools are not in the journal.
   const runFork = Effect.runForkWith(yield* Effect.context<never>())
   const stop = catalogue.onChange(() => {
     if (watchers.size > 0) runFork(Effect.ignoreCause(look))

@@ -1,6 +1,7 @@
 /**
- * Resources, prompts and completions as a part of a face: those of toolsets under their own names, those of servers under
- * the names they have at this endpoint. Who may read what is decided by whoever offers it; here it is only translated.
+ * Resources, prompts and completions as a part of a face: those of toolsets under their own names, those of servers
+ * under their names at this endpoint. The source of the contents decides who may read what; here names are only
+ * translated.
  */
 import { Caller } from "@stoa/contract"
 import { MCPRefused } from "@stoa/tools"
@@ -47,7 +48,7 @@ const readerOf = (link: ClientLink): ContentsReader => ({
   state: link.state,
 })
 
-/** The contents of servers at an endpoint, under the names they have there. */
+/** The contents of servers at an endpoint, under their names there. */
 export const serversAt = (
   contents: ServerContents["Service"],
   endpoint: Endpoint,
@@ -60,7 +61,7 @@ export const serversAt = (
   const namesFor = (server: string) => (alone === undefined ? namesOf(server) : ownNames)
   const ofUri = (uri: string): ServerName | undefined =>
     alone === undefined ? ownUri(uri) : { server: alone, own: uri }
-  /** A name that had to be cut is found in the list. */
+  /** A name that had to be cut is looked up in the list. */
   const ofPrompt = (caller: Caller["Service"], name: string): Effect.Effect<ServerName | undefined, MCPRefused> => {
     const own = alone === undefined ? ownName(name) : { server: alone, own: name }
     if (own !== undefined) return Effect.succeed(own)
@@ -144,19 +145,19 @@ export const serversAt = (
   }
 }
 
-/** A refusal for want of capabilities of the client's. */
+/** A refusal because the client lacks capabilities. */
 const lacksOf = ({ code, data }: MCPRefused): Lacks | undefined => {
   const capabilities = code === codes.missingCapability && isObject(data) ? data["requiredCapabilities"] : undefined
   return isObject(capabilities) ? { _tag: "Lacks", capabilities } : undefined
 }
 const faultOf = ({ code, data, message }: MCPRefused): Fault =>
-  // Codes of the transport are between a server and us.
+  // Codes of the transport are between a server and the house.
   new Fault(code <= -32_020 && code > -32_100 ? codes.internal : code, message, data)
 
 type Answer = Content | Asks | Lacks | undefined
 type Found<A> = Effect.Effect<A | undefined, MCPRefused, Caller>
 
-/** The first that knows of it. */
+/** The first one that has it. */
 const first = Effect.fnUntraced(function* <A>(those: ReadonlyArray<Found<A>>) {
   for (const one of those) {
     const found = yield* one
@@ -175,7 +176,7 @@ const answerOf = (found: JsonObject | InputRequired | undefined): Answer => {
 const listed =
   (those: ReadonlyArray<Effect.Effect<ReadonlyArray<JsonObject>, Fault>>) =>
   (cursor: string | undefined): Effect.Effect<ListPage, Fault> =>
-    // All of it is on the first page: there is no other.
+    // Everything is on the first page: there is no other.
     cursor === undefined
       ? Effect.map(Effect.all(those, { concurrency: "unbounded" }), (items) => ({ items: items.flat() }))
       : Effect.fail(invalidParams("No such cursor"))
@@ -206,7 +207,7 @@ const watchAll = (
     return { honoured, stop: () => stops.forEach((stop) => stop()) }
   })
 
-/** A face with these contents; what the first of them knows, the next is not asked for. */
+/** A face with these contents; if the first of them has a thing, the next is not asked. */
 export const withContents = (
   caller: Caller["Service"],
   all: ReadonlyArray<Contents>,

@@ -1,7 +1,7 @@
 /**
- * What a server asks the client's person, made recognisable as the server's words: the house's door may not lend them its
- * own voice. What a person would read is shown with every invisible character written out; behind a door that serves more
- * than that server, its name stands before it. Pure.
+ * Marks a server's questions to the client's person as the server's words, so that they cannot pass for the house's.
+ * Invisible characters in the texts a person reads are written out; at an endpoint that serves more than that server,
+ * its name stands in front. Pure.
  */
 import { quoted, visible, visibleLines } from "@stoa/contract"
 import type { ClientRequests, JsonObject } from "./Desk.ts"
@@ -13,7 +13,7 @@ const framed = (server: string | undefined, message: unknown): JsonObject => {
   return { message: server === undefined ? shown(message) : `Server ${quoted(server)} asks: ${shown(message)}` }
 }
 
-/** What a form says beside its fields. Values stay as they are: they come back as answers. */
+/** The labels of a form. Values stay unchanged: they come back as answers. */
 const labels = new Set(["title", "description"])
 const formShown = (form: unknown): unknown => {
   if (Array.isArray(form)) return form.map(formShown)
@@ -36,7 +36,7 @@ const one = (server: string | undefined, params: JsonObject): JsonObject => {
   return { ...params, ...framed(server, message), ...schema }
 }
 
-/** `server` is left out where the door is that server's alone. */
+/** `server` is undefined if the endpoint belongs to that server alone. */
 export const questionsOutward = (server: string | undefined, questions: ClientRequests): ClientRequests =>
   Object.fromEntries(
     Object.entries(questions).map(([key, question]) => [

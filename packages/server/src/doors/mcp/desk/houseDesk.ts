@@ -35,28 +35,28 @@ import { ownName } from "./names.ts"
 import { makeServerCalls } from "./serverCalls.ts"
 import { extrasAt } from "./serverTools.ts"
 
-/** Below the minute after which clients give up by themselves: they are told where to look instead. */
+/** Less than the minute after which clients give up: they are told where to look for the result instead. */
 const patienceMs = 50_000
-/** A client that knows tasks need not hold a connection for what takes longer. */
+/** A client that supports tasks need not hold a connection for longer. */
 const taskPatienceMs = 2000
-/** A program in its turn is not held: what takes longer, it is told in its next one (X-16, X-17). */
+/** A program in its turn does not wait long: it gets later results in its next turn (X-16, X-17). */
 const turnPatienceMs = 5000
 const mostKept = 2000
-/** No tool has a longer name; what is called so is not worth a row. */
+/** No tool has a longer name; such a call is not worth a row. */
 const longestName = 256
-/** How long what rests on rights that end by themselves is shown unasked. */
+/** How long a view that depends on expiring rights is reused. */
 const keptMillis = 1000
 
 const instructions =
   'A call that needs a person answers {"state":"waiting","call":…}: ask again with call_status, or go on with other work.'
 
-/** Under its own endpoint a server's tools have the names it gave them. */
+/** At its own endpoint, a server's tools have the names it gave them. */
 const wireNameOf = ({ server, tool }: CatalogueTool, endpoint: Endpoint): string =>
   endpoint.kind === "server" && server !== undefined && tool.definition.name.startsWith(`${server}/`)
     ? tool.definition.name.slice(server.length + 1)
     : tool.wireName
 
-/** The house's name for what is called here by a name that is on no list. */
+/** The house's name for a tool that is called here by an unlisted name. */
 const fullName = (name: string, endpoint: Endpoint): string => {
   if (endpoint.kind === "server") return `${endpoint.name}/${name}`
   const own = ownName(name)
@@ -72,13 +72,13 @@ const listedOf = (listed: CatalogueTool, name: string): ListedTool => {
     description,
     inputSchema: inputSchemaOf(listed.tool.definition),
     ...(outputSchema === undefined ? {} : { outputSchema }),
-    // Said explicitly, because silence means "destructive, open world" to a client. What the author said comes first.
+    // Always stated, because without it a client assumes "destructive, open world". The author's hints take precedence.
     annotations: { readOnlyHint: listed.readOnly === true, ...hints },
     ...(listed.tags === undefined ? {} : { tags: listed.tags, meta: { "stoa/tags": listed.tags } }),
   }
 }
 
-/** What is on no list looks alike, whether it is there or not (X-30); what is paused says so to those who may use it. */
+/** Unlisted tools look the same whether they exist or not (X-30); a paused one says so to those who may use it. */
 const isHidden = (
   error: { readonly _tag: string; readonly rule?: string | undefined },
   listed: CatalogueTool | undefined,
@@ -93,7 +93,7 @@ interface OpenFace {
   readonly face: Effect.Effect<EndpointView>
 }
 
-/** As a caller, whom the door has put there already, as a rule. */
+/** Runs as a caller; usually the door has provided it already. */
 const as = <A, E>(caller: Caller["Service"], effect: Effect.Effect<A, E, Caller>): Effect.Effect<A, E> =>
   Effect.updateContext(effect, (around: Context.Context<never>) =>
     Context.getOrUndefined(around, Caller) === caller
@@ -101,7 +101,7 @@ const as = <A, E>(caller: Caller["Service"], effect: Effect.Effect<A, E, Caller>
       : Context.add(around, Caller, caller),
   )
 
-/** A request without a token sees what the crossroads may, and there is nobody to call it as. */
+/** A request without a token sees what the crossroads context may see, but there is no principal to call tools as. */
 const nobody: EndpointView = {
   tools: [],
   call: (use) => Effect.fail(unknownTool(use.name)),
@@ -134,17 +134,17 @@ export const layerHouseDesk = Layer.effect(
       if (set === undefined) return undefined
       return endpoint.anyway === true ? { kind: "set", set, anyway: true } : { kind: "set", set }
     }
-    /** What toolsets have beside tools is shown to whoever has everything of theirs, or comes for that toolset. */
+    /** Contents of toolsets are shown at the endpoint of everything, and at the toolset's own endpoint. */
     const toolsetsAt = (endpoint: Endpoint): ReadonlyArray<Contents> => {
       if (endpoint.kind === "server") return []
       if (endpoint.kind === "toolset") return [toolsets.contents.get(endpoint.name) ?? []].flat()
-      // What one toolset says to those who come for it alone is not said here.
+      // Instructions of one toolset are shown only at its own endpoint.
       return [...toolsets.contents.values()].map(({ instructions: _instructions, ...contents }) => contents)
     }
     const version = () => catalogue.version() + upstreams.offering()
     const kept = new Map<string, OpenFace>()
 
-    /** The one road, and what came of it. A refusal the model can act on is an outcome like any other. */
+    /** Runs the road and returns its outcome. A refusal that a model can act on is an ordinary outcome. */
     const callAs = (
       caller: Caller["Service"],
       endpoint: Endpoint,
@@ -169,7 +169,7 @@ export const layerHouseDesk = Layer.effect(
         listed?.resultFormat === "mcp"
           ? serverCalls.through(caller, endpoint, use, link, request)
           : Effect.map(calls.call(request), outcomeOf)
-      // Answered in words of its own, and booked as it is at every door.
+      // Answered in MCP's own words, and recorded as at every door.
       return Effect.catch(as(caller, acting.recorded(walked)), (error): Effect.Effect<Outcome, Fault> => {
         if (error._tag === "Fault") return Effect.fail(error)
         return isHidden(error, listed) ? Effect.fail(unknown()) : Effect.succeed(failure(error))
@@ -179,8 +179,7 @@ export const layerHouseDesk = Layer.effect(
     const make = Effect.fnUntraced(function* (caller: Caller["Service"], endpoint: Endpoint, shown: Shown) {
       const found = yield* catalogue.list(caller, shown)
       const named = found.map((one) => [wireNameOf(one, endpoint), one] as const)
-      // The order of a toolset or a server means something to those who wrote it; what comes from many places is in the
-      // order of names.
+      // Authors choose the order of a toolset or a server; a mixed list is sorted by name.
       const extra = extrasAt(endpoint, upstreams.servers())
       const byName = new Map(
         endpoint.kind === "toolset"
@@ -198,7 +197,7 @@ export const layerHouseDesk = Layer.effect(
         })),
         call: (use, link) => {
           const one = byName.get(use.name)
-          // What is not listed is for the road to answer: it knows why, and writes it down.
+          // An unlisted tool goes to the road too: it knows why, and records the refusal.
           const tool = one?.tool.definition.name ?? fullName(use.name, endpoint)
           const unknown = () => unknownTool(use.name, byName.keys())
           if (tool.length > longestName) return Effect.fail(unknown())
@@ -214,8 +213,8 @@ export const layerHouseDesk = Layer.effect(
       return isThere ? withContents(caller, contents, face) : undefined
     })
 
-    // By token and not by principal alone: a face acts as the caller it was made for, and two tokens of one agent may
-    // stand in two spaces (X-63).
+    // By token and not only by principal: a face acts as the caller it was made for, and two tokens of one agent may be
+    // in two spaces (X-63).
     const keyOf = ({ context, principal, token }: Caller["Service"], endpoint: Endpoint): string => {
       const who = `${principal.id} ${token ?? ""} ${context}`
       return endpoint.kind === "all"
@@ -229,17 +228,17 @@ export const layerHouseDesk = Layer.effect(
       yield* catalogue.require(caller, shown)
       const now = version()
       const face = yield* make(caller, endpoint, shown)
-      // A server without tools is one all the same: it may be away.
+      // A server without tools still has an endpoint: it may be disconnected.
       if (face === undefined) return undefined
       if (kept.size >= mostKept) kept.clear()
-      // A right that ends by itself changes no epoch.
+      // A right that expires by itself changes no epoch.
       const until = (yield* grants.last(caller)) ? Infinity : monotonicOf(clock) + keptMillis
       kept.set(keyOf(caller, endpoint), { epoch: caller.epoch, version: now, until, face: Effect.succeed(face) })
       return face
     })
 
     return Desk.of({
-      // Asked by every request: what is at hand is answered without a fiber.
+      // Runs for every request: a cached face is returned without a fiber.
       arrived: yield* makeArrivals,
       faceFor: (caller, endpoint) => {
         if (caller === null) return Effect.succeed(shownOf(endpoint) === undefined ? undefined : nobody)

@@ -1,19 +1,19 @@
 /**
- * The names of a server's things where several servers share an endpoint, and back. A prompt is `<server>__<prompt>`, made as
- * the wire names of tools are; a resource keeps its address behind a prefix, `stoa-mcp://<server>/<its own address>`, so that
- * nothing in it, a template's braces least of all, needs to be encoded. Under its own endpoint a server's things have the
- * names it gave them. Pure.
+ * The names of a server's things where several servers share an endpoint, and back. A prompt is `<server>__<prompt>`,
+ * built like the wire names of tools; a resource keeps its address behind a prefix, `stoa-mcp://<server>/<its own
+ * address>`, so that nothing in it (such as a template's braces) needs encoding. At its own endpoint a server's things
+ * have the names it gave them. Pure.
  */
 import { fromWireName, toWireName } from "@stoa/tools"
 import type { JsonObject } from "./Desk.ts"
 import { isObject } from "../wire/message.ts"
 
-/** How the things of one server are called here. */
+/** How the things of one server are named here. */
 export interface Naming {
   readonly prompt: (name: string) => string
   readonly uri: (uri: string) => string
 }
-/** What a name here means: whose it is, and the name it has there. */
+/** What a name here stands for: its server, and its name there. */
 export interface ServerName {
   readonly server: string
   readonly own: string
@@ -36,14 +36,14 @@ const decoded = (text: string): string | undefined => {
   }
 }
 
-/** Undefined: no server's. */
+/** Undefined: it belongs to no server. */
 export const ownUri = (uri: string): ServerName | undefined => {
   const end = uri.startsWith(scheme) ? uri.indexOf("/", scheme.length) : -1
   const server = end === -1 ? undefined : decoded(uri.slice(scheme.length, end))
   return server === undefined || server === "" ? undefined : { server, own: uri.slice(end + 1) }
 }
 
-/** A name that was too long and had to be cut says nothing by itself: then undefined. */
+/** Undefined for a name that was too long and had to be cut: it cannot be translated back. */
 export const ownName = (name: string): ServerName | undefined => {
   const whole = fromWireName(name)
   const at = whole === undefined ? -1 : whole.indexOf("/")
@@ -54,7 +54,7 @@ export const ownName = (name: string): ServerName | undefined => {
 const renamed = (thing: JsonObject, key: string, to: (text: string) => string): JsonObject =>
   typeof thing[key] === "string" ? { ...thing, [key]: to(thing[key]) } : thing
 
-/** A page of an app is named in `_meta` of whatever it belongs to. */
+/** The `_meta` of a thing may name the page of an app. */
 export const metaOutward = (thing: JsonObject, { uri }: Naming): JsonObject => {
   const meta = thing["_meta"]
   const ui = isObject(meta) ? meta["ui"] : undefined
@@ -81,7 +81,9 @@ const blockOutward = (block: unknown, naming: Naming): unknown => {
 const each = (value: unknown, change: (one: unknown) => unknown): unknown =>
   Array.isArray(value) ? value.map(change) : value
 
-/** A result of `tools/call`, `prompts/get` or `resources/read`: the addresses where the protocol has them, and no others. */
+/**
+ * A result of `tools/call`, `prompts/get` or `resources/read`: translates addresses only where the protocol has them.
+ */
 export const resultOutward = (result: JsonObject, naming: Naming): JsonObject => {
   if (naming === ownNames) return result
   const message = (one: unknown): unknown =>

@@ -1,6 +1,6 @@
 /**
- * Calls of MCP servers' tools for a client: what the server says while it runs reaches the client, what it asks becomes
- * a question to the client, and its result is passed on unchanged.
+ * Calls of MCP servers' tools for a client: the server's notifications reach the client, its questions become questions
+ * to the client, and its result is passed on unchanged.
  */
 import type { CallId, Caller, FileId, Principal } from "@stoa/contract"
 import { digestOf } from "@stoa/tools"
@@ -34,17 +34,17 @@ import { namesOf, ownNames, resultOutward } from "./names.ts"
 
 type Settled = Extract<Outcome, { readonly _tag: "Done" | "Content" | "Failed" }>
 
-/** A client that knows tasks gets one for whatever takes longer than this. */
+/** A client that supports tasks gets one for anything that takes longer. */
 const patienceMs = 750
 
 const textIn = (state: unknown, key: "call" | "asked"): string | undefined =>
   isObject(state) && typeof state[key] === "string" ? state[key] : undefined
 
 type Asked = NonNullable<Effect.Success<ReturnType<Calls["Service"]["asks"]>>>
-/** Which question it was: what is answered to one is no answer to the next, whatever its keys are called. */
+/** Identifies a question: an answer to one is no answer to the next, even with the same keys. */
 const questionOf = ({ decision, questions, state }: Asked): string => digestOf([decision, questions, state])
 
-/** Those of the questions that this client can be asked. */
+/** The questions that this client can be asked. */
 const askable = (questions: ClientRequests, capabilities: JsonObject, revision: Revision): ClientRequests =>
   Object.fromEntries(
     Object.entries(questions).filter(
@@ -52,7 +52,7 @@ const askable = (questions: ClientRequests, capabilities: JsonObject, revision: 
     ),
   )
 
-/** What is not answered yet. A form whose decision is closed has its answer, and it is on its way. */
+/** The unanswered questions. If its decision is closed, a form has an answer, which is about to arrive. */
 const unanswered = ({ answers, questions }: Asked, closed: boolean): ClientRequests =>
   Object.fromEntries(
     Object.entries(questions).filter(
@@ -60,13 +60,13 @@ const unanswered = ({ answers, questions }: Asked, closed: boolean): ClientReque
     ),
   )
 
-/** A refusal of the server's, in the protocol's own form. */
+/** A refusal by the server, in the protocol's own form. */
 const faultIn = (said: JsonObject | undefined): Fault | undefined =>
   said !== undefined && typeof said["code"] === "number"
     ? new Fault(said["code"], String(said["message"]), said["data"])
     : undefined
 
-/** The server a tool comes from; none, where it is a toolset's. */
+/** The server of a tool; empty if it belongs to a toolset. */
 const serverOf = (tool: string): string => tool.slice(0, Math.max(0, tool.indexOf("/")))
 
 export const makeServerCalls = Effect.fnUntraced(function* (news: Effect.Success<typeof makeCallNews>) {
@@ -88,17 +88,17 @@ export const makeServerCalls = Effect.fnUntraced(function* (news: Effect.Success
     return JSON.parse(Buffer.from(bytes).toString("utf8")) as unknown
   })
 
-  /** What the server gave, whole, also where it is kept as a file; otherwise what the house says of it. */
+  /** The server's complete result, even if it is stored as a file; otherwise the house's own error. */
   const settled = Effect.fnUntraced(function* (row: CallRow, endpoint: Endpoint) {
     const failure = mcpFailure(row)
-    // A result that its tool took for a good one, and is not what was promised, is a failure in the house's words.
+    // A result that the tool called good, but that violates its schema, is a failure in the house's words.
     const result = isMCPResult(row) ? yield* outputOf(row) : failure?.["isError"] === true ? failure : undefined
     return isObject(result) && Array.isArray(result["content"])
       ? ({ _tag: "Content", result: resultOutward(result, namingOf(endpoint, row)) } satisfies Outcome)
       : (outcomeOf(row) as Settled)
   })
 
-  /** What a waiting call is asked, and how much of it is open. */
+  /** The questions of a waiting call, and which of them are open. */
   const askedOf = Effect.fnUntraced(function* (row: CallRow) {
     const asked = row.state === "waiting" ? yield* calls.asks(row.id) : undefined
     if (asked === undefined) return undefined
@@ -121,7 +121,7 @@ export const makeServerCalls = Effect.fnUntraced(function* (news: Effect.Success
     return Object.keys(requests).length === 0 ? task : ({ ...task, status: "input_required", requests } satisfies Task)
   })
 
-  /** The client's questions. People may answer them too, and whoever is first is heard. */
+  /** Questions to the client. People may answer them too; the first answer counts. */
   const asks = (principal: Principal, row: CallRow, asked: Asked, requests: ClientRequests): Asks => {
     const question = questionOf(asked)
     const over = Effect.gen(function* () {
@@ -151,7 +151,7 @@ export const makeServerCalls = Effect.fnUntraced(function* (news: Effect.Success
       const asked = yield* askedOf(row)
       const task = use.mayBeTask ? { task: yield* taskFor(row, endpoint) } : {}
       const requests = asked === undefined ? {} : askable(asked.open, link.capabilities, link.revision)
-      // What its tool has made a task of is one to the client too, where it knows what that is.
+      // If its tool made a task of it, it is a task for the client too, if the client supports tasks.
       const parked = asked !== undefined && asked.isTask
       if (asked !== undefined && Object.keys(requests).length > 0 && !(use.mayBeTask && parked))
         return asks(principal, row, asked, questionsFor(endpoint, row, requests))
@@ -162,12 +162,12 @@ export const makeServerCalls = Effect.fnUntraced(function* (news: Effect.Success
     const lacking = isObject(fault?.data) ? fault.data["requiredCapabilities"] : undefined
     if (fault?.code === codes.missingCapability && isObject(lacking))
       return { _tag: "Lacks", capabilities: lacking } satisfies Outcome
-    // A server's refusal may tell the model how to call it better; a toolset's is meant for the client.
+    // A server's refusal may help the model to call it better; a toolset's is meant for the client.
     if (fault !== undefined && serverOf(row.tool) === "") return yield* Effect.fail(fault)
     return yield* settled(row, endpoint)
   })
 
-  /** A first call, or one that goes on with its client's answers. Whoever gives up the request gives up the call. */
+  /** A first call, or one that continues with its client's answers. Giving up the request gives up the call. */
   const through = (
     { principal }: Caller["Service"],
     endpoint: Endpoint,
@@ -177,7 +177,7 @@ export const makeServerCalls = Effect.fnUntraced(function* (news: Effect.Success
   ) =>
     Effect.suspend(() => {
       const before = textIn(link.state, "call")
-      // Known before it answers: whoever gives it up stops it.
+      // Chosen before the call starts, so that it can be stopped before it answers.
       const id = (before ?? newId("call")) as CallId
       const letGo = Deferred.makeUnsafe<void>()
       const client: CallingClient = {
@@ -202,7 +202,7 @@ export const makeServerCalls = Effect.fnUntraced(function* (news: Effect.Success
               return calls.hear(before, principal, meant ? link.answers : {}, now)
             }).pipe(Effect.mapError(() => invalidParams("requestState names no call of yours")))
       const late = use.mayBeTask ? Effect.sleep(patienceMs) : Effect.never
-      // One that is not written down yet answers by itself.
+      // A call that is not recorded yet answers by itself.
       const released = Effect.raceFirst(Deferred.await(letGo), late).pipe(
         Effect.andThen(Effect.option(calls.get(id, { principal, all: false }))),
         Effect.flatMap((row) => (row._tag === "Some" ? Effect.succeed(row.value) : Effect.never)),
@@ -215,7 +215,7 @@ export const makeServerCalls = Effect.fnUntraced(function* (news: Effect.Success
       )
     })
 
-  /** Tasks of a caller are its calls. What a tool has asked is answered here; an approval is, by whoever may, elsewhere. */
+  /** A caller's tasks are its calls. A tool's questions are answered here; approvals are given elsewhere. */
   const tasks = ({ principal }: Caller["Service"], endpoint: Endpoint): NonNullable<EndpointView["tasks"]> => {
     const find = (id: string) => calls.get(id, { principal, all: false })
     return {

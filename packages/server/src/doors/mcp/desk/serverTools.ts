@@ -1,4 +1,4 @@
-/** What servers say about their tools beyond what the house needs, by the name a tool has here; and their order. */
+/** What servers say about their tools beyond what the house needs, by the tool's name here; and their order. */
 import { areMCPIcons } from "@stoa/tools"
 import type { UpstreamServer } from "../../../upstreams/Upstreams.ts"
 import { isObject } from "../wire/message.ts"

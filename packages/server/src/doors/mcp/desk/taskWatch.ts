@@ -1,6 +1,6 @@
 /**
- * Tells a client the state of its tasks: each of them at once, since it may have changed before the client listened,
- * and then each change.
+ * Tells a client the state of its tasks: of each at once, since it may have changed before the client listened, and
+ * then each change.
  */
 import { Effect } from "effect"
 import type { makeCallNews } from "./callNews.ts"
@@ -8,7 +8,10 @@ import type { EndpointView } from "./Desk.ts"
 
 type Get = NonNullable<EndpointView["tasks"]>["get"]
 
-/** The watching of a face, with its tasks. Every look is the caller's own: a task that is not theirs is not there. */
+/**
+ * The watching of a face, with its tasks. Every read is made as the caller: another principal's task does not exist for
+ * it.
+ */
 export const withTasks = (
   news: Effect.Success<typeof makeCallNews>,
   get: Get,

@@ -59,7 +59,7 @@ describe("asking an old client", () => {
         yield* TestClock.adjust("2 minutes")
         const { content } = JSON.parse(yield* Fiber.join(fiber))
         assert.deepStrictEqual(JSON.parse(content[0].text), { state: "waiting", call: "c1", decision: "d1" })
-        // No answer was given in the client's name, and it need not answer any more.
+        // No answer was made up for the client, and it need not answer any more.
         assert.deepStrictEqual(heard, [{}, {}])
         assert.include(told[1], "notifications/cancelled")
       }),

@@ -23,7 +23,7 @@ import type { Binding } from "./sealedState.ts"
 import type { RpcResponse, Session } from "./sessions.ts"
 import { ownerOf, type MCPRequestContext } from "./context.ts"
 
-/** A tool that never has enough is stopped. */
+/** A tool that keeps asking is stopped. */
 const mostRounds = 10
 /** How long a person may think while an old client keeps its connection. What people of the house may answer too stays open after it. */
 const patience = "10 minutes"
@@ -31,7 +31,7 @@ const patience = "10 minutes"
 type Result = { readonly _tag: string }
 type Ask<R extends Result> = (link: ClientLink) => Effect.Effect<R | Asks | Lacks, Fault>
 
-/** Renders what came of it; `Asks` and `Lacks` never get there. */
+/** Renders the outcome; `Asks` and `Lacks` never get here. */
 type Render<R> = (result: R) => string
 
 const lacks = (capabilities: JsonObject): Fault =>
@@ -42,7 +42,7 @@ const lacks = (capabilities: JsonObject): Fault =>
 const isAsks = (it: Result): it is Asks => it._tag === "Asks"
 const isLacks = (it: Result): it is Lacks => it._tag === "Lacks"
 
-/** The request without what changes from one attempt to the next. */
+/** The request without the parts that change from one attempt to the next. */
 const bindingOf = (context: MCPRequestContext, { method, params }: Request): Binding => {
   const { _meta, inputResponses: _responses, requestState: _state, task: _task, ...rest } = params
   return { principal: ownerOf(context), endpoint: context.place.key, method, params: rest }
@@ -63,7 +63,7 @@ const linkOf = (context: MCPRequestContext, params: JsonObject, answers: ClientA
     letGo: context.letGo,
     ending: context.front.ending,
     progress: ({ message, progress, total }) => {
-      // It only ever rises, whatever the tool says.
+      // Progress only rises, whatever the tool says.
       if (!isToken(token) || !(progress > last)) return
       last = progress
       const said = message === undefined || !featuresOf(context.revision).progressMessage ? {} : { message }
@@ -78,7 +78,7 @@ const linkOf = (context: MCPRequestContext, params: JsonObject, answers: ClientA
   }
 }
 
-/** The new era, before the house is asked: the client's answers, and the state that was given with the question. */
+/** New era, before the house is asked: the client's answers, and the state that came with the question. */
 export const newEraLink = (context: MCPRequestContext, request: Request): ClientLink | Fault => {
   const { inputResponses, requestState } = request.params
   const { now, seal } = context.front
@@ -96,7 +96,7 @@ export const newEraLink = (context: MCPRequestContext, request: Request): Client
   return linkOf(context, request.params, Object.fromEntries(given) as ClientAnswers, opened.state)
 }
 
-/** The new era, where the house wants something of the client: that is the answer, and the client asks again. */
+/** New era, if the house asks the client something: that is the answer, and the client repeats its request. */
 export const inputRequired = (
   context: MCPRequestContext,
   request: Request,
@@ -121,7 +121,7 @@ const askedAnew = <R extends Result>(context: MCPRequestContext, request: Reques
 const told = (method: string, params: JsonObject, id?: string): string =>
   JSON.stringify({ jsonrpc: "2.0", ...(id === undefined ? {} : { id }), method, params })
 
-/** One question to an old client, and its answer. A client that goes away has cancelled. */
+/** One question to an old client, and its answer. A client that disconnects has cancelled. */
 const askClient = (context: MCPRequestContext, session: Session, { method, params }: ClientRequests[string]) =>
   Effect.callback<RpcResponse>((resume) => {
     const id = session.ask((answer) => resume(Effect.succeed(answer)))
@@ -135,13 +135,13 @@ const askClient = (context: MCPRequestContext, session: Session, { method, param
     })
   })
 
-/** A refusal is an answer too, except to sampling: there is no shape for it. */
+/** A refusal is an answer too, except to sampling, which has no shape for it. */
 const answerOf = (method: string, answer: RpcResponse): JsonObject | undefined => {
   if ("result" in answer && isAnswer(answer.result)) return answer.result
   return method === "elicitation/create" ? { action: "cancel" } : method === "roots/list" ? { roots: [] } : undefined
 }
 
-/** Old clients do not know the code: a model is told in words, anything else is a fault of ours. */
+/** Old clients do not know the code: a model is told in words, anything else is an internal error. */
 const oldLacks = (
   context: MCPRequestContext,
   { method }: Request,
@@ -159,7 +159,7 @@ interface Heard {
   readonly late: boolean
 }
 
-/** What the client says to all of it, or has said by the time somebody else has answered or it took too long. */
+/** The client's answers to all questions, or those it gave before somebody else answered or the time was up. */
 const heardOf = (context: MCPRequestContext, session: Session, asks: Asks): Effect.Effect<Heard, Fault> => {
   const given: Record<string, JsonObject> = {}
   const one = ([key, question]: readonly [string, ClientRequests[string]]) =>
@@ -175,7 +175,7 @@ const heardOf = (context: MCPRequestContext, session: Session, asks: Asks): Effe
     Effect.timeoutOrElse({
       duration: patience,
       orElse: () => {
-        // Nobody else will answer these.
+        // Nobody else can answer these.
         if (asks.until === undefined)
           for (const [key, { method }] of Object.entries(asks.requests)) {
             const silence = answerOf(method, { error: "no answer in time" })

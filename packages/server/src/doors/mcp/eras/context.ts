@@ -1,4 +1,4 @@
-/** One request as the methods see it: who asks, what they may see, what their client can take, and how to reach it. */
+/** One request as the methods see it: who asks, what they may see, what their client supports, and how to reach it. */
 import type { Caller } from "@stoa/contract"
 import type { EndpointView, JsonObject, LogLevel } from "../desk/Desk.ts"
 import type { EndpointAddress } from "../wire/message.ts"
@@ -7,15 +7,15 @@ import type { Revision } from "../wire/revision.ts"
 import type { StateSeal } from "./sealedState.ts"
 import type { Session } from "./sessions.ts"
 
-/** What the front has once for all requests. */
+/** What all requests share. */
 export interface Front {
   readonly stamp: Stamp
   readonly seal: StateSeal
-  /** The wall clock, for what a client carries and brings back. */
+  /** The wall clock, for state that a client carries and brings back. */
   readonly now: () => number
-  /** Milliseconds that only go forward, for how long something has lasted. */
+  /** Monotonic milliseconds, for durations. */
   readonly uptime: () => number
-  /** The house ends: whoever is cut off now has not given up what they asked for. */
+  /** The house is closing: a client that is cut off now has not given up its request. */
   readonly ending: () => boolean
 }
 
@@ -29,10 +29,10 @@ export interface MCPRequestContext {
   /** Undefined: the client wants no log. */
   readonly logLevel: LogLevel | undefined
   readonly session: Session | undefined
-  /** Sends a message ahead of the answer. False where that cannot be. */
+  /** Sends a message before the answer. False if that is impossible. */
   readonly tell: (text: string) => boolean
   readonly letGo: (retryMs: number) => void
 }
 
-/** Whoever has no token is nobody; no principal is called so. */
+/** Without a token the owner is the empty string, which is no principal's id. */
 export const ownerOf = (context: Pick<MCPRequestContext, "caller">): string => context.caller?.principal.id ?? ""

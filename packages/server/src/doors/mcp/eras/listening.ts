@@ -1,4 +1,4 @@
-/** Clients that want to hear of changes: `subscriptions/listen` of a new client, the open GET stream of an old one. */
+/** Clients that listen for changes: `subscriptions/listen` of a new client, the open GET stream of an old one. */
 import { Effect } from "effect"
 import type { Change, Interest, JsonObject, Watch } from "../desk/Desk.ts"
 import { metaKeys, isObject, type Request, knowsTasks, tasksNeeded } from "../wire/message.ts"
@@ -66,7 +66,7 @@ export interface Outlet {
   readonly onClose: (heard: () => void) => void
 }
 
-/** Begins to listen. The outlet is asked for once nothing can be refused any more. */
+/** Starts to listen. The outlet is requested only when nothing can be refused any more. */
 export const listen = Effect.fnUntraced(function* (
   context: MCPRequestContext,
   { id, params }: Request,
@@ -81,7 +81,7 @@ export const listen = Effect.fnUntraced(function* (
     )
   const { stamp } = context.front
   const meta = { [metaKeys.subscription]: id }
-  // What happens before the acknowledgement is told after it.
+  // Changes before the acknowledgement are sent after it.
   const early: Array<Change> = []
   let tell = (change: Change): void => {
     early.push(change)
@@ -106,7 +106,7 @@ export const listen = Effect.fnUntraced(function* (
       out.end()
     },
   }
-  // Nothing to wait for is said at once.
+  // If nothing is supported, the answer comes at once.
   if (Object.keys(filterOf(watch.honoured)).length === 0) {
     stream.end()
     return
@@ -118,7 +118,7 @@ export const listen = Effect.fnUntraced(function* (
   })
 })
 
-/** The standing stream of a session. A second one takes the place of the first. */
+/** The standing stream of a session. A second one replaces the first. */
 export const openSessionStream = Effect.fnUntraced(function* (
   context: MCPRequestContext,
   session: Session,

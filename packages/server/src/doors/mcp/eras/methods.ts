@@ -33,7 +33,7 @@ import type { MCPRequestContext } from "./context.ts"
 
 type Method = (context: MCPRequestContext, request: Request) => Effect.Effect<string, Fault>
 
-/** What broke is told as over HTTP, in JSON-RPC's words: the client gets an answer all the same. */
+/** An internal error is reported as over HTTP, but as JSON-RPC: the client gets an answer all the same. */
 export const serveMethod = (
   method: Method,
   context: MCPRequestContext,
@@ -49,7 +49,7 @@ const broken = Effect.fnUntraced(function* (what: string, defect: unknown) {
     : fail(new Fault(codes.internal, fault.message, problemOf(fault).body))
 })
 
-/** A list is the caller's own; a change is told to whoever listens, and a call is judged anew in any case. */
+/** A list belongs to its caller; listeners are told of changes, and a call is judged again in any case. */
 const listTtlMs = 10_000
 const discoverTtlMs = 60_000
 const isKey = Schema.is(IdempotencyKey)
@@ -106,7 +106,7 @@ const toolsCall: Method = (context, request) => {
     mayBeTask && (outcome._tag === "Waiting" || outcome._tag === "Running") && outcome.task !== undefined
       ? taskMadeText(outcome.task, context.front.stamp)
       : outcomeText(outcome, tool, context.revision, context.front.stamp)
-  // An old client may be asked on its stream, as often as the tool wants; a new one asks again itself.
+  // An old client may be asked on its stream, as often as the tool wants; a new one repeats its request itself.
   if (!tasksExist) return asked(context, request, (link) => context.face.call(use, link), render)
   const link = newEraLink(context, request)
   if (link instanceof Fault) return fail(link)
@@ -117,7 +117,7 @@ const toolsCall: Method = (context, request) => {
   )
 }
 
-/** Things of a list without what the revision does not know. */
+/** Items of a list, without the fields that the revision does not have. */
 const projectItem = (item: JsonObject, context: MCPRequestContext): JsonObject => {
   const { icons, structured } = featuresOf(context.revision)
   if (icons) return item
@@ -214,7 +214,7 @@ const discover: Method = (context) => {
   return Effect.succeed(finished(context, inner + cached(context, discoverTtlMs)))
 }
 
-/** Asked of a client that knows tasks, before anything about the task is said. */
+/** Checks that the client supports tasks before it reveals anything about the task. */
 const ofTask =
   (
     act: (context: MCPRequestContext, id: string, params: JsonObject) => Effect.Effect<string | undefined, Fault>,

@@ -10,7 +10,7 @@ import { newRevision } from "../wire/revision.ts"
 import type { Reply } from "../wire/reply.ts"
 import type { MCPRequestContext } from "./context.ts"
 
-/** Faults that have a status of their own; the others are answers like any other. */
+/** Faults with an HTTP status of their own; the others are sent like any answer. */
 const statuses = new Map<number, number>([
   [codes.methodNotFound, 404],
   [codes.headerMismatch, 400],
@@ -21,7 +21,7 @@ const statuses = new Map<number, number>([
 const refuseNew = (reply: Reply, id: Id | undefined, fault: Fault): void =>
   reply.refuse(statuses.get(fault.code) ?? 200, errorText(id, fault))
 
-/** What the headers say must be what the body says: whoever routed this request looked at them alone. */
+/** Headers and body must agree: proxies route by the headers alone. */
 const headerFault = (headers: IncomingHttpHeaders, context: MCPRequestContext, request: Request): Fault | undefined => {
   const fault = standardHeaderFault(headers, request)
   if (fault !== undefined || request.method !== "tools/call") return fault

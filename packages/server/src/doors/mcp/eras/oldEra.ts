@@ -23,7 +23,7 @@ export const oldEraContext = (
 ): MCPRequestContext => ({
   ...base,
   revision: session?.revision ?? (isOldRevision(header) ? header : assumedRevision),
-  // Without a session there is nobody to ask: a request of ours could not be answered.
+  // Without a session the client cannot be asked: it could not answer a request of ours.
   capabilities: session?.capabilities ?? {},
   logLevel: session?.logLevel ?? "info",
   session,
@@ -60,7 +60,7 @@ const methodMissing = (method: string): Fault =>
     ? new Fault(codes.invalidRequest, "initialize cannot be part of a batch")
     : new Fault(codes.methodNotFound, `Method not found: ${method}`)
 
-/** The answer to one message, or undefined where none is due. */
+/** The answer to one message, or undefined if none is due. */
 const answerTo = (context: MCPRequestContext, message: Message): Effect.Effect<string | undefined> => {
   switch (message.kind) {
     case "faulty":
@@ -107,16 +107,18 @@ export const serveOld = (
   return Effect.onExit(answered, () => Effect.sync(() => session.finish(id)))
 }
 
-/** One batch of a principal begins at a time. */
+/** One batch per principal begins at a time. */
 const batches = new Pacing({ least: 1, longest: 100 })
-/** Characters of all answers to a batch: what is written at once holds the loop. The rest is to be asked for again. */
+/**
+ * Total characters of the answers to a batch: one large write would hold the loop. The rest has to be requested again.
+ */
 const mostAnswered = 1024 * 1024
 const answeredEnough = new Fault(
   codes.internal,
   `The answers to this batch are over ${mostAnswered} characters; send this message again, alone`,
 )
 
-/** Several messages at once, where the revision has that. Nothing is told ahead of the answers. */
+/** Several messages at once, if the revision has batches. Nothing is sent before the answers. */
 export const serveBatch = (
   context: MCPRequestContext,
   messages: ReadonlyArray<Message>,
@@ -132,7 +134,7 @@ export const serveBatch = (
     answered > mostAnswered && message.kind === "request"
       ? Effect.succeed(errorText(message.id, answeredEnough))
       : Effect.tap(answerTo(quiet, message), (text) => Effect.sync(() => void (answered += text?.length ?? 0)))
-  // Begun one after the other, so that others have their turns between them; one that waits holds up none of them.
+  // Started one after the other, so that other requests run in between; one that waits delays none of them.
   const begin = Effect.gen(function* () {
     const begun: Array<Fiber.Fiber<string | undefined>> = []
     for (const message of messages) {

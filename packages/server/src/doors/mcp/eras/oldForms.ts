@@ -1,6 +1,6 @@
 /**
- * What is asked of a client, in the words of its revision. Forms of 2025-06-18 know no list of several choices, no titles
- * of choices but `enumNames`, and no value to begin with except for a yes or no. What cannot be said so is not asked there.
+ * Questions to a client in the form of its revision. Forms of 2025-06-18 have no multiple choice, no titles of choices
+ * except `enumNames`, and default values only for booleans. What cannot be expressed in it is not asked.
  */
 import type { JsonObject } from "../desk/Desk.ts"
 import { isObject } from "../wire/message.ts"
@@ -34,7 +34,7 @@ const fieldFor = (field: unknown): JsonObject | undefined => {
   }
 }
 
-/** A form as a client of this revision is asked it; undefined where it cannot be. */
+/** A form in the shape of this revision; undefined if that is impossible. */
 export const formFor = (params: JsonObject, revision: Revision): JsonObject | undefined => {
   if (featuresOf(revision).richForms) return params
   const { _meta, message, mode, requestedSchema } = params
@@ -53,7 +53,7 @@ export const formFor = (params: JsonObject, revision: Revision): JsonObject | un
   }
 }
 
-/** What a client has declared, as far as the revision it speaks knows of it: the rest it could not do. */
+/** The declared capabilities that exist in the client's revision; it could not use the others. */
 export const knownCapabilities = (declared: JsonObject, revision: Revision): JsonObject => {
   const { elicitation: knowsForms, richForms } = featuresOf(revision)
   if (richForms) return declared

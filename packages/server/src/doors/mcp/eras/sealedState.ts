@@ -1,15 +1,16 @@
 /**
- * The state an `input_required` result hands to a client, and takes back: sealed, bound to the principal, the endpoint and
- * the very request it was given for, good for an hour and for one use. A client cannot read it, change it or lend it.
+ * The state that an `input_required` result gives to a client, and gets back: sealed, bound to the principal, the
+ * endpoint and the exact request it was given for, valid for an hour and for one use. A client cannot read, change or
+ * lend it.
  */
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from "node:crypto"
 import { Redacted } from "effect"
 
 const life = 3_600_000
-/** States that were used are remembered until they would have ended. More than this at once, and the oldest go early. */
+/** Used states are remembered until they expire. Above this number, the oldest are forgotten early. */
 const mostUsed = 100_000
 
-/** What a state is good for. */
+/** What a state is valid for. */
 export interface Binding {
   readonly principal: string
   readonly endpoint: string
@@ -38,10 +39,10 @@ export class StateSeal {
     return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString("base64url")
   }
 
-  /** The state, or undefined where this is none of ours, not for this request, too old, or used before. */
+  /** The state, or undefined if it is not ours, not for this request, too old, or used before. */
   open(text: string, binding: Binding, now: number): { readonly state: unknown } | undefined {
     const bytes = Buffer.from(text, "base64url")
-    // Whole and canonical: nothing appended, nothing that only decodes to the same.
+    // Complete and canonical: nothing appended, and no other encoding of the same bytes.
     if (bytes.length < 29 || bytes.toString("base64url") !== text) return undefined
     let plain: string
     try {

@@ -1,4 +1,6 @@
-/** From one HTTP request to its era: which message it carries, which session it belongs to, and who serves it. */
+/**
+ * From one HTTP request to its era: which message it carries, which session it belongs to, and which code serves it.
+ */
 import type { IncomingMessage } from "node:http"
 import type { Caller, TooManyRequests } from "@stoa/contract"
 import { Effect } from "effect"
@@ -95,7 +97,7 @@ export const serve = (exchange: Exchange, face: EndpointView): Effect.Effect<voi
 
 const none = Effect.void
 
-/** Tells the house what a client says it is, where it says so and somebody is behind it. */
+/** Tells the house how a client describes itself, if it does and has a caller. */
 const greet = (
   { arrived, caller }: Exchange,
   face: EndpointView,
@@ -111,11 +113,11 @@ const greet = (
 
 const isBatch = (it: Message | ReadonlyArray<Message>): it is ReadonlyArray<Message> => Array.isArray(it)
 
-/** A request that is only wrong in its parameters is answered as any other. */
+/** A request with wrong parameters only is answered like any other. */
 const statusOf = (message: Extract<Message, { readonly kind: "faulty" }>): number =>
   message.fault.code === codes.invalidParams && message.id !== undefined ? 200 : 400
 
-/** The session a request names, if it names one: then it must be there. */
+/** The session that a request names, if it names one: then it must exist. */
 const sessionOf = ({ caller, front, place, request, sessions }: Exchange): Session | undefined | "gone" => {
   const id = request.headers["mcp-session-id"]
   if (typeof id !== "string") return undefined
@@ -132,13 +134,13 @@ const withSession = <E>(
 
 const batch = (exchange: Exchange, base: Base, messages: ReadonlyArray<Message>, header: string | undefined) => {
   const { caller, limits, reply } = exchange
-  // The new era has none, whatever is in it.
+  // The new era has no batches, whatever they contain.
   const stranger = messages.some((it) => eraOf(header, it).era !== "old")
   if (stranger)
     return Effect.sync(() => reply.refuse(400, faultText(codes.invalidRequest, "This revision has no batches")))
   const serve = () =>
     withSession(exchange, (session) => serveBatch(oldEraContext(base, session, header), messages, reply))
-  // Each message is a request; the first of them has been counted.
+  // Each message counts as a request; the first has been counted already.
   return caller === null || messages.length < 2
     ? serve()
     : chain(limits.take(caller, "http", messages.length - 1), serve)
@@ -166,7 +168,7 @@ const begin = (exchange: Exchange, context: MCPRequestContext, request: Request)
   const { reply, streams } = exchange
   if (!reply.takesStream) return Effect.sync(() => reply.refuse(406, noStream))
   if (streams.isFull(ownerOf(context))) return Effect.sync(() => reply.refuse(429, tooMany, { "retry-after": "10" }))
-  // Cut off halfway, it would leave somebody listening for nobody.
+  // Interrupted halfway, it would leave a listener without a client.
   return Effect.uninterruptible(listen(context, request, streams, () => outletOf(reply)))
 }
 
@@ -176,7 +178,7 @@ const resumeOrStand = (exchange: Exchange, base: Base): Effect.Effect<void> => {
   const { reply, request, streams } = exchange
   const session = sessionOf(exchange)
   if (session === "gone") return Effect.sync(() => reply.refuse(404, gone))
-  // Nothing stands open for a client without a session.
+  // A client without a session has no standing stream.
   if (session === undefined) return Effect.sync(() => reply.empty(405, { allow: "POST" }))
   if (!reply.takesStream) return Effect.sync(() => reply.refuse(406, noStream))
   const context = oldEraContext(base, session, undefined)
@@ -186,7 +188,7 @@ const resumeOrStand = (exchange: Exchange, base: Base): Effect.Effect<void> => {
   if (last === null || wasStanding(last[1]!)) {
     reply.standing = true
     const out = outletOf(reply)
-    // What changed while nobody listened is not known: the client looks again.
+    // Changes while nobody listened are unknown: the client must list again.
     if (last !== null) out.write(notificationText("notifications/tools/list_changed", {}))
     else reply.openStream()
     return Effect.uninterruptible(openSessionStream(context, session, streams, out))

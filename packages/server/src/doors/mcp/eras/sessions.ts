@@ -1,7 +1,7 @@
 /**
- * The sessions of old-era clients: what such a client said about itself when it began, and the streams it may come back
- * to. A session holds no authority: who asks is said by the token of each request, and must be who began the session.
- * They are bounded in number and time, so that opening and forgetting them costs the house nothing.
+ * The sessions of old-era clients: what the client said about itself at the start, and the streams it may resume. A
+ * session gives no rights: each request's token says who asks, and it must be the principal that started the session.
+ * Sessions are limited in number and time, so that opening and forgetting them costs the house nothing.
  */
 import { randomBytes } from "node:crypto"
 import type { JsonObject, LogLevel } from "../desk/Desk.ts"
@@ -10,11 +10,11 @@ import type { Id } from "../wire/message.ts"
 import type { OldRevision } from "../wire/revision.ts"
 
 export const sessionLimits = {
-  /** Least recently used first and those in use last, those of a principal before those of others. */
+  /** Above it, the least recently used goes first and those in use last, the principal's own before those of others. */
   most: 10_000,
   mostOfPrincipal: 1000,
   idleMs: 30 * 60_000,
-  /** Streams that have ended and may still be asked for. */
+  /** Ended streams that can still be requested. */
   mostEndedStreams: 4,
 }
 
@@ -29,7 +29,7 @@ export class Session {
   readonly capabilities: JsonObject
   logLevel: LogLevel = "info"
   usedAt: number
-  /** Made when first needed: a session that was only opened is a few hundred bytes. */
+  /** Created when first needed: a session that was only opened takes a few hundred bytes. */
   #streams: Map<string, EventStream> | undefined
   #running: Map<Id, () => void> | undefined
   #asked: Map<string, (answer: RpcResponse) => void> | undefined
@@ -37,7 +37,7 @@ export class Session {
   #made = 0
   /** Ends the standing GET stream, if there is one. */
   hangUp: (() => void) | undefined
-  /** Tells the standing stream that other resources are wanted. */
+  /** Tells the standing stream that the client is interested in other resources. */
   interestChanged: (() => void) | undefined
 
   constructor(owner: string, place: string, revision: OldRevision, capabilities: JsonObject, now: number) {
@@ -52,7 +52,7 @@ export class Session {
     return this.hangUp !== undefined || (this.#running?.size ?? 0) > 0
   }
 
-  /** A standing stream is not kept: whoever comes back gets a new one. */
+  /** A standing stream is not stored: a client that comes back gets a new one. */
   newStream(standing: boolean): EventStream {
     if (standing) return new EventStream(`${standingPrefix}${++this.#made}`)
     const streams = (this.#streams ??= new Map())
@@ -79,7 +79,7 @@ export class Session {
     this.#running?.get(id)?.()
   }
 
-  /** The id under which the client's answer will come. */
+  /** Returns the id that the client's answer will have. */
   ask(hear: (answer: RpcResponse) => void): string {
     const id = `s${++this.#made}`
     ;(this.#asked ??= new Map()).set(id, hear)
@@ -106,7 +106,7 @@ export class Session {
     this.interestChanged?.()
   }
 
-  /** Whoever waits for this client learns that it is gone. */
+  /** Tells everything that waits for this client that it is gone. */
   close(): void {
     this.hangUp?.()
     for (const stream of this.streams) stream.end()
@@ -117,7 +117,7 @@ export class Session {
 
 export type RpcResponse = { readonly result: JsonObject } | { readonly error: unknown }
 
-/** Of those in the order of their last use. One with a stream or a call is in use, and goes only where all are. */
+/** The one unused for longest. A session with a stream or a call is in use, and is chosen only if all are. */
 const longestIdle = (sessions: ReadonlyMap<string, Session>): Session => {
   for (const session of sessions.values()) if (!session.busy) return session
   return sessions.values().next().value!
@@ -144,7 +144,7 @@ export class Sessions {
     return session
   }
 
-  /** A session of somebody else's, or of another endpoint, is none. */
+  /** A session of another principal or endpoint counts as missing. */
   find(id: string, owner: string, place: string, now: number): Session | undefined {
     const session = this.#all.get(id)
     if (session === undefined || session.owner !== owner || session.place !== place) return undefined
@@ -165,10 +165,10 @@ export class Sessions {
     session.close()
   }
 
-  /** Drops what has not been used for long. */
+  /** Removes sessions that were idle for too long. */
   sweep(now: number): void {
     for (const session of this.#all.values()) {
-      // In the order of use: the rest is younger.
+      // In order of use: the rest is younger.
       if (now - session.usedAt < sessionLimits.idleMs) return
       if (session.busy) this.find(session.id, session.owner, session.place, now)
       else this.drop(session)

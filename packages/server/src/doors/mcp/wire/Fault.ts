@@ -15,7 +15,7 @@ export const codes = {
   unsupportedVersion: -32022,
 } as const
 
-/** A class and not an Error: it is an answer, and has no use for a stack. */
+/** A class and not an Error: it is an answer, and needs no stack. */
 export class Fault {
   readonly _tag = "Fault"
   readonly code: number
@@ -30,7 +30,7 @@ export class Fault {
 
 export const invalidParams = (message: string, data?: unknown): Fault => new Fault(codes.invalidParams, message, data)
 
-/** Hidden and unknown look alike (X-30); what may have been meant is one of those that are listed. */
+/** Hidden and unknown tools look the same (X-30); the suggestion is one of the listed tools. */
 export const unknownTool = (name: string, listed: Iterable<string> = []): Fault => {
   const meant = nearest(name, listed)
   return invalidParams(`Unknown tool: ${name.slice(0, 200)}${meant === undefined ? "" : `. Did you mean "${meant}"?`}`)

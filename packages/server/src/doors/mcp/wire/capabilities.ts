@@ -4,7 +4,7 @@ import { declares, isObject, metaKeys } from "./message.ts"
 import { formFor } from "../eras/oldForms.ts"
 import { featuresOf, type Revision } from "./revision.ts"
 
-/** Only what is served: a capability that is not here answers "method not found". */
+/** Only what is served: the methods of any other capability answer "method not found". */
 export const serverCapabilities = (face: EndpointView, revision: Revision): JsonObject => {
   const { completions, stateless } = featuresOf(revision)
   const told = { listChanged: true }
@@ -18,7 +18,7 @@ export const serverCapabilities = (face: EndpointView, revision: Revision): Json
   }
 }
 
-/** What a client would have to declare before it may be asked this; undefined when it has, or when nobody can. */
+/** What a client would have to declare before it may be asked this; undefined if it has, or if no client can. */
 const lacking = (
   capabilities: JsonObject,
   { method, params }: ClientRequests[string],
@@ -49,13 +49,13 @@ const lacking = (
   }
 }
 
-/** Everything that is missing for these questions, shaped as a client would declare it. */
+/** All missing capabilities for these questions, in the shape a client declares them in. */
 export const missingFor = (capabilities: JsonObject, asks: Asks, revision: Revision): JsonObject | undefined => {
   const missing = Object.values(asks.requests).flatMap((it) => lacking(capabilities, it, revision) ?? [])
   return missing.length === 0 ? undefined : Object.assign({}, ...missing)
 }
 
-/** An answer of the right shape for any of the three questions; anything else was never given. */
+/** Whether it has the shape of an answer to one of the three questions; anything else counts as not answered. */
 export const isAnswer = (value: unknown): value is JsonObject =>
   isObject(value) &&
   (["accept", "decline", "cancel"].includes(value["action"] as string) ||

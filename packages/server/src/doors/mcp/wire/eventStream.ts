@@ -1,14 +1,14 @@
 /**
  * A stream of an old-era session that outlives its connection: events have ids, the last of them are kept, and a client
- * that comes back with `Last-Event-ID` gets what it missed, of that stream alone.
+ * that comes back with `Last-Event-ID` gets what it missed of that stream.
  */
 // edge: writes node responses.
 import type { ServerResponse } from "node:http"
 
-/** What is kept for a client that comes back. Who was away for longer asks again. */
+/** How many events are kept for a client that comes back. One that missed more must ask again. */
 const mostKept = 256
 const mostKeptSize = 1024 * 1024
-/** A reader that lets this much pile up is cut off; it can resume. */
+/** A client with this much unsent data is disconnected; it can resume. */
 const mostUnsent = 4 * 1024 * 1024
 
 export class EventStream {
@@ -26,12 +26,12 @@ export class EventStream {
   get ended(): boolean {
     return this.#ended
   }
-  /** Whether somebody reads it now. */
+  /** Whether a client reads it now. */
   get read(): boolean {
     return this.#out !== undefined
   }
 
-  /** From now on it is written here; whoever read it before is let go. */
+  /** From now on the stream is written to this response; the previous one is closed. */
   attach(response: ServerResponse): void {
     this.#out?.end()
     this.#out = response
@@ -40,7 +40,7 @@ export class EventStream {
     })
   }
 
-  /** An empty event: nothing but a place to resume from. */
+  /** An empty event: only a position to resume from. */
   prime(retryMs?: number): void {
     this.#keep((n) => `id: ${this.id}_${n}\n${retryMs === undefined ? "" : `retry: ${retryMs}\n`}data: \n\n`)
   }
@@ -50,7 +50,7 @@ export class EventStream {
   beat(): void {
     this.#out?.write(":\n\n")
   }
-  /** The reader is asked to come back later; the stream goes on. */
+  /** Asks the client to come back later; the stream continues. */
   letGo(): void {
     this.#out?.end()
     this.#out = undefined
@@ -60,7 +60,7 @@ export class EventStream {
     this.letGo()
   }
 
-  /** What came after the event with this number; undefined where that is not kept any more. */
+  /** The events after this number; undefined if they are no longer kept. */
   after(last: number): ReadonlyArray<string> | undefined {
     const first = this.#kept[0]?.n ?? this.#next
     if (last >= this.#next || last + 1 < first) return undefined
@@ -72,7 +72,7 @@ export class EventStream {
     const frame = frameOf(n)
     this.#kept.push({ n, frame })
     this.#size += frame.length
-    // The last event stays, however large: it may be the result.
+    // The last event is kept, however large: it may be the result.
     while (this.#kept.length > mostKept || (this.#size > mostKeptSize && this.#kept.length > 1))
       this.#size -= this.#kept.shift()!.frame.length
     if (this.#out === undefined) return

@@ -1,5 +1,5 @@
 /**
- * The headers of 2026-07-28 that repeat what the body says, so that whoever stands between can route without reading it:
+ * The headers of 2026-07-28 that repeat parts of the body, so that proxies can route without reading it:
  * `Mcp-Method`, `Mcp-Name`, and `Mcp-Param-…` for parameters whose schema asks for one with `x-mcp-header`.
  */
 import type { IncomingHttpHeaders } from "node:http"
@@ -20,7 +20,7 @@ const nameOf = new Map<string, string>([
 const wrapped = /^=\?base64\?(.*)\?=$/s
 const canonical = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 
-/** The value a header stands for: as it is, or wrapped in Base64 where a header could not carry it. Undefined: unreadable. */
+/** The value of a header: as it is, or decoded from Base64 if a header could not carry it. Undefined: unreadable. */
 export const decodeHeader = (value: string): string | undefined => {
   const trimmed = value.replace(/^[ \t]+|[ \t]+$/g, "")
   const inner = wrapped.exec(trimmed)?.[1]
@@ -44,7 +44,7 @@ export const standardHeaderFault = (headers: IncomingHttpHeaders, request: Reque
   if (decodeHeader(method) !== request.method) return mismatch(`Mcp-Method is not ${JSON.stringify(request.method)}`)
   const key = nameOf.get(request.method)
   const expected = key === undefined ? undefined : request.params[key]
-  // A body without the name is answered as such, further on.
+  // A body without the name is refused later.
   if (typeof expected !== "string") return undefined
   const name = headerOf(headers, "Mcp-Name")
   if (name === undefined) return mismatch("The header Mcp-Name is missing")
@@ -61,7 +61,7 @@ interface ParamHeader {
   readonly path: ReadonlyArray<string>
 }
 
-/** The headers a schema asks for, or undefined where it asks for them in a way that no client may follow. */
+/** The headers that a schema asks for; undefined if it asks in a way that no client may follow. */
 export const paramHeaders = (schema: unknown): ReadonlyArray<ParamHeader> | undefined => {
   const found: Array<ParamHeader> = []
   const seen = new Set<string>()
@@ -90,7 +90,7 @@ export const paramHeaders = (schema: unknown): ReadonlyArray<ParamHeader> | unde
 }
 
 const known = new WeakMap<ListedTool, ReadonlyArray<ParamHeader>>()
-/** A tool with a wish that cannot be granted has none: its keyword is taken out of what clients see. */
+/** If a tool's keyword is invalid, it is ignored and removed from what clients see. */
 const wishesOf = (tool: ListedTool): ReadonlyArray<ParamHeader> => {
   let wishes = known.get(tool)
   if (wishes === undefined) known.set(tool, (wishes = paramHeaders(tool.inputSchema) ?? []))

@@ -56,7 +56,7 @@ describe("message", () => {
     const one = { jsonrpc: "2.0", id: 1, method: "ping" }
     assert.strictEqual((read(Array.from({ length: mostInBatch }, () => one)) as Array<unknown>).length, mostInBatch)
     faultOf(Array.from({ length: mostInBatch + 1 }, () => one))
-    // Brackets in a string are words.
+    // Brackets inside a string do not count.
     const words = { ...one, params: { text: `"${"[".repeat(1000)}\\` } }
     assert.notProperty(read(words), "fault")
   })

@@ -1,7 +1,9 @@
 /**
- * What a request says: the endpoint that its path names (`/mcp`, `/mcp/<toolset>`, `/mcp/servers/<name>`, and seed 002's
- * `/mcp/jsonrpc`, X-59), the JSON-RPC message in its body, and the era that the message belongs to. The body is the truth and
- * the header a cross-check. All of it is decided before a stream is opened: afterwards no status could be sent any more.
+ * What a request says: the endpoint that its path names (`/mcp`, `/mcp/<toolset>`, `/mcp/servers/<name>`, and seed
+ * 002's
+ * `/mcp/jsonrpc`, X-59), the JSON-RPC message in its body, and the era that the message belongs to. The body is
+ * authoritative and the header a cross-check. All of it is decided before a stream is opened: afterwards no status can
+ * be sent.
  */
 import { bodyFault, hasNul } from "../../node/Body.ts"
 import { type JsonObject, type Endpoint, type LogLevel, logLevels } from "../desk/Desk.ts"
@@ -10,9 +12,9 @@ import { isNewEra, isOldRevision, newRevision, servedRevisions } from "./revisio
 
 export interface EndpointAddress {
   readonly endpoint: Endpoint
-  /** One text an endpoint: what a session or a state is bound to. */
+  /** A text that identifies the endpoint: sessions and sealed states are bound to it. */
   readonly key: string
-  /** Answers a request without a token too, with what the crossroads may see. */
+  /** Also answers requests without a token, with what the crossroads context may see. */
   readonly open: boolean
 }
 
@@ -53,13 +55,13 @@ export type Message =
 
 export type Request = Extract<Message, { readonly kind: "request" }>
 
-/** A batch is one request for the limits of time; this many messages are enough for any client we know. */
+/** A batch is one request for the time limits; this many messages are enough for any client we know. */
 export const mostInBatch = 100
 
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** Zero and the empty string are ids too. */
+/** Zero and the empty string are valid ids. */
 export const isId = (value: unknown): value is Id => typeof value === "string" || Number.isSafeInteger(value)
 
 const nothing: JsonObject = {}
@@ -91,7 +93,7 @@ export const readMessage = (value: unknown): Message => {
   return { kind: "request", id: named, method, params: params ?? nothing }
 }
 
-/** The whole body: one message, several, or the fault of something that is neither. */
+/** The whole body: one message, several, or a fault. */
 export const readBody = (text: string): Message | ReadonlyArray<Message> => {
   const fault = bodyFault(text)
   if (fault !== undefined) return invalid(undefined, `The message ${fault}`)
@@ -123,7 +125,7 @@ export const metaKeys = {
 
 const traceKeys = ["traceparent", "tracestate", "baggage"]
 const longestTrace = 8192
-/** The trace context of a request. It goes on to whoever runs the tool; nothing else of `_meta` does. */
+/** The trace context of a request. It is passed on to the service that runs the tool; nothing else of `_meta` is. */
 export const traceOf = (meta: JsonObject): JsonObject =>
   Object.fromEntries(
     traceKeys.flatMap((key) => {
@@ -132,7 +134,7 @@ export const traceOf = (meta: JsonObject): JsonObject =>
     }),
   )
 
-/** What a request of the new era says about its client. It holds for this request and no other. */
+/** What a new-era request says about its client. Valid for this request only. */
 export interface Envelope {
   readonly capabilities: JsonObject
   readonly logLevel: LogLevel | undefined

@@ -1,10 +1,10 @@
 /**
  * Streams that stay open without a call: a new client's `subscriptions/listen`, an old one's GET. Each is bound to the
- * token it was opened with: when that ends, so does the stream.
+ * token it was opened with, and closed when that token ends.
  */
 import type { Caller } from "@stoa/contract"
 
-/** More than any client needs; a loop that opens streams must not take the house's sockets. */
+/** More than any client needs; a loop that opens streams must not use up the sockets of the house. */
 const mostStreamsOf = 100
 
 export interface OpenStream {
@@ -17,7 +17,7 @@ export class OpenStreams {
   readonly #open = new Map<OpenStream, () => void>()
   readonly #watch: (caller: Caller["Service"], end: () => void) => () => void
 
-  /** `watch` says when a caller's token has ended. */
+  /** `watch` calls back when a caller's token has ended. */
   constructor(watch: (caller: Caller["Service"], end: () => void) => () => void) {
     this.#watch = watch
   }
@@ -38,7 +38,7 @@ export class OpenStreams {
     this.#open.get(stream)?.()
     this.#open.delete(stream)
   }
-  /** A sign of life on each. */
+  /** Sends a heartbeat on each. */
   beat(): void {
     for (const it of this.#open.keys()) it.beat()
   }

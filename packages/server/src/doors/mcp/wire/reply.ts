@@ -1,6 +1,6 @@
 /**
- * One HTTP answer: JSON in one write, or, once there is something to tell before it, a stream that ends with it. For an
- * old-era session the stream can be resumed; otherwise it lives and dies with its connection.
+ * One HTTP answer: JSON in one write, or, if there are messages before it, a stream that ends with it. For an old-era
+ * session the stream can be resumed; otherwise it ends with its connection.
  */
 // edge: writes node responses.
 import type { IncomingMessage, ServerResponse } from "node:http"
@@ -8,7 +8,7 @@ import type { EventStream } from "./eventStream.ts"
 import type { Session } from "../eras/sessions.ts"
 import { featuresOf } from "./revision.ts"
 
-/** After so long without an answer a stream is opened, so that whoever stands between does not give up. */
+/** After this time without an answer a stream is opened, so that proxies do not give up. */
 const patienceMs = 10_000
 const mostUnsent = 4 * 1024 * 1024
 
@@ -22,7 +22,7 @@ type Headers = Readonly<Record<string, string>>
 
 export class Reply {
   readonly response: ServerResponse
-  /** Whether the client takes a stream, and whether it takes nothing else. */
+  /** Whether the client accepts a stream, and whether it accepts only that. */
   readonly takesStream: boolean
   readonly #onlyStream: boolean
   readonly #base: Headers
@@ -31,9 +31,9 @@ export class Reply {
   session: Session | undefined
   /** Whether hanging up cancels the request. */
   diesWithConnection = false
-  /** Ends the work on it, while there is any. */
+  /** Stops the work on the request, while there is any. */
   stop: (() => void) | undefined
-  /** A GET that waits for whatever comes. */
+  /** A GET that waits for messages. */
   standing = false
   #stream: EventStream | undefined
   #state: "open" | "streaming" | "done" = "open"
@@ -51,7 +51,7 @@ export class Reply {
     return this.#state === "done"
   }
 
-  /** A message before the answer. False: this client cannot be told. */
+  /** Sends a message before the answer. False: this client cannot receive one. */
   tell(text: string): boolean {
     if (!this.openStream()) return false
     this.#event(text)
@@ -71,7 +71,7 @@ export class Reply {
     return true
   }
 
-  /** Goes on with a stream that lost its reader. */
+  /** Continues a stream that lost its client. */
   resume(stream: EventStream, missed: ReadonlyArray<string>): void {
     this.#state = "done"
     if (this.response.destroyed) return
@@ -81,7 +81,7 @@ export class Reply {
     else stream.attach(this.response)
   }
 
-  /** Lets the connection go; what comes is kept for whoever resumes. Only where the client knows how. */
+  /** Closes the connection; later messages are kept for the client to resume. Only if the client supports that. */
   letGo(retryMs: number): void {
     if (this.session === undefined || !featuresOf(this.session.revision).priming || !this.openStream()) return
     this.#stream!.prime(retryMs)
@@ -97,13 +97,13 @@ export class Reply {
     this.#json(200, text, headers)
   }
 
-  /** A fault whose status matters. In a stream it is the last message: its status has gone out long ago. */
+  /** A fault with an HTTP status. In a stream it is just the last message: the status was sent long ago. */
   refuse(status: number, text: string, headers?: Headers): void {
     if (this.#state === "streaming") return this.answer(text)
     this.#json(status, text, headers)
   }
 
-  /** No body at all: accepted, or gone without an answer. */
+  /** No body at all: accepted, or ended without an answer. */
   empty(status: number, headers?: Headers): void {
     if (this.#state === "streaming") return this.#end()
     if (this.#state === "done") return
@@ -113,7 +113,7 @@ export class Reply {
     this.response.end()
   }
 
-  /** For a request that was cancelled: no response is sent, only an end. */
+  /** For a cancelled request: no response is sent, only an end. */
   silence(): void {
     if (this.#state !== "open" || !this.takesStream) return this.empty(202)
     this.#state = "done"
@@ -151,7 +151,7 @@ export class Reply {
       "content-length": String(bytes),
       ...headers,
     })
-    // A byte a character: the same in both, and sooner written.
+    // One byte per character: latin1 and UTF-8 are the same here, and latin1 is written faster.
     this.response.end(text, bytes === text.length ? "latin1" : "utf8")
   }
 }

@@ -18,7 +18,7 @@ const idText = (id: Id): string => (typeof id === "number" ? String(id) : JSON.s
 export const responseText = (id: Id, result: string): string =>
   `{"jsonrpc":"2.0","id":${idText(id)},"result":${result}}`
 
-/** An id that is not known is left out: null is not an id. */
+/** An unknown id is left out: null is not an id. */
 export const errorText = (id: Id | undefined, fault: Fault): string =>
   `{"jsonrpc":"2.0",${id === undefined ? "" : `"id":${idText(id)},`}"error":${JSON.stringify({
     code: fault.code,
@@ -29,7 +29,7 @@ export const errorText = (id: Id | undefined, fault: Fault): string =>
 export const notificationText = (method: string, params: JsonObject): string =>
   `{"jsonrpc":"2.0","method":${JSON.stringify(method)},"params":${JSON.stringify(params)}}`
 
-/** What every result of the new era carries. Made once for the house: the tail of each result. */
+/** What every result of the new era carries: the tail of each result, built once for the house. */
 export interface Stamp {
   readonly info: JsonObject
   /** `"resultType":"complete","_meta":{…}` */
@@ -40,7 +40,9 @@ export const stampOf = (info: JsonObject): Stamp => ({
   complete: `"resultType":"complete","_meta":${JSON.stringify({ [metaKeys.server]: info })}`,
 })
 
-/** The text of a result from its inner members, stamped where the era wants it. `inner` is without braces, maybe empty. */
+/**
+ * The text of a result from its inner members, stamped if the era requires it. `inner` has no braces and may be empty.
+ */
 export const resultText = (inner: string, revision: Revision, stamp: Stamp): string =>
   featuresOf(revision).stateless ? `{${inner}${inner === "" ? "" : ","}${stamp.complete}}` : `{${inner}}`
 
@@ -67,7 +69,7 @@ export const objectResult = (value: JsonObject, revision: Revision, stamp: Stamp
 const words = (value: unknown): string => (typeof value === "string" ? value : "?")
 const note = (text: string): JsonObject => ({ type: "text", text })
 
-/** A block of content for a client that may be too old for its kind. */
+/** A block of content for a client that may be too old for its type. */
 export const projectBlock = (block: JsonObject, revision: Revision): JsonObject => {
   const { audio, structured } = featuresOf(revision)
   if (structured) return block
@@ -98,7 +100,10 @@ const contentResult = (result: JsonObject, revision: Revision, stamp: Stamp): st
   )
 }
 
-/** Text for the model, and the same as structure where the client takes it; maybe a word on what to do next. */
+/**
+ * Text for the model, and the same as structured content if the client supports it; optionally a hint on what to do
+ * next.
+ */
 const bothWays = (json: string, text: string, structure: boolean, isError: boolean, next?: string): string =>
   `"content":[${JSON.stringify(note(text))}${next === undefined ? "" : `,${JSON.stringify(note(next))}`}]` +
   (structure ? `,"structuredContent":${json}` : "") +
@@ -109,12 +114,12 @@ const doneText = (json: string, tool: ListedTool | undefined, revision: Revision
   const first = json.charAt(0)
   const declared = tool?.outputSchema !== undefined
   const structure = structured && (first === "{" || (stateless && (declared || first !== '"')))
-  // What an old client was shown no schema of is no structure for it: it would not know what to check.
+  // An old client that was shown no schema gets no structured content: it could not check it.
   const shown = structure && (stateless || !declared || isObjectSchema(tool.outputSchema))
   return bothWays(json, first === '"' ? (JSON.parse(json) as string) : json, shown, false)
 }
 
-/** The result of `tools/call`. `Asks` and `Lacks` are no results, and are answered before. */
+/** The result of `tools/call`. `Asks` and `Lacks` are not results, and are handled before. */
 export const outcomeText = (
   outcome: Exclude<Outcome, { readonly _tag: "Asks" | "Lacks" }>,
   tool: ListedTool | undefined,
@@ -148,7 +153,9 @@ const waitsFor: Record<WaitsOn["kind"], string> = {
   reply: "waits for replies",
 }
 
-/** For a client that knows no tasks: a normal result that says where to look. Both tools answer here, listed or not. */
+/**
+ * For a client without task support: a normal result that says where to look. Both tools answer here, listed or not.
+ */
 const pending = (state: JsonObject & { readonly call: string }, how: string, revision: Revision, stamp: Stamp) => {
   const json = JSON.stringify(state)
   const call = JSON.stringify({ call: state.call })
@@ -174,11 +181,11 @@ const taskFields = (task: Task): JsonObject => ({
   ...(task.pollMs === undefined ? {} : { pollIntervalMs: task.pollMs }),
 })
 
-/** The answer to a call that became a task: nothing of its outcome, even if it has one already. */
+/** The answer to a call that became a task: nothing about its outcome, even if it has one already. */
 export const taskMadeText = (task: Task, stamp: Stamp): string =>
   JSON.stringify({ resultType: "task", ...taskFields(task), _meta: { [metaKeys.server]: stamp.info } })
 
-/** A task with what belongs to its state. */
+/** A task with the fields of its state. */
 export const taskDetail = (task: Task, revision: Revision, stamp: Stamp): JsonObject => ({
   ...taskFields(task),
   ...(task.status === "input_required" ? { inputRequests: task.requests ?? {} } : {}),
@@ -200,7 +207,7 @@ const without = (node: unknown): unknown => {
 const shaped = (schema: JsonObject): JsonObject =>
   schema["type"] === "object" ? schema : { ...schema, type: "object" }
 
-/** The old schemas want an object for every property: `true` and `false` are written out. */
+/** The old schemas require an object for every property: `true` and `false` are written out. */
 const spelledOut = (schema: JsonObject): JsonObject => {
   const properties = schema["properties"]
   if (!isObject(properties) || !Object.values(properties).some((it) => typeof it === "boolean")) return schema

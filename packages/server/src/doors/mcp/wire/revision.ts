@@ -13,16 +13,16 @@ export const servedRevisions: ReadonlyArray<Revision> = [newRevision, ...oldRevi
 export const isOldRevision = (text: unknown): text is OldRevision =>
   (oldRevisions as ReadonlyArray<unknown>).includes(text)
 
-/** The revision without sessions or any later one: whoever names it is not asking for `initialize`. */
+/** The revision without sessions or any later one: a client that names it is not sending `initialize`. */
 export const isNewEra = (text: string): boolean => /^\d{4}-\d{2}-\d{2}$/.test(text) && text >= newRevision
 
-/** What a request means that names no revision and no session. */
+/** The revision of a request that names none and has no session. */
 export const assumedRevision: OldRevision = "2025-03-26"
 
-/** A served one is echoed (S2-77); otherwise the newest that has a handshake, never the one that has none. */
+/** A supported revision is echoed (S2-77); otherwise the newest one with a handshake is chosen. */
 export const negotiate = (asked: string): OldRevision => (isOldRevision(asked) ? asked : "2025-11-25")
 
-/** What a peer of a revision understands. Dates compare as text. */
+/** What a revision supports. Dates compare as text. */
 const understands = (revision: Revision) => ({
   batches: revision <= "2025-03-26",
   audio: revision >= "2025-03-26",
@@ -34,9 +34,9 @@ const understands = (revision: Revision) => ({
   elicitation: revision >= "2025-06-18",
   icons: revision >= "2025-11-25",
   urlElicitation: revision >= "2025-11-25",
-  /** Forms with several choices, titled choices, and values to begin with. */
+  /** Forms with multiple choice, titled choices, and default values. */
   richForms: revision >= "2025-11-25",
-  /** A stream begins with an empty event to resume from. Older clients stumble over it. */
+  /** A stream begins with an empty event to resume from. Older clients cannot handle it. */
   priming: revision === "2025-11-25",
   /** `resultType`, any JSON as structured content, cache hints. */
   stateless: revision === newRevision,

@@ -10,18 +10,20 @@ import { Journal } from "../Journal.ts"
 import { readerLayer } from "../Readers.ts"
 import { Timers } from "../Timers.ts"
 
-/** A house that was off for longer waits for its operator, too: nobody else knows which of the two it was. */
+/**
+ * A house that was off for longer also waits for its operator: only they know whether it was off or the clock is wrong.
+ */
 const far = Duration.days(7)
 const every = Duration.hours(1)
 
 export class Retention extends Context.Service<
   Retention,
   {
-    /** When the house last knew what time it was, and whether the clock is too far ahead of that to be believed. */
+    /** The last time that the house trusted, and whether the clock is too far ahead of it to be trusted. */
     readonly clock: Effect.Effect<{ readonly seen: string | null; readonly now: string; readonly waits: boolean }>
-    /** The clock is right. */
+    /** The operator says that the clock is right. */
     readonly accept: Effect.Effect<void>
-    /** Whether a work of this name may be done now. If the clock is as it should be, that is noted. */
+    /** Whether the work of this name may run now. If the clock is plausible, the time is noted. */
     readonly begins: (name: string) => Effect.Effect<boolean>
   }
 >()("server/store/Retention") {
@@ -44,7 +46,7 @@ export class Retention extends Context.Service<
       }).pipe(Effect.orDie)
 
       const worked = new Map<string, { readonly wall: number; readonly uptime: number }>()
-      // The timer goes by the wall clock: one that jumps ahead again and again does not make it more often than hourly.
+      // The timer uses the wall clock: if that jumps ahead repeatedly, the work still runs at most hourly.
       const isTooSoon = Effect.fnUntraced(function* (name: string) {
         const now = { wall: DateTime.toEpochMillis(yield* DateTime.now), uptime: yield* monotonicMillis }
         const last = worked.get(name)
@@ -73,7 +75,7 @@ export class Retention extends Context.Service<
   )
 }
 
-/** The name is that of its timer and of its reader. Work that is cut off midway is begun again: it must bear that. */
+/** The name is that of its timer and its reader. Interrupted work starts again, so it must tolerate repeats. */
 export const retentionLayer = <E, R>({
   name,
   work,
@@ -85,7 +87,10 @@ export const retentionLayer = <E, R>({
     const dueAt = DateTime.addDuration(yield* DateTime.now, every)
     yield* (yield* Timers).set({ purpose: name, key: name, dueAt, payload: null })
   })
-  /** A house that restarts often still does it once an hour. A timer further away was set by a clock that was ahead. */
+  /**
+   * A house that restarts often still works once an hour. A timer that is further away was set by a clock that was
+   * ahead.
+   */
   const setFirst = Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const soon = DateTime.formatIso(DateTime.addDuration(yield* DateTime.now, every))

@@ -1,6 +1,6 @@
 /**
- * Removes expired events: part by part of the journal, and each part once. An index by kind would find them at once, but every
- * event would pay for it: a twentieth of a call.
+ * Removes expired events: part by part of the journal, each part once. An index by kind would find them at once, but
+ * every event would pay for it: a twentieth of a call.
  */
 import { type EventKind, kinds } from "@stoa/contract"
 import { DateTime, Effect } from "effect"
@@ -8,7 +8,10 @@ import { SqlClient } from "effect/sql"
 import { withinADay } from "../../Moment.ts"
 import { yieldToEventLoop } from "../../EventLoop.ts"
 
-/** So many cursors are looked at in one statement, and so many events removed, so that neither holds the writer for long. */
+/**
+ * The most cursors to look at, and the most events to remove, in one statement, so that neither holds the writer for
+ * long.
+ */
 const lookedAtOnce = 10_000
 const removedAtOnce = 1000
 
@@ -16,10 +19,10 @@ const byDays = Map.groupBy(Object.keys(kinds) as Array<EventKind>, (kind) => kin
 
 export const makeRetain = Effect.fnUntraced(function* (end: Effect.Effect<number>, readAnew: Effect.Effect<void>) {
   const sql = yield* SqlClient.SqlClient
-  /** By their days: up to here all of them are gone. A house that starts looks again from the beginning. */
+  /** By days of retention: up to this cursor all of them are gone. A new process looks again from the beginning. */
   const done = new Map<number, number>()
 
-  /** What every named reader has read. */
+  /** The cursor up to which every named reader has read. */
   const allRead = Effect.gen(function* () {
     const rows = yield* sql<{ cursor: number | null }>`SELECT min(cursor) AS cursor FROM readers`
     return rows[0]?.cursor ?? (yield* end)
@@ -48,7 +51,10 @@ export const makeRetain = Effect.fnUntraced(function* (end: Effect.Effect<number
       sql<{ cursor: number | null }>`SELECT min(cursor) AS cursor FROM journal WHERE cursor > ${done.get(days) ?? 0}`,
       (rows) => (rows[0]?.cursor ?? last + 1) - 1,
     )
-    /** The oldest event there, and the oldest of these kinds. One from the future says nothing of its age. */
+    /**
+     * The time of the oldest event there, and of the oldest of these kinds. A time in the future says nothing about an
+     * event's age.
+     */
     const look = (from: number, upTo: number) =>
       Effect.map(
         sql<{ any: string | null; own: string | null }>`SELECT min(CASE WHEN at <= ${now} THEN at END) AS any,
@@ -61,7 +67,7 @@ export const makeRetain = Effect.fnUntraced(function* (end: Effect.Effect<number
     for (let from = yield* first; from < last; from += lookedAtOnce) {
       const upTo = Math.min(from + lookedAtOnce, last)
       let { any, own } = yield* look(from, upTo)
-      // From here on events are younger. One with a wrong time among older ones does not end it.
+      // From here on events are younger. One wrong time among older events does not end the search.
       if (any !== null && any >= (before ?? term)) break
       if (own !== null && own < term) {
         before ??= withinADay(own, term)

@@ -1,4 +1,4 @@
-/** What Overview says. */
+/** The texts of Overview. */
 const counted = (count: number, one: string, many: string) =>
   `${new Intl.NumberFormat("en").format(count)} ${new Intl.PluralRules("en").select(count) === "one" ? one : many}`
 

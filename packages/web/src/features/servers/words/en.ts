@@ -29,7 +29,7 @@ export const words = {
   riskHead: "Risk",
   says: "Says of itself",
   callsOfWeek: "Calls, 7 days",
-  /** Beyond the most that are counted. */
+  /** At most this many are counted. */
   callCount: (calls: number) => (calls >= 1000 ? "1,000 or more" : String(calls)),
   said: {
     reads: "only reads",

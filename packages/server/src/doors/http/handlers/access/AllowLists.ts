@@ -14,7 +14,7 @@ export const allowListsHandlers = HttpApiBuilder.group(
     const lists = yield* AllowLists
     const changes = yield* RightsChanges
     const { serves } = yield* Catalogue
-    /** Configured tools and servers come and go: a name that nobody has is kept, and said. */
+    /** Configured tools and servers come and go: a name that nobody has is stored, with a note in the answer. */
     const noted = Effect.fnUntraced(function* (list: AllowList) {
       if (list.toolset !== "configured" && list.toolset !== "upstream") return list
       const unknown: Array<string> = []

@@ -9,7 +9,7 @@ import { Journal } from "../../../../store/journal/Journal.ts"
 import { Readers } from "../../../../store/journal/Readers.ts"
 import { Upstreams } from "../../../../upstreams/Upstreams.ts"
 
-/** How long a lift waits until the pause it lifts has stopped what it stops. */
+/** How long a lift waits until its pause has stopped everything. */
 const patience = "5 seconds"
 
 export const pausesHandlers = HttpApiBuilder.group(
@@ -23,7 +23,7 @@ export const pausesHandlers = HttpApiBuilder.group(
     const { transact } = yield* Journal
     const { pausable } = yield* Catalogue
 
-    /** What is called after a lift is not stopped by what came before it, and a server's tools are there again. */
+    /** Calls made after a lift must not be stopped by the pause before it, and a server's tools must be there again. */
     const lift = Effect.fnUntraced(function* (subject: string) {
       yield* Effect.timeoutOption(readers.receipt("calls"), patience)
       yield* transact(pauses.lift(subject))

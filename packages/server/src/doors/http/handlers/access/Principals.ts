@@ -36,7 +36,7 @@ export const principalsHandlers = HttpApiBuilder.group(
         const principal = yield* named(params.principal)
         return yield* changes.changePrincipal(principal, payload)
       }),
-      // Whoever has it speaks as the service: that takes what making its token takes.
+      // The key lets its holder act as the service, so it needs the same right as creating the service's token.
       signingKey: Effect.fnUntraced(function* ({ params }) {
         const principal = yield* named(params.principal)
         yield* authority.token({ principal: principal.id }, principal)

@@ -36,7 +36,7 @@ export const tokensHandlers = HttpApiBuilder.group(
         return yield* tokens.list(query)
       }),
       add: Effect.fnUntraced(function* ({ payload }) {
-        // Judged by the name of whom it is for, however the request spells it.
+        // Judged by the principal's name, however the request spells it.
         const { principal: ref } = payload
         const whose = yield* findOrRefuse(grants, principals.get(ref), { ref, action: "write", of: "tokens" })
         const wanted = yield* authority.token(payload, whose)

@@ -28,7 +28,7 @@ export const agentsHandlers = HttpApiBuilder.group(
     const team = yield* Team
     const { transact } = yield* Journal
     const named = (ref: string) => findIfPermitted(grants, agents.get(ref), { ref, action: "read", of: "principals" })
-    /** A name nobody declared would fail each of its runs: it is said now. */
+    /** An undeclared model would fail every run of the agent, so it is refused now. */
     const known = Effect.fnUntraced(function* ({ model }: AgentChange) {
       if (model === undefined || model === null) return
       const names = (yield* languages.list).map(({ name }) => name)
@@ -38,14 +38,14 @@ export const agentsHandlers = HttpApiBuilder.group(
       return yield* new BadInput({ issues: [{ path: "model", message }] })
     })
     /**
-     * A program runs on the machine of the house, as the house: that is for whoever rules it. What binds those above an agent
-     * binds it: to put it elsewhere is to give it rights.
+     * A program runs on the machine of the house, as the house: only admins may set it. Rules for those above an agent
+     * bind it too, so moving it in the tree means giving it rights.
      */
     const allowed = Effect.fnUntraced(function* (agent: Agent, { parent, thinker }: AgentChange) {
       yield* require(parent === undefined ? "write" : "admin", `principals/${agent.name}`)
       if (thinker?.kind === "program") yield* require("admin", "house/programs")
     })
-    /** How it is started says where files of the machine lie and what its environment holds; others see which program it is. */
+    /** How it is started reveals paths of the machine and its environment; others see only which program it is. */
     const shown = Effect.fnUntraced(function* (agent: Agent) {
       const { thinker } = agent
       if (thinker.kind !== "program") return withAgentNotes(agent)
@@ -54,7 +54,7 @@ export const agentsHandlers = HttpApiBuilder.group(
       const called = command === undefined ? {} : { command: [command[0]!.split("/").at(-1)!] }
       return withAgentNotes(new Agent({ ...agent, thinker: { kind, program, ...called } }))
     })
-    /** What it writes and is written is its own, its owner's, and theirs who rule the house. */
+    /** Its mail may be read by itself, its owner, and those who administer the house. */
     const own = Effect.fnUntraced(function* (agent: Agent) {
       const { principal } = yield* Caller
       if (principal.id !== agent.id && principal.id !== agent.owner) yield* require("admin", `principals/${agent.name}`)
@@ -86,7 +86,7 @@ export const agentsHandlers = HttpApiBuilder.group(
         return yield* team.stop(agent, principal.name, payload.remove === true)
       }),
       get: ({ params }) => Effect.flatMap(named(params.agent), shown),
-      // What it remembers is its own; whoever rules the house may look at what it is told.
+      // Its memory is its own; those who administer the house may read its prompt.
       prompt: Effect.fnUntraced(function* ({ params }) {
         const agent = yield* named(params.agent)
         const { principal } = yield* Caller
@@ -100,14 +100,14 @@ export const agentsHandlers = HttpApiBuilder.group(
         return yield* shown(yield* transact(agents.change(agent.id, payload)))
       }),
       trigger: Effect.fnUntraced(function* ({ params, payload, request }) {
-        // A service may know of nobody here but of whom it calls.
+        // A service may know of no agent here except the one it calls.
         const ref = params.agent
         const agent = yield* findIfPermitted(grants, agents.get(ref), { ref, action: "execute", of: "agents" })
         const { principal: by, run: within } = yield* Caller
         const run = yield* triggers.start(agent, {
           text: payload.text,
           space: payload.space ?? null,
-          // A request that was signed once and comes again is the same one.
+          // A signed request that is repeated is the same request.
           key: (yield* idempotencyKeyOf(request)) ?? request.headers[signatureHeader],
           by,
           run: within,

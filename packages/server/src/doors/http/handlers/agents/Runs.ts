@@ -26,7 +26,7 @@ export const runsHandlers = HttpApiBuilder.group(
     return handlers.handleAll({
       list: Effect.fnUntraced(function* ({ query: { agent, space, ...query } }) {
         const found = agent === undefined ? undefined : yield* Effect.option(agents.get(agent))
-        // Whoever may not know of an agent hears of none of its runs, whether there is one or not.
+        // A caller that may not know of an agent gets none of its runs, whether the agent exists or not.
         if (found !== undefined && Option.isNone(found)) {
           const { verdict } = yield* grants.judge(yield* Caller, "read", `principals/${agent!}`)
           if (verdict !== "allow") return { items: [], next: null }

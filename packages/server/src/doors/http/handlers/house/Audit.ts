@@ -14,7 +14,7 @@ export const auditHandlers = HttpApiBuilder.group(
     const audit = yield* Audit
     const principals = yield* Principals
     const readers = yield* Readers
-    // Whoever has just done something finds it here: the trail is a reader's, and may be a step behind.
+    // A caller must find what it has just done: the trail is written by a reader, which may be a step behind.
     const upToDate = Effect.timeoutOption(readers.receipt("audit"), "2 seconds")
     return handlers.handleAll({
       chain: Effect.fnUntraced(function* () {
@@ -26,7 +26,7 @@ export const auditHandlers = HttpApiBuilder.group(
       export: () => Effect.as(Effect.andThen(require("read", "audit"), upToDate), audit.export),
       list: Effect.fnUntraced(function* ({ query: { principal, ...query } }) {
         yield* require("read", "audit")
-        // Nobody of that name is a mistake, and not the same as somebody who has done nothing.
+        // An unknown name is a mistake, and not the same as a principal that has done nothing.
         const whose = principal === undefined ? {} : { principal: (yield* principals.get(principal)).id }
         yield* upToDate
         return yield* audit.list({ ...query, ...whose })

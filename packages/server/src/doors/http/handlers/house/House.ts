@@ -47,7 +47,7 @@ export const houseHandlers = HttpApiBuilder.group(
         const caller = yield* Caller
         const resource = `files/${params.id}`
         const { rule, verdict } = yield* judge(caller, "read", resource)
-        // What no rule names is readable for whoever got it as a result; what a rule refuses stays refused.
+        // If no rule applies, a file is readable for those who got it as a result; what a rule refuses stays refused.
         const may = verdict === "allow" || (rule === "silence" && (yield* ownsFile(params.id, yield* viewer("spaces"))))
         if (!may) return yield* new Forbidden({ action: "read", resource, rule })
         return (yield* files.get(params.id)).bytes

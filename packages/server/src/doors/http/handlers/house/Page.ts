@@ -34,7 +34,7 @@ export const sessionHandlers = HttpApiBuilder.group(
     return handlers.handleAll({
       open: Effect.fnUntraced(function* ({ payload, request }) {
         const { address } = senderOf(request)
-        // The session before it is not the one that is opened: only the token given counts.
+        // Ignores an existing session: only the given token counts.
         const sender = { authorization: `Bearer ${payload.token}`, address }
         const caller = yield* withRefusalHeaders(acting.identify(sender))
         const { correlationId } = yield* currentCause
@@ -90,7 +90,7 @@ export const pageHandlers = HttpApiBuilder.group(
     return handlers.handle("start", () =>
       Effect.gen(function* () {
         const { context, principal: me } = yield* Caller
-        // Asked first: what happens meanwhile is in the lists, on the feed, or on both.
+        // Read first: what happens meanwhile is in the lists, on the feed, or on both.
         const cursor = yield* journal.end
         const limit = 100
         const seen = yield* spaces.list(yield* grants.viewer("spaces"), { limit })

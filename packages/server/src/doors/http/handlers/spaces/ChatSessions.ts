@@ -15,7 +15,7 @@ export const chatSessionsHandlers = HttpApiBuilder.group(
     const { transact } = yield* Journal
     const viewer = (yield* Grants).viewer("spaces")
     const talker = Effect.map(viewer, (who) => ({ viewer: who }))
-    /** Sessions are kept under their agent's name. */
+    /** Sessions are stored under their agent's name. */
     const nameOf = (ref: string) =>
       Effect.match(principals.get(ref), { onFailure: () => ref, onSuccess: ({ name }) => name })
     return handlers.handleAll({

@@ -21,7 +21,7 @@ export const spacesHandlers = HttpApiBuilder.group(
     const viewer = (yield* Grants).viewer("spaces")
     const watch = yield* makeWatch
 
-    /** A space the caller may see, and who that is. What may be done there is asked where it is done. */
+    /** A space the caller may see, and the caller as its viewer. Other rights are checked by the room. */
     const reach = Effect.fnUntraced(function* (ref: string) {
       const who = yield* viewer
       return { space: yield* spaces.get(ref, who), who }

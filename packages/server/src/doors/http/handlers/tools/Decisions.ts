@@ -35,7 +35,7 @@ export const decisionsHandlers = HttpApiBuilder.group(
         const whom = payload.principal === undefined ? me : yield* principals.get(payload.principal)
         const refused = (rule: string, instead: string) =>
           new Forbidden({ action: "make a link to", resource: `decisions/${decision.id}`, rule, instead })
-        // A link answers as whoever it is for, so nobody else gets it.
+        // A link answers as the person it is for, so nobody else gets it.
         if (whom.id !== me.id)
           return yield* refused(
             "only the person themselves",

@@ -13,7 +13,7 @@ export const hostsHandlers = HttpApiBuilder.group(
     const hosts = yield* Hosts
     const stream = yield* makeHostStream
     const reader = grants.viewer("hosts")
-    /** To offer something to everybody one must be let; to oneself anybody may. */
+    /** Offering tools to everybody needs a right; offering them to oneself does not. */
     const mayShare = (shared: boolean, name: string) =>
       shared ? grants.require("write", `hosts/${name}`) : Effect.void
     return handlers

@@ -22,16 +22,17 @@ export const mcpServersHandlers = HttpApiBuilder.group(
     const limits = yield* Limits
     const callFigures = yield* makeCallFigures
     const toolCounts = yield* makeToolCounts
-    /** Rules speak of names; an id is another way to say one. */
+    /** Rules are about names, so an id is resolved to its name. */
     const named = (ref: string, action: "read" | "delete" | "admin") =>
       findIfPermitted(grants, upstreams.get(ref), { ref, action, of: "servers" })
     return handlers.handleAll({
       list: () => Effect.andThen(require("read", "servers/*"), upstreams.list),
       get: ({ params }) => named(params.server, "read"),
-      // It may run a program on this machine, with what the house may do there.
+      // It may run a program on this machine, with the rights of the house.
       add: Effect.fnUntraced(function* ({ payload }) {
         yield* require("admin", `servers/${payload.name}`)
-        // The guard for creates holds one transaction around them; this one waits for a server, so the room keeps the key.
+        // The usual guard for creates wraps them in one transaction; this one waits for a server, so the room stores
+        // the key.
         const { first, server } = yield* upstreams.add(payload, yield* keyedRequest)
         return first ? server : HttpServerResponse.jsonUnsafe(encode(server))
       }),

@@ -40,7 +40,7 @@ const viewOf = (
     ...(declaredIn === undefined ? {} : { declaredIn }),
   })
 
-/** A document that was sent as its text: an API's is larger than any other body, and few may send one, seldom. */
+/** A document sent as text: an API description is larger than any other body, and few principals may send one. */
 const documentIn = (text: string): Effect.Effect<Readonly<Record<string, Schema.Json>>, BadInput> =>
   Effect.suspend(() => {
     const fault = bodyFault(text, 10)
@@ -69,13 +69,13 @@ export const toolsHandlers = HttpApiBuilder.group(
     const standing = yield* makeTypicalCaller
 
     const configured: ToolScope = { kind: "set", set: "configured" }
-    /** A tool that was just configured, as it is now. */
+    /** A tool that was just configured, in its present state. */
     const shown = Effect.fnUntraced(function* (name: string) {
       const inside = { ...(yield* Caller), context: "internal" as const }
       const callable = (yield* catalogue.list(inside, configured)).find(({ tool }) => tool.definition.name === name)
       return viewOf(callable ?? (yield* catalogue.view(inside, configured)).find(name)!)
     })
-    /** As the caller sees them: where one is declared is told to whoever may change tools. */
+    /** As the caller sees them: only those who may change tools see where one is declared. */
     const seen = Effect.gen(function* () {
       const mayChange = (yield* judge(yield* Caller, "admin", "tools/*")).verdict === "allow"
       return (listed: Parameters<typeof viewOf>[0]) =>
@@ -90,7 +90,7 @@ export const toolsHandlers = HttpApiBuilder.group(
         const face: ToolScope = query.set === undefined ? everything : { kind: "set", set: query.set }
         const who = query.as === undefined ? yield* Caller : yield* standing(query.as)
         const all = (yield* catalogue.list(who, face)).map(yield* seen)
-        // What somebody does not have is shown to whoever may know of every tool.
+        // Only principals that may know of every tool see the tools that somebody does not have.
         const mayLook = (yield* judge(yield* Caller, "read", "grants/*")).verdict === "allow"
         const first = query.as !== undefined && query.cursor === undefined && mayLook
         const left = first ? { leftOut: yield* explanations.leftOut(who) } : {}
@@ -114,7 +114,7 @@ export const toolsHandlers = HttpApiBuilder.group(
       signingKey: Effect.fnUntraced(function* ({ params: { name } }) {
         yield* require("admin", `tools/${name}`)
         const { execution } = yield* tools.get(name)
-        // A secret is never shown again, to nobody: whoever set it knows it.
+        // A secret is never shown again to anybody: the person who set it knows it.
         if (execution?.["signingSecret"] !== undefined)
           return yield* new WrongState({
             detail: `"${name}" is signed with a secret that was set here, and secrets are not shown.`,
@@ -130,7 +130,7 @@ export const toolsHandlers = HttpApiBuilder.group(
         yield* require("admin", "tools/*")
         yield* limits.take(yield* Caller, "imports")
         const dryRun = query.dryRun === "true"
-        // Hundreds of operations are read one by one; others get their turn in between.
+        // Hundreds of operations are read one by one; other requests run in between.
         const steps = importOpenApiInSteps(
           typeof document === "string" ? yield* documentIn(document) : document,
           options,
