@@ -181,8 +181,12 @@ describe("while it does not run", () => {
     await back.stop()
   })
 
-  it("what is no backup is refused, and nothing is changed", async () => {
+  it("what is no backup is refused, and nothing is changed: a new folder gets no database", async () => {
     writeFileSync(inFile("noise.db"), "no backup".repeat(1000))
+    const unused = new Home()
+    expect(await unused.stoa("restore", inFile("noise.db"))).toMatchObject({ code: 2, stderr: sentence(/noise\.db/) })
+    expect(readdirSync(unused.data).sort()).toEqual(["lock", "stoa.folder"])
+    await unused.remove()
     const [noise, none] = [
       await away.stoa("restore", inFile("noise.db"), "--replace"),
       await away.stoa("restore", inFile("none.db"), "--replace"),

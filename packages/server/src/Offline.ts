@@ -1,6 +1,6 @@
 /** Commands on a house that is not running: check, back up, restore. The folder's lock keeps a running house out. */
 // edge: called by the command line, which speaks promises.
-import { existsSync } from "node:fs"
+import { existsSync, rmSync } from "node:fs"
 import { type Finding, Report } from "@stoa/contract"
 import { Effect, Layer, Option, Redacted } from "effect"
 import { doctorReport } from "./Doctor.ts"
@@ -58,16 +58,23 @@ const backup = (file: string, options: { readonly withKey: boolean }): Promise<C
     }),
   ).pipe(Effect.runPromise)
 
+/** Opening a missing database creates it; a failed restore must not leave one behind. */
+const removeDatabase = (file: string) =>
+  Effect.sync(() => {
+    for (const end of ["", "-wal", "-shm"]) rmSync(`${file}${end}`, { force: true })
+  })
+
 /** Returns a text that says what was restored, and what the operator must know about the key. */
 const restore = (file: string, options: { readonly replace: boolean }): Promise<string> =>
   inFolder(
     Effect.gen(function* () {
       const folder = yield* Folder
       const settings = yield* Settings
+      const isNew = Option.isNone(settings.database) && !existsSync(folder.database)
       const done = yield* Effect.provide(
         Effect.flatMap(Backup, (copies) => copies.restore(file, options)),
         layerStore,
-      )
+      ).pipe(Effect.onError(() => (isNew ? removeDatabase(folder.database) : Effect.void)))
       const words = [`${done.rows} rows of ${done.madeAt} are restored.`]
       if (done.replaced !== undefined) words.push(`What was there before is kept at ${done.replaced}.`)
       if (Option.isNone(done.secretKey))
