@@ -185,7 +185,7 @@ describe("while it does not run", () => {
     writeFileSync(inFile("noise.db"), "no backup".repeat(1000))
     const unused = new Home()
     expect(await unused.stoa("restore", inFile("noise.db"))).toMatchObject({ code: 2, stderr: sentence(/noise\.db/) })
-    expect(readdirSync(unused.data).sort()).toEqual(["lock", "stoa.folder"])
+    expect(readdirSync(unused.data).toSorted()).toEqual(["lock", "stoa.folder"])
     await unused.remove()
     const [noise, none] = [
       await away.stoa("restore", inFile("noise.db"), "--replace"),
