@@ -1,8 +1,8 @@
 /** Tests of an agent, as whoever builds one would write them: a whole house in this process, no key, no mock. */
+// #region configuration
 import { startHouse } from "@stoa/sdk/testing"
 import { expect, it } from "vitest"
 
-// #region configuration
 const configuration = {
   people: [{ name: "Pam" }],
   agents: [{ name: "Clerk", model: "scripted", persona: "You keep the archive." }],

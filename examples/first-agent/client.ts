@@ -1,4 +1,5 @@
 /** The first agent: Pam writes, it asks before it acts, answers in the space, and remembers. */
+// #region ask
 import assert from "node:assert/strict"
 import { connect } from "@stoa/sdk"
 
@@ -9,23 +10,20 @@ const house = connect({ url: STOA_URL, token: STOA_TOKEN })
 const { token } = await house.tokens.add({ principal: "Pam" })
 const pam = connect({ url: STOA_URL, token })
 
-// #region ask
 // What happens from now on; whoever looks first and then listens may miss something.
 const feed = pam.feed()
 const first = feed.next()
 await pam.spaces.post("archive", { text: "Please shred the old file." })
 // #endregion
 
-// #region events
+// #region approve
 /** Waits until the feed shows an event of this kind. */
 const until = async (kind: string) => {
   for (let item = await first; item.done !== true; item = await feed.next())
     if (item.value.type === "event" && item.value.event.kind === kind) return item.value.event
   throw new Error(`the feed ended before ${kind}`)
 }
-// #endregion
 
-// #region approve
 await until("decision.asked")
 const { items } = await pam.decisions.list({ state: "open" })
 const [question] = items
@@ -37,11 +35,11 @@ await pam.decisions.answer(question.id, { verdict: "approve" })
 const answered = await until("run.ended")
 const said = async () =>
   (await pam.spaces.messages("archive")).items.map(({ author, text }) => `${author.name}: ${text}`)
-assert.equal((await said()).at(-1), "Clerk: Shredded, and noted.")
+assert.equal((await said()).at(-1), "Archivist: Shredded, and noted.")
 // #endregion
 
 // #region look
-const [run] = (await house.runs.list({ agent: "Clerk" })).items
+const [run] = (await house.runs.list({ agent: "Archivist" })).items
 assert.deepEqual([run?.state, run?.stop, run?.step], ["completed", "end_turn", 3])
 const { items: steps } = await house.runs.steps(run!.id)
 assert.deepEqual(
@@ -54,7 +52,7 @@ assert.equal((answered.body as { run?: string }).run, run!.id)
 // #region remember
 await pam.spaces.post("archive", { text: "So what was it?" })
 await until("run.ended")
-assert.equal((await said()).at(-1), "Clerk: 1998.pdf, and you let me.")
+assert.equal((await said()).at(-1), "Archivist: 1998.pdf, and you let me.")
 // #endregion
 console.log("The agent asked, acted once, answered and remembered.")
 await feed.return()

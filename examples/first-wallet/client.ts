@@ -1,4 +1,5 @@
 /** The first wallet: somebody signs in with it, keeps engrams under it, and talks in a session that lasts. */
+// #region sign-in
 import assert from "node:assert/strict"
 import { generateKeyPairSync, sign } from "node:crypto"
 import { connect } from "@stoa/sdk"
@@ -6,6 +7,7 @@ import { connect } from "@stoa/sdk"
 const { STOA_TOKEN, STOA_URL } = process.env
 assert(STOA_URL !== undefined && STOA_TOKEN !== undefined, "Set STOA_URL and STOA_TOKEN; README.md says how.")
 
+// A wallet made for this program: an Ed25519 key, whose public half in base58 is the address.
 const letters = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 const base58 = (bytes: Buffer): string => {
   let [rest, text] = [BigInt(`0x${bytes.toString("hex")}`), ""]
@@ -23,7 +25,6 @@ const person = await admin.principals.add({
   toolsets: ["engrams"],
 })
 
-// #region sign-in
 const stranger = connect({ url: STOA_URL })
 const challenge = await stranger.wallet.challenge({ wallet })
 const signature = sign(null, Buffer.from(challenge.message), privateKey).toString("base64")
