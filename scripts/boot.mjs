@@ -54,7 +54,7 @@ function modern() {
 function carried() {
   var file = path.join(root, "node_modules", "node-" + process.platform + "-" + process.arch, "bin", "node")
   if (fs.existsSync(file)) return file
-  say("needs Node >= 22.19; this is " + process.version + " and npm carried none for this machine")
+  say("This is Node " + process.version + ". Install Node 22.19 or newer from nodejs.org")
   return process.exit(1)
 }
 
