@@ -1,7 +1,7 @@
 /** The contract of the toolset `office`, held by a house: any other server of the toolset is tested in the same way. */
 // #region contract
 import { mcpParty, officeSuite, startHouse } from "@stoa/sdk/testing"
-import { afterAll, it } from "vitest"
+import { afterAll, expect, it } from "vitest"
 
 const house = await startHouse()
 afterAll(() => house.stop())
@@ -21,5 +21,5 @@ const world = async () => {
   const [channel, closed] = [await space(one.id, other.id), await space(other.id)]
   return { one: one.party, other: other.party, channel, closed }
 }
-for (const { title, run } of officeSuite(world)) it(title, run)
+for (const { title, run } of officeSuite(world)) it(title, () => expect(run()).resolves.toBeUndefined())
 // #endregion
