@@ -29,10 +29,10 @@ const { items } = await pam.decisions.list({ state: "open" })
 const [question] = items
 assert.deepEqual(question?.call?.input, { file: "1998.pdf" })
 await pam.decisions.answer(question.id, { verdict: "approve" })
+const answered = await until("run.ended")
 // #endregion
 
 // #region answer
-const answered = await until("run.ended")
 const said = async () =>
   (await pam.spaces.messages("archive")).items.map(({ author, text }) => `${author.name}: ${text}`)
 assert.equal((await said()).at(-1), "Archivist: Shredded, and noted.")
