@@ -38,6 +38,16 @@ describe("while it runs", () => {
       code: 0,
       stdout: expect.stringMatching(/^ok {4}store {15}sqlite [\d.]+ at .*\/stoa\.db$/m),
     })
+    // Most events are not for most readers: the distance to the end is no fault, and nothing sounds like one.
+    const readers = words.stdout.split("\n").filter((line) => /^\S+ +reader /.test(line))
+    expect(readers.length).toBeGreaterThan(5)
+    for (const line of readers)
+      expect(line).toMatch(
+        /^ok {4}reader \S+ +(up to date( \(its last event was \d+ of \d+\))?|\d+ events? to handle)$/,
+      )
+    expect(readers.some((line) => line.includes("up to date"))).toBe(true)
+    const figures = await home.stoa("figures")
+    expect(figures.stdout).toMatch(/^house .*, (every reader is up to date|\d+ events? to handle)$/m)
   })
 
   it("backup makes one file, says whether the key is inside, and never writes over one", async () => {
@@ -132,7 +142,9 @@ describe("while it does not run", () => {
     writeFileSync(join(home.data, "address"), `${other.url}\n`)
     writeFileSync(join(home.data, "pid"), "999999999\n")
     expect((await home.spawn(["doctor", "--json"], { env }).ended).stdout).toContain(home.data)
-    expect((await home.spawn(["agents", "ls"], { env }).ended).stderr).toContain("This needs a token")
+    expect((await home.spawn(["agents", "ls"], { env }).ended).stderr).toContain(
+      "There is no token. Give --token or STOA_TOKEN;",
+    )
     await other.stop()
     await elsewhere.remove()
   })

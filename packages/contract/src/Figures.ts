@@ -115,7 +115,7 @@ const HouseFacts = Schema.Struct({
   startedAt: Moment,
   /** Of the process. */
   memory: Schema.Int,
-  /** How many events the slowest reader is behind. */
+  /** How many events wait for the reader that has most to do, at most 500. */
   behind: Schema.Int,
   /** Who listens to the feed now, each counted once. */
   listening: Schema.Struct({ people: Schema.Int, agents: Schema.Int, services: Schema.Int }),

@@ -13,7 +13,7 @@ import { migrations } from "./Migrations.ts"
 import { agentNotes } from "./runs/AgentNotes.ts"
 import { Folder } from "./store/Folder.ts"
 import { Journal } from "./store/journal/Journal.ts"
-import { Readers } from "./store/journal/Readers.ts"
+import { Readers, type ReaderState } from "./store/journal/Readers.ts"
 import { Retention } from "./store/journal/retention/Retention.ts"
 import { versionOf } from "./store/Schemas.ts"
 import { Disk, roomAt } from "./store/database/Disk.ts"
@@ -101,10 +101,20 @@ const audit = Effect.gen(function* () {
 
 const readers = Effect.gen(function* () {
   const end = yield* (yield* Journal).end
-  const all = yield* (yield* Readers).list
+  const { list, waiting } = yield* Readers
+  const all = yield* list
+  const waits = yield* waiting
+  /** Most events are not for it: how far it is from the end says nothing. */
+  const said = ({ cursor, name }: ReaderState): string => {
+    const count = cursor >= end ? 0 : waits.get(name)
+    const last = `its last event was ${cursor} of ${end}`
+    if (count === undefined) return `${last}; what waits for it is handled when the house runs`
+    if (count === 0) return cursor >= end ? "up to date" : `up to date (${last})`
+    return `${count === 1 ? "1 event" : `${count} events`} to handle`
+  }
   return all.map((one) =>
     one.failure === null
-      ? ok(`reader ${one.name}`, one.cursor >= end ? "up to date" : `${end - one.cursor} events behind`)
+      ? ok(`reader ${one.name}`, said(one))
       : fail(`reader ${one.name}`, `is at ${one.cursor} of ${end}: ${one.failure.slice(0, 200)}`),
   )
 })

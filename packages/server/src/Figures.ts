@@ -14,7 +14,6 @@ import { Spaces } from "./spaces/Spaces.ts"
 import { lastBackup } from "./store/backup/LastBackup.ts"
 import { databaseSize } from "./store/database/Size.ts"
 import { Store } from "./store/database/Store.ts"
-import { Journal } from "./store/journal/Journal.ts"
 import { Readers } from "./store/journal/Readers.ts"
 import { pointsOf, type Span } from "./store/Span.ts"
 import { serverNeeds } from "./upstreams/ServerNeeds.ts"
@@ -65,7 +64,6 @@ export const makeFigures = Effect.fnUntraced(function* (version: string) {
   const agents = yield* Agents
   const audit = yield* Audit
   const grants = yield* Grants
-  const journal = yield* Journal
   const pauses = yield* Pauses
   const readers = yield* Readers
   const spaces = yield* Spaces
@@ -79,15 +77,14 @@ export const makeFigures = Effect.fnUntraced(function* (version: string) {
     const servers = yield* upstreams.list
     const { findings } = yield* quickReport
     const { backupAt, needs } = yield* needOfBackup(now)
-    const end = yield* journal.end
-    const furthest = (yield* readers.list).reduce((least, { cursor }) => Math.min(least, cursor), end)
+    const behind = Math.max(0, ...(yield* readers.waiting).values())
     const house: HouseFacts = {
       version,
       store: store.dialect,
       bytes: yield* databaseSize,
       startedAt,
       memory: process.memoryUsage.rss(),
-      behind: end - furthest,
+      behind,
       listening,
       auditEntries: yield* audit.entries,
       backupAt: backupAt === null ? null : DateTime.makeUnsafe(backupAt),

@@ -2,6 +2,7 @@
 // edge: asks for a span that ends now.
 import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
+import { counted } from "../../counted.ts"
 import { ask, printLine, printJson, root } from "../../root.ts"
 
 const span = { "6h": [6, 900], "1d": [24, 3600], "7d": [168, 21_600] } as const
@@ -37,7 +38,10 @@ export const figures = Command.make(
       ...(house === null
         ? []
         : [
-            ["house", `${house.version} on ${house.store}, up since ${house.startedAt}, ${house.behind} events behind`],
+            [
+              "house",
+              `${house.version} on ${house.store}, up since ${house.startedAt}, ${house.behind === 0 ? "every reader is up to date" : `${counted(house.behind, "event")} to handle`}`,
+            ],
           ]),
     ]
     for (const [name = "", said = ""] of lines) yield* printLine(`${name.padEnd(18)}  ${said}`)

@@ -72,6 +72,8 @@ export class Readers extends Context.Service<
     /** The receipt: returns once the reader has processed everything up to the cursor (default: the journal's end). */
     readonly receipt: (name: string, cursor?: number) => Effect.Effect<void>
     readonly list: Effect.Effect<ReadonlyArray<ReaderState>>
+    /** How many events wait for each reader of this process, at most 500: those of its kinds alone. */
+    readonly waiting: Effect.Effect<ReadonlyMap<string, number>>
     /** Stores the cursors of all readers of this process, including what they skipped. */
     readonly writeDown: Effect.Effect<void>
     /** Runs a reader until the scope ends. */
@@ -88,7 +90,7 @@ export class Readers extends Context.Service<
       const me = Option.match(holder, { onNone: () => newId("rdr"), onSome: ({ id }) => id })
       const left = Option.isNone(holder) ? sql`1 = 0` : isGone(sql, "readers.lease_owner")
       yield* Effect.orDie(freeLeases(sql, "readers"))
-      const running = new Set<string>()
+      const running = new Map<string, Pick<Reader<never>, "concerns" | "kinds">>()
       const passed = new Map<string, number>()
       const waiters = new Map<string, Set<Waiter>>()
       const bells = new Map<string, Bell>()
@@ -311,7 +313,7 @@ export class Readers extends Context.Service<
       const run: Readers["Service"]["run"] = (reader) =>
         Effect.suspend(() => {
           if (running.has(reader.name)) return Effect.die(new Error(`two readers are named ${reader.name}`))
-          running.add(reader.name)
+          running.set(reader.name, reader)
           return Effect.ensuring(
             loop(reader),
             Effect.sync(() => running.delete(reader.name)),
@@ -320,10 +322,23 @@ export class Readers extends Context.Service<
 
       const list = sql<ReaderState>`SELECT name, cursor, failure FROM readers ORDER BY name`.pipe(Effect.orDie)
 
+      const waiting = Effect.gen(function* () {
+        const found = new Map<string, number>()
+        for (const { cursor, name } of yield* list) {
+          const reader = running.get(name)
+          if (reader === undefined) continue
+          const { concerns, kinds } = reader
+          const after = Math.max(cursor, reached.get(name) ?? 0)
+          const events = yield* journal.read({ after, limit: most, ...(kinds === undefined ? {} : { kinds }) })
+          found.set(name, concerns === undefined ? events.length : events.filter(concerns).length)
+        }
+        return found
+      })
+
       yield* Effect.addFinalizer(() =>
         Effect.ignore(sql`UPDATE readers SET lease_owner = NULL, lease_until = NULL WHERE lease_owner = ${me}`),
       )
-      return Readers.of({ receipt, list, run, writeDown })
+      return Readers.of({ receipt, list, waiting, run, writeDown })
     }),
   )
 }
