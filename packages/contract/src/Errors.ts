@@ -12,7 +12,7 @@ export class BadInput extends Schema.TaggedError<BadInput>()(
     const first = firstIssues(this.issues)
       .map((issue) => `${issue.path}: ${issue.message}`)
       .join("; ")
-    return `The request could not be read. ${first || "See the API at /docs"}.`
+    return `The request could not be read. ${first.replace(/\.$/, "") || "See the API at /docs"}.`
   }
 }
 
