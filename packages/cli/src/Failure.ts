@@ -11,6 +11,10 @@ export class Failure extends Data.TaggedError("Failure")<{
 
 export const refused = (message: string): Failure => new Failure({ message, exitCode: 2 })
 
+/** The same failure in other words. (A spread would lose its cause.) */
+export const reworded = ({ cause, exitCode }: Failure, message: string): Failure =>
+  new Failure({ message, exitCode, cause })
+
 /** A refusal by the house exits with 2, anything broken with 1. */
 export const failureOf = (cause: unknown): Failure => {
   if (cause instanceof Failure) return cause

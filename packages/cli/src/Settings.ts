@@ -22,6 +22,8 @@ export const asTyped = (sentence: string): string =>
 export interface Target {
   readonly url: string
   readonly token: string | undefined
+  /** Where the address and the token were found, in words; nothing where nobody gave them. */
+  readonly from: { readonly url: string | undefined; readonly token: string | undefined }
   /** The address was given, not found: exactly that house is meant. */
   readonly given: boolean
   /** The local house's data folder. */
@@ -63,13 +65,19 @@ export const clientSettings = (flags: {
   const local = running ? read(join(folder, "address")) : undefined
   const given = flags.url ?? set("STOA_URL")
   const url = given ?? local ?? `http://${set("STOA_HOST") ?? "127.0.0.1"}:${set("STOA_PORT") ?? "4040"}`
-  const admin = () =>
-    local !== undefined && isLocal(url, local)
-      ? (set("STOA_ADMIN_TOKEN") ?? read(join(folder, "admin.token")))
-      : undefined
+  const stored = join(folder, "admin.token")
+  const isOurs = local !== undefined && isLocal(url, local)
+  const tokens = [
+    ["--token", flags.token],
+    ["STOA_TOKEN", set("STOA_TOKEN")],
+    ["STOA_ADMIN_TOKEN", isOurs || !existsSync(folder) ? set("STOA_ADMIN_TOKEN") : undefined],
+    [stored, isOurs ? read(stored) : undefined],
+  ] as const
+  const [tokenFrom, token] = tokens.find(([, found]) => found !== undefined) ?? []
   return {
     url,
-    token: flags.token ?? set("STOA_TOKEN") ?? (existsSync(folder) ? admin() : set("STOA_ADMIN_TOKEN")),
+    token,
+    from: { url: flags.url !== undefined ? "--url" : given === undefined ? undefined : "STOA_URL", token: tokenFrom },
     given: given !== undefined,
     folder,
     running: local !== undefined,

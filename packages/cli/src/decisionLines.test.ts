@@ -1,7 +1,8 @@
 /** What a person reads before answering: complete, framed, and with nothing hidden. */
 import { describe, expect, it } from "vitest"
 import { hiddenCodePoints, hides } from "../../contract/test/hidden.ts"
-import { type Decision, decisionLines, meant, nobody, shortIds } from "./decisionLines.ts"
+import { type Decision, decisionLines, nobody } from "./decisionLines.ts"
+import { isEnough, meant, shortIds } from "./shortIds.ts"
 import { table } from "./table.ts"
 
 const id = "dcs_01a1e256-b39d-7000-ac3d-0f22bce64513"
@@ -46,6 +47,23 @@ describe("a decision at the command line", () => {
     expect(lines({ people: 2, approvals: ["prn_ada"] })).toContain("  needs 2 people; approved by Ada")
   })
 
+  it("says how to answer only to those who may, and of an answered one what was answered, by whom and when", () => {
+    const read = (over: Partial<Decision>, me: string) => decisionLines(decision(over), names, id, me).join("\n")
+    expect(read({}, "prn_ada")).toContain("  answer: stoa decide")
+    expect(read({}, "prn_jim")).not.toContain("answer: stoa")
+    expect(read({}, "prn_jim")).toContain("  may answer: Ada\n  You may not answer it: ask one of them.")
+    const over = {
+      state: "answered",
+      verdict: "deny",
+      answeredBy: "prn_ada",
+      answeredAt: "2026-11-16T03:00:00.000Z",
+      note: "not\ntoday",
+    } as unknown as Partial<Decision>
+    expect(read(over, "prn_ada")).toContain(
+      "  answered (deny by Ada) at 2026-11-16T03:00:00.000Z\n  note:\n  | not\n  | today",
+    )
+  })
+
   it("G-37 shows a form's fields, its schema, and the flags that fill it", () => {
     const schema = { type: "object", properties: { choice: { enum: ["red", "blue"] } }, required: ["choice"] }
     const text = lines({ kind: "form", question: "Pick one", schema }).join("\n")
@@ -82,10 +100,12 @@ describe("a decision at the command line", () => {
     const ids = [id, "dcs_01a1e256-b39e-7000-ac3d-0f22bce64513", "dcs_02a1e256-b39e-7000-ac3d-0f22bce64513"]
     expect([...shortIds(ids).values()]).toEqual(["01a1e256-b39d", "01a1e256-b39e", "02a1e256"])
     for (const [full, short] of shortIds(ids)) {
+      expect(isEnough(short)).toBe(true)
       expect(meant(short, ids)).toEqual([full])
       expect(meant(`dcs_${short}`, ids)).toEqual([full])
     }
     expect(meant("01a1", ids)).toHaveLength(2)
     expect(meant("ff", ids)).toEqual([])
+    for (const slip of ["", "dcs_", "dcs_01a1e", "01a1e"]) expect(isEnough(slip)).toBe(false)
   })
 })

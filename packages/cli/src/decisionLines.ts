@@ -1,5 +1,5 @@
 /** A decision as a person reads it before answering: the whole question, the whole input, who may answer, and how. Pure. */
-import { inputIn, questionIn, visibleJson } from "@stoa/contract"
+import { inputIn, questionIn, visibleJson, visibleLines } from "@stoa/contract"
 import type { Stoa } from "@stoa/sdk"
 import { fieldsOf, wordsOf } from "./form.ts"
 import { nameOf, type Names } from "./names.ts"
@@ -9,22 +9,6 @@ export type Decision = Awaited<ReturnType<Stoa["decisions"]["get"]>>
 
 /** Texts of others stand behind a bar: none of their lines can look like one of the house's. */
 const barred = (lines: ReadonlyArray<string>): ReadonlyArray<string> => lines.map((line) => `  | ${line}`)
-
-/** The shortest prefixes that distinguish the ids, eight digits at least. */
-export const shortIds = (ids: ReadonlyArray<string>): ReadonlyMap<string, string> =>
-  new Map(
-    ids.map((id) => {
-      const bare = id.replace(/^dcs_/, "")
-      let length = 8
-      while (length < bare.length && ids.filter((one) => one.slice(4).startsWith(bare.slice(0, length))).length > 1)
-        length++
-      return [id, bare.slice(0, length).replace(/-$/, "")]
-    }),
-  )
-
-/** Which decisions a person means by the beginning of an id, with or without its prefix. */
-export const meant = (given: string, ids: ReadonlyArray<string>): ReadonlyArray<string> =>
-  ids.filter((id) => id.startsWith(given) || id.startsWith(`dcs_${given}`))
 
 export const nobody =
   "Nobody may answer it: the caller cannot, and there is nobody else. Without an answer it is refused. Add a second admin with: stoa people add NAME --role admin; then make the call again."
@@ -44,8 +28,20 @@ const howTo = (decision: Decision, id: string): ReadonlyArray<string> => {
   ]
 }
 
-export const decisionLines = (decision: Decision, known: Names, id: string): ReadonlyArray<string> => {
-  const { approvals, escalatedAt, escalatesAt, kind, mayAnswer, people, schema, state } = decision
+/** The house names so many who may answer; there may be more. */
+const mostNamed = 100
+
+/** Whether this caller may answer it; where that is not known, perhaps. */
+const mayPerhaps = ({ mayAnswer }: Decision, me: string | undefined): boolean =>
+  me === undefined || mayAnswer.length >= mostNamed || mayAnswer.some((one) => one === me)
+
+/** How it ended, in a few words. */
+export const endOf = ({ answeredBy, state, verdict }: Decision, known: Names): string =>
+  verdict === null ? state : `${state} (${verdict} by ${nameOf(answeredBy, known) ?? "the house"})`
+
+/** `me`: who reads it, if that is known. */
+export const decisionLines = (decision: Decision, known: Names, id: string, me?: string): ReadonlyArray<string> => {
+  const { answeredAt, approvals, escalatedAt, escalatesAt, kind, mayAnswer, note, people, schema, state } = decision
   const question = questionIn(decision)
   const input = inputIn(decision)
   const fields = kind === "approval" ? [] : fieldsOf(schema)
@@ -64,6 +60,12 @@ export const decisionLines = (decision: Decision, known: Names, id: string): Rea
       ? []
       : [escalatedAt === null ? `  goes to others at ${escalatesAt}` : `  went to others at ${escalatedAt}`]),
     ...(state !== "open" ? [] : mayAnswer.length === 0 ? [`  ${nobody}`] : [`  may answer: ${names(mayAnswer)}`]),
-    ...(state !== "open" || mayAnswer.length === 0 ? [] : howTo(decision, id).map((line) => `  answer: ${line}`)),
+    ...(state !== "open" || mayAnswer.length === 0
+      ? []
+      : mayPerhaps(decision, me)
+        ? howTo(decision, id).map((line) => `  answer: ${line}`)
+        : ["  You may not answer it: ask one of them."]),
+    ...(state === "open" ? [] : [`  ${endOf(decision, known)}${answeredAt === null ? "" : ` at ${answeredAt}`}`]),
+    ...(state === "open" || note === null ? [] : ["  note:", ...barred(visibleLines(note))]),
   ]
 }

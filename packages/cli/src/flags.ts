@@ -1,8 +1,25 @@
-/** The flags most verbs have: an optional text, a switch that is off; and a body with only the given flags. */
-import { Option, Record } from "effect"
-import { Flag } from "effect/cli"
+/**
+ * The arguments and flags most verbs have: a name that must be given, a text that may be given, a switch that is off; and
+ * a body of what was given alone. An empty name is a mistake (`stoa token rm "$ID"` without an ID), and is told here.
+ */
+import { Effect, Option, Record } from "effect"
+import { Argument, CliError, Flag } from "effect/cli"
 
-export const textFlag = (name: string, words: string) =>
+const unlessEmpty = (message: string) => (text: string) =>
+  text.trim() === "" ? Effect.fail(new CliError.ValidationError({ message })) : Effect.succeed(text)
+
+/** What a verb is about. `give` says what to give where it is empty, and where to find it. */
+export const named = (name: string, words: string, give: string) =>
+  Argument.String(name).pipe(Argument.withDescription(words), Argument.mapEffect(unlessEmpty(give)))
+
+/** The part of a name: a flag that means something only with a value. */
+export const nameFlag = (name: string) =>
+  Flag.String(name).pipe(Flag.mapEffect(unlessEmpty(`--${name} is empty: give a value, or leave it out`)))
+
+export const textFlag = (name: string, words: string) => nameFlag(name).pipe(Flag.withDescription(words), Flag.optional)
+
+/** Words of a person, which may be none. */
+export const wordsFlag = (name: string, words: string) =>
   Flag.String(name).pipe(Flag.withDescription(words), Flag.optional)
 
 export const switchFlag = (name: string, words: string) =>

@@ -1,6 +1,6 @@
 /** Forms at the command line: what fields ask for, and how typed text becomes what the schema requires. */
 import { describe, expect, it } from "vitest"
-import { fieldsOf, fill, fromFlags, read } from "./form.ts"
+import { answerFrom, fieldsOf, fill, fromFlags, read } from "./form.ts"
 
 const schema = {
   type: "object",
@@ -69,5 +69,19 @@ describe("a form at the command line", () => {
     expect(asked[0]).toBe('`word` (required, string, "Say<U+202E> it"): ')
     expect(asked[2]).toMatch(/^It is required\.\n`count`/)
     expect(asked[3]).toMatch(/^`count` is a whole number\.\n`count`/)
+  })
+
+  it("at the terminal only a yes is a yes", async () => {
+    const typed = (kind: string, ...words: ReadonlyArray<string>) => {
+      const left = [...words]
+      const one = { type: "object", properties: { word: { type: "string" } }, required: ["word"] }
+      return answerFrom({ kind, ...(kind === "form" ? { schema: one } : {}) }, async () => left.shift()!)
+    }
+    for (const kind of ["approval", "form"])
+      for (const other of ["", "Ja", "x", "1", "yesterday"]) expect(await typed(kind, other, "a")).toBeUndefined()
+    for (const kind of ["approval", "form", "elicitation"]) expect(await typed(kind, "n")).toEqual({ verdict: "deny" })
+    expect(await typed("approval", "y")).toEqual({ verdict: "approve" })
+    expect(await typed("form", "Yes", "hi")).toEqual({ verdict: "submit", value: { word: "hi" } })
+    expect(await typed("elicitation", "7")).toEqual({ verdict: "submit", value: 7 })
   })
 })

@@ -123,3 +123,31 @@ export const fill = async (
     }
   return value
 }
+
+interface Asking {
+  readonly kind: string
+  readonly schema?: Json
+}
+type Answer = { readonly verdict: "approve" | "deny" } | { readonly verdict: "submit"; readonly value: unknown }
+
+const isYes = (text: string): boolean => /^y(es)?$/i.test(text)
+
+/** The answer of a person at the terminal, or nothing: only a yes is a yes. */
+export const answerFrom = async (
+  { kind, schema }: Asking,
+  ask: (prompt: string) => Promise<string>,
+): Promise<Answer | undefined> => {
+  const fields = kind === "approval" ? [] : fieldsOf(schema)
+  const isValue = kind !== "approval" && fields.length === 0
+  const said = await ask(
+    kind === "approval"
+      ? "Approve? (y, n), empty to leave it open: "
+      : isValue
+        ? "A value as JSON, n to decline, empty to leave it open: "
+        : "Fill it in? (y, n to decline, empty to leave it open): ",
+  )
+  if (/^n(o)?$/i.test(said)) return { verdict: "deny" }
+  if (isValue) return said === "" ? undefined : { verdict: "submit", value: JSON.parse(said) }
+  if (!isYes(said)) return undefined
+  return kind === "approval" ? { verdict: "approve" } : { verdict: "submit", value: await fill(fields, ask) }
+}

@@ -1,7 +1,7 @@
 /** Exports of memory on disk: a file of JSON Lines, or a folder of Markdown files. */
 // edge: reads and writes files, and writes to stdout.
 import { randomBytes } from "node:crypto"
-import { mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs"
 import { dirname, join, relative, sep } from "node:path"
 import { type MemorySource, memorySourcesIn, sourcesOf } from "@stoa/contract"
 import { Effect } from "effect"
@@ -13,6 +13,8 @@ const tried = <A>(what: string, act: () => A): Effect.Effect<A, Failure> =>
 
 /** Raw data: for a file that is read again, not a text for a person. */
 export const outRaw = (text: string): Effect.Effect<void> => Effect.sync(() => void process.stdout.write(text))
+
+export const isThere = (file: string): boolean => existsSync(file)
 
 /** Written completely or not at all; readable only by its owner, since memories are private. */
 export const writeWhole = (file: string, text: string): Effect.Effect<void, Failure> =>

@@ -16,7 +16,7 @@ const presenter = CliOutput.layerPresenter({
         format.formatHelpDoc(event.helpDoc),
       )
     const faults = event.errors.map((error) => error.message).join("; ")
-    yield* write(process.stderr, `stoa: ${faults}. ${asTyped(`See "${event.commandPath.join(" ")} --help".`)}`)
+    yield* write(process.stderr, `stoa: ${asTyped(`${faults}. See "${event.commandPath.join(" ")} --help".`)}`)
   }),
 })
 

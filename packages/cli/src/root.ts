@@ -2,20 +2,21 @@
 // edge: writes to stdout and stderr, and asks whether a house is there.
 import { existsSync } from "node:fs"
 import { visibleJson, visibleLines } from "@stoa/contract"
-import { connect, type Stoa } from "@stoa/sdk"
+import { connect, type Stoa, StoaError, StoaUnreachable } from "@stoa/sdk"
 import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
-import { failureOf, refused } from "./Failure.ts"
+import { type Failure, failureOf, refused, reworded } from "./Failure.ts"
+import { nameFlag } from "./flags.ts"
 import { asTyped, clientSettings, type Target } from "./Settings.ts"
-import { table } from "./table.ts"
+import { columnsFor, table } from "./table.ts"
 
 export const root = Command.make("stoa").pipe(
   Command.withSharedFlags({
-    url: Flag.String("url").pipe(
+    url: nameFlag("url").pipe(
       Flag.withDescription("Address of the house (else STOA_URL, else the local one)"),
       Flag.optional,
     ),
-    token: Flag.String("token").pipe(
+    token: nameFlag("token").pipe(
       Flag.withDescription("Token to use (else STOA_TOKEN, else the local admin's)"),
       Flag.optional,
     ),
@@ -43,9 +44,25 @@ export const houseRuns = Effect.flatMap(place, ({ folder, given, running, url })
     : refused(`No house answers at ${url}, and there is no data folder ${folder}. Set STOA_DATA or STOA_URL.`)
 })
 
+/** What the house or the way to it said, in the words of the command line: which flag or setting helps. */
+const messageOf = ({ from, token, url }: Target, { cause, message }: Failure): string => {
+  if (cause instanceof StoaUnreachable)
+    return `No house answers at ${url}${from.url === "STOA_URL" ? " (from STOA_URL)" : ""}. Is it running? Start it with "npm start", or give its address with --url or STOA_URL.`
+  if (!(cause instanceof StoaError) || cause.tag !== "Unauthenticated") return message
+  if (token === undefined)
+    return "There is no token. Give --token or STOA_TOKEN; on the house's machine set STOA_DATA to its data folder, where the admin's token is."
+  return from.token === undefined || cause.problem["reason"] !== "refused"
+    ? message
+    : `${message} It came from ${from.token}.`
+}
+
+/** A failure of the verb, told by whoever knows where the house was looked for. */
+export const told = <A, R>(work: Effect.Effect<A, Failure, R>) =>
+  Effect.catch(work, (failure) => Effect.flatMap(place, (target) => reworded(failure, messageOf(target, failure))))
+
 /** Asks the house. Any error is the failure of the verb. */
 export const ask = <A>(question: (stoa: Stoa) => Promise<A>) =>
-  Effect.flatMap(client, (stoa) => Effect.tryPromise({ try: () => question(stoa), catch: failureOf }))
+  told(Effect.flatMap(client, (stoa) => Effect.tryPromise({ try: () => question(stoa), catch: failureOf })))
 
 /** Much of the output was written by others: nothing in it may move the cursor, hide or reverse text. */
 export const shown = (text: string): string => visibleLines(text).join("\n")
@@ -66,28 +83,39 @@ export const show = Effect.fnUntraced(function* (value: unknown, words: string) 
   yield* json ? printJson(value) : printLine(words)
 })
 
-/** A list: with --json the items, for a person a table. */
-export const list = Effect.fnUntraced(function* (items: ReadonlyArray<object>, columns: ReadonlyArray<string>) {
+/** Whether a person reads at a terminal what is printed. */
+export const isWatched = (): boolean => process.stdout.isTTY
+
+/** A list: as JSON the items, for a person a table. What a narrow terminal leaves out is said. */
+export const list = Effect.fnUntraced(function* (
+  items: ReadonlyArray<object>,
+  { shown: columns, spare = [] }: { readonly shown: ReadonlyArray<string>; readonly spare?: ReadonlyArray<string> },
+) {
   const { json } = yield* root
   if (json) return yield* printJson(items)
   if (items.length === 0) return yield* printNote("none")
-  const width = process.stdout.isTTY ? process.stdout.columns : undefined
-  yield* Effect.forEach(table(items, columns, width), printLine, { discard: true })
+  const terminal = isWatched() ? { width: process.stdout.columns, now: new Date() } : undefined
+  const kept = columnsFor(items, columns, spare, terminal)
+  yield* Effect.forEach(table(items, kept, terminal), printLine, { discard: true })
+  const left = columns.filter((column) => !kept.includes(column))
+  if (left.length > 0) yield* printNote(`Not shown at this width: ${left.join(", ")} (--json has them).`)
 })
 
 /** Follows `next` to the end: a command line has no second page. */
 export const all = <A>(
   page: (cursor?: string) => Promise<{ readonly items: ReadonlyArray<A>; readonly next: string | null }>,
 ) =>
-  Effect.tryPromise({
-    try: async () => {
-      const items: Array<A> = []
-      for (let cursor: string | undefined; ;) {
-        const { items: more, next } = await page(cursor)
-        items.push(...more)
-        if (next === null) return items
-        cursor = next
-      }
-    },
-    catch: failureOf,
-  })
+  told(
+    Effect.tryPromise({
+      try: async () => {
+        const items: Array<A> = []
+        for (let cursor: string | undefined; ;) {
+          const { items: more, next } = await page(cursor)
+          items.push(...more)
+          if (next === null) return items
+          cursor = next
+        }
+      },
+      catch: failureOf,
+    }),
+  )

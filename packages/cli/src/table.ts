@@ -1,9 +1,33 @@
 /**
- * Rows as a table for people. At a terminal it fits the width: the widest texts are cut, but never ids, because people
- * copy them. Pure.
+ * Rows as a table for people. At a terminal it fits the width: times are short, the text at the end takes what is left,
+ * columns that can be spared are left out, and then the widest texts are cut. Ids, times, states and numbers are never
+ * cut: people copy and compare them. Elsewhere everything is shown as it is. Pure.
  */
-
+// edge: shows a time as the terminal's clock has it.
 import { visible, visibleJson } from "@stoa/contract"
+
+/** What is known of a terminal: its width, and the time now. */
+export interface Terminal {
+  readonly width: number
+  readonly now: Date
+}
+
+const isTime = (column: string): boolean => /At$|^(at|since|until)$/.test(column)
+/** What a column holds is known by its name, never by how a text in it begins. */
+const isWhole = (column: string): boolean =>
+  isTime(column) || /^(id|state|status|result|effect|verdict|digest)$/.test(column)
+
+const two = (number: number): string => String(number).padStart(2, "0")
+const dayOf = (time: Date): string => `${two(time.getMonth() + 1)}-${two(time.getDate())}`
+
+/** HH:MM today, MM-DD HH:MM in this year, else the day. */
+export const shortTime = (iso: string, now: Date): string => {
+  const time = new Date(iso)
+  if (Number.isNaN(time.getTime())) return iso
+  if (time.getFullYear() !== now.getFullYear()) return `${time.getFullYear()}-${dayOf(time)}`
+  const clock = `${two(time.getHours())}:${two(time.getMinutes())}`
+  return dayOf(time) === dayOf(now) ? clock : `${dayOf(time)} ${clock}`
+}
 
 const cell = (value: unknown): string =>
   value === null || value === undefined
@@ -17,14 +41,15 @@ const cell = (value: unknown): string =>
 const gap = 2
 /** A narrower text is useless. */
 const least = 8
+/** The text at the end wants so much, before columns are left out for it. */
+const readable = 16
 
-const isId = (text: string): boolean => /^[a-z]{3,4}_[0-9a-f]/.test(text)
+const widthOf = (widths: ReadonlyArray<number>): number => widths.reduce((sum, one) => sum + one + gap, -gap)
 
 const fitted = (widths: ReadonlyArray<number>, fixed: ReadonlyArray<boolean>, width: number): ReadonlyArray<number> => {
   const out = [...widths]
-  const total = () => out.reduce((sum, one) => sum + one + gap, -gap)
   for (;;) {
-    const over = total() - width
+    const over = widthOf(out) - width
     const widest = Math.max(...out.filter((_, at) => fixed[at] !== true), 0)
     if (over <= 0 || widest <= least) return out
     const at = out.findIndex((one, place) => one === widest && fixed[place] !== true)
@@ -34,16 +59,51 @@ const fitted = (widths: ReadonlyArray<number>, fixed: ReadonlyArray<boolean>, wi
 
 const cut = (text: string, width: number): string => (text.length <= width ? text : `${text.slice(0, width - 1)}…`)
 
+const cellsOf = (rows: ReadonlyArray<object>, columns: ReadonlyArray<string>, terminal: Terminal | undefined) => {
+  const values = rows.map((row) => columns.map((column) => (row as Record<string, unknown>)[column]))
+  const body = values.map((line) =>
+    line.map((value, at) =>
+      terminal !== undefined && typeof value === "string" && isTime(columns[at]!)
+        ? cell(shortTime(value, terminal.now))
+        : cell(value),
+    ),
+  )
+  const cells = [columns, ...body]
+  const wanted = columns.map((_, at) => Math.max(...cells.map((line) => line[at]!.length)))
+  const fixed = columns.map(
+    (column, at) =>
+      isWhole(column) || values.every((line) => typeof line[at] === "number" || typeof line[at] === "boolean"),
+  )
+  return { cells, wanted, fixed }
+}
+
+/** The columns that are shown: without as many of those that can be spared, the first of them first, as it takes. */
+export const columnsFor = (
+  rows: ReadonlyArray<object>,
+  columns: ReadonlyArray<string>,
+  spare: ReadonlyArray<string>,
+  terminal: Terminal | undefined,
+): ReadonlyArray<string> => {
+  if (terminal === undefined) return columns
+  const without = (count: number) => columns.filter((column) => !spare.slice(0, count).includes(column))
+  const fits = (some: ReadonlyArray<string>): boolean => {
+    const { fixed, wanted } = cellsOf(rows, some, terminal)
+    const last = fixed.at(-1) === true ? wanted.at(-1)! : Math.min(wanted.at(-1)!, readable)
+    return widthOf([...wanted.slice(0, -1), last]) <= terminal.width
+  }
+  const count = [...spare.keys()].find((some) => fits(without(some)))
+  return without(count ?? spare.length)
+}
+
 export const table = (
   rows: ReadonlyArray<object>,
   columns: ReadonlyArray<string>,
-  width?: number,
+  terminal?: Terminal,
 ): ReadonlyArray<string> => {
-  const body = rows.map((row) => columns.map((column) => cell((row as Record<string, unknown>)[column])))
-  const cells = [columns, ...body]
-  const wanted = columns.map((_, at) => Math.max(...cells.map((line) => line[at]!.length)))
-  const fixed = columns.map((_, at) => body.some((line) => isId(line[at]!)))
-  const widths = width === undefined ? wanted : fitted(wanted, fixed, width)
+  const { cells, fixed, wanted } = cellsOf(rows, columns, terminal)
+  // A name is typed back too: it is cut only where nothing else is left to cut.
+  const named = columns.map((column, at) => fixed[at] === true || /^(name|key|subject)$/.test(column))
+  const widths = terminal === undefined ? wanted : fitted(fitted(wanted, named, terminal.width), fixed, terminal.width)
   return cells.map((line) =>
     line
       .map((text, at) => cut(text, widths[at]!).padEnd(widths[at]!))

@@ -93,7 +93,13 @@ it("tools calls lists the last calls of one tool, newest first, as HTTP does", a
   const listed = json(await stoa("tools", "calls", "parrot", "--json")) as unknown as Array<{ id: string }>
   expect(listed.map(({ id }) => id)).toEqual([three["id"], one["id"]])
   expect(listed).toEqual(await itemsOf("calls?tool=parrot&order=newest"))
-  expect((await stoa("tools", "calls", "parrot", "--limit", "1")).stdout).toMatch(/^\S+ +done +/m)
+  expect((await stoa("tools", "calls", "parrot", "--limit", "1")).stdout).toMatch(/^call_\S+ +done +admin /m)
+  await house.admin.tools.add(tool("quiet"))
+  expect(await stoa("tools", "calls", "quiet")).toMatchObject({ code: 0, stdout: "", stderr: "none\n" })
+  expect(await stoa("tools", "calls", "nosuch")).toMatchObject({
+    code: 2,
+    stderr: 'stoa: There is no tool "nosuch" that you can see, and no call of one. "stoa tools ls" lists yours.\n',
+  })
 })
 
 it("faults of a file are named by path, exit 2, and nothing of it is added", async () => {
@@ -115,6 +121,10 @@ it("faults of a file are named by path, exit 2, and nothing of it is added", asy
   ])
   expect(all.map((one) => one.code)).toEqual([2, 2, 2, 2])
   expect(all[0].stderr).toMatch(/broken\.json is not JSON/)
+  for (const none of [[], { tools: [] }]) {
+    const path = file("none.json", none)
+    expect(await stoa("tools", "add", path)).toMatchObject({ code: 2, stderr: `stoa: ${path} has no tools.\n` })
+  }
   expect(all[2].stderr).toMatch(/^stoa: free: .*1 of 2 tools were added before it\./m)
 })
 
@@ -216,6 +226,25 @@ it("a call that waits is exit 3; decide lists it and answers it, and the call is
     code: 2,
     stderr: expect.stringMatching(/No open decision begins with "ffffffff"\. See them with: .*stoa decide/),
   })
+  // What is no id, or hardly the beginning of one, answers nothing, even where only one decision is open.
+  for (const slip of ["", "dcs_", "d", yes.decision.slice(0, 8)])
+    expect(await stoa("decide", slip, "--approve")).toMatchObject({
+      code: 2,
+      stdout: "",
+      stderr: 'stoa: Give the decision\'s id. "stoa decide" lists the open ones.\n',
+    })
+  // Whoever may not answer is not told how to; what asks for a yes takes no fields.
+  const read = await asJim("decide", yes.decision, "--show")
+  expect(read.stdout).toContain("  may answer: admin\n  You may not answer it: ask one of them.\n")
+  expect(read.stdout).not.toContain("answer: stoa decide")
+  for (const filled of [
+    ["--field", "a=1"],
+    ["--value", "1"],
+  ])
+    expect(await stoa("decide", yes.decision, ...filled)).toMatchObject({
+      code: 2,
+      stderr: "stoa: This is an approval: give --approve or --deny.\n",
+    })
   const human = await asJim("call", "--status", yes.call)
   expect(human).toMatchObject({ code: 3, stdout: `${yes.call}\n` })
   expect(human.stderr).toMatch(new RegExp(`waiting until somebody decides ${yes.decision}`))
@@ -227,7 +256,12 @@ it("a call that waits is exit 3; decide lists it and answers it, and the call is
   expect(answered).toMatchObject({ state: "answered", verdict: "approve" })
   const done = json(await asJim("call", "--status", yes.call, "--wait", "20", "--json"))
   expect(done).toMatchObject({ state: "done", input: { word: "less" }, output: { said: true } })
-  expect(await stoa("decide", yes.decision, "--deny")).toMatchObject({ code: 2, stdout: "" })
+  const late = "This decision is answered (approve by admin)."
+  for (const more of [["--deny"], []]) {
+    const ended = await stoa("decide", yes.decision, ...more)
+    expect(ended).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(late) })
+  }
+  expect((await stoa("decide", yes.decision, "--show")).stdout).toMatch(/^  answered \(approve by admin\) at 20\S+$/m)
 
   const no = await waiting("wipe")
   await stoa("decide", no.decision, "--deny", "--note", "not today")
@@ -276,6 +310,14 @@ it("a form is answered by decide --value or call --result: the two are one act",
     json(await asJim("call", "choose", "--space", "desk", "--input", '{"word":"a"}', "--json"), 3)
   const [one, two] = [await open(), await open()]
   const decision = (one["on"] as { id: string }).id
+  expect(await stoa("decide", decision, "--approve")).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/^stoa: This is a form: give .*--value JSON or --deny\. See it with: /),
+  })
+  expect(await asJim("call", "choose", "--input", '{"word":"a"}')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('Call it again with --space NAME; "stoa spaces ls" lists yours'),
+  })
   expect(json(await stoa("decide", decision, "--value", '{"picked":1}', "--json"))).toMatchObject({ verdict: "submit" })
   expect(json(await asJim("call", "--status", String(one["id"]), "--wait", "20", "--json"))).toMatchObject({
     state: "done",

@@ -24,6 +24,10 @@ it("X-62 a session is begun, talked in, read, renamed, pinned, resumed and delet
   const { stdout } = await stoa("chat", "ls", "--agent", "hecate", "--json")
   expect(JSON.parse(stdout)).toMatchObject([{ title: expect.any(String) }, { title: expect.any(String) }])
   expect((JSON.parse(stdout) as Array<{ id: string; current: boolean }>).find(({ current }) => current)?.id).toBe(id)
+  expect(await stoa("chat", "ls", "--agent", "nobody")).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/^stoa: There is no principal "nobody" that you can see/),
+  })
   expect(await stoa("chat", "unpin", id)).toMatchObject({ code: 0 })
   expect(await stoa("chat", "rm", id)).toMatchObject({ code: 0 })
   expect(await stoa("chat", "show", id)).toMatchObject({ code: 2, stderr: expect.stringMatching(/stoa chat ls/) })

@@ -22,7 +22,7 @@ it("a note is written, asked for, changed, looked up in its history, brought bac
   expect(await stoa("memory", "edit", id, "we bought a red tent", "--version", "1")).toMatchObject({ code: 0 })
   expect(await stoa("memory", "edit", id, "late", "--version", "1")).toMatchObject({
     code: 2,
-    stderr: expect.stringMatching(/at version 2, not 1/),
+    stderr: expect.stringMatching(/at version 2, not 1.* write with --version 2\./),
   })
   expect((await stoa("memory", "history", id)).stdout).toMatch(
     /^2 .*admin.*red tent\n1 .*admin.*travel +we bought a blue/m,
@@ -57,6 +57,12 @@ it("a folder is edited by hand and brought back; what cannot be read is named by
   })
   writeFileSync(join(folder, "mine", "idea.md"), "---\nkind: idea\n---\nPlant more.\n")
   expect((await stoa("memory", "import", folder)).stdout).toMatch(/^2 written/)
+  const whole = join(home.folder, "mine.jsonl")
+  expect(await stoa("memory", "export", whole)).toMatchObject({ code: 0 })
+  expect(await stoa("memory", "export", whole)).toMatchObject({
+    code: 2,
+    stderr: `stoa: ${whole} already exists. Give the name of a new file.\n`,
+  })
   const { items } = await house.admin.memory.list({ q: "peas" })
   expect(items[0]).toMatchObject({ key: "garden/1", content: "peas", tags: ["green", "bed"], version: 2 })
 }, 120_000)

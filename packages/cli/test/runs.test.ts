@@ -43,7 +43,7 @@ it("watch follows a run live until it ends; ls, show and their JSON are the HTTP
   const run = await start()
   const watching = home.spawn(["runs", "watch", run])
   // It says so while the run waits: nothing has ended yet.
-  await watching.said(/is waiting_tool after 1 steps/)
+  await watching.said(/is waiting_tool after 1 step\n/)
   await decided()
   // As its model says it, and nothing of it moves the cursor.
   await watching.said(/\nIt is held now,.+ and all is well\.\n[^]*is completed \(end_turn\) after 2 steps/)
@@ -68,7 +68,7 @@ it("waits are shown by names, and as JSON they are the HTTP objects", async () =
   await expect.poll(async () => (await admin.waits.list()).items.length).toBe(1)
   const { items } = await admin.waits.list()
   expect(JSON.parse((await home.stoa("runs", "waits", "--json")).stdout)).toEqual(JSON.parse(JSON.stringify(items)))
-  expect((await home.stoa("runs", "waits")).stdout).toMatch(/ Wes +admin \(awaited\) /)
+  expect((await home.stoa("runs", "waits")).stdout).toMatch(/ Wes .* admin \(awaited\)$/m)
 }, 120_000)
 
 it("retry goes on from a step and repeats no call before it; one that has not ended is refused", async () => {
@@ -77,7 +77,9 @@ it("retry goes on from a step and repeats no call before it; one that has not en
     { when: { step: 2 }, fail: "no thought" },
   ])
   const failed = await start()
-  await home.spawn(["runs", "watch", failed]).said(/is failed \(error\)[^]*no thought/)
+  const watched = home.spawn(["runs", "watch", failed])
+  await watched.said(/is failed \(error\)[^]*no thought/)
+  expect(await watched.ended).toMatchObject({ code: 1, stderr: `stoa: ${failed} has failed.\n` })
   rules([
     { when: { step: 1 }, call: [{ tool: "held" }] },
     { when: { step: 2 }, call: [{ tool: "list_spaces" }] },

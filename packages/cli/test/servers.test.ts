@@ -80,7 +80,7 @@ it("a tool that changed while the house was away is shown and accepted, just as 
   expect(await stoa("servers", "tools", "post")).toMatchObject({
     code: 0,
     stdout: expect.stringMatching(
-      new RegExp(`\nmail +held +sends mail +sends mail to me +${held.digest.slice(0, 16)}\n$`),
+      new RegExp(`\nmail +held +${held.digest.slice(0, 16)} +sends mail +sends mail to me\n$`),
     ),
   })
   // Looking accepts nothing, and says how to.

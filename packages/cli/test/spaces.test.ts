@@ -35,6 +35,16 @@ it("spaces add, ls and read print the HTTP objects; say posts", async () => {
   expect(said).toEqual(await http(`messages/${said.id}`))
   const reply = json(await stoa("say", "accounting", "and to you", "--reply-to", said.id, "--token", token, "--json"))
   expect(reply).toMatchObject({ seq: 2, replyTo: said.id, author: { name: "Jim" } })
+  // The beginning of an id is enough, as a terminal shows it.
+  const short = said.id.slice(4, 27)
+  expect(json(await stoa("say", "accounting", "again", "--reply-to", short, "--json"))).toMatchObject({
+    seq: 3,
+    replyTo: said.id,
+  })
+  expect(await stoa("say", "accounting", "again", "--reply-to", "ffffffff")).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/None of the newest 100 messages in accounting begins with "ffffffff"/),
+  })
   const [listed, read, newest] = await Promise.all([
     stoa("spaces", "ls", "--json"),
     stoa("spaces", "read", "accounting", "--json"),
@@ -42,7 +52,10 @@ it("spaces add, ls and read print the HTTP objects; say posts", async () => {
   ])
   expect(json(listed)).toEqual(((await http("spaces")) as { items: unknown }).items)
   expect(json(read)).toEqual(((await http("spaces/accounting/messages")) as { items: unknown }).items)
-  expect(newest).toMatchObject({ code: 0, stdout: expect.stringMatching(/^seq .*\n2 .*Jim .*and to you .*\n$/) })
+  expect(newest).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^seq +createdAt +author +id +text\n3 .*Z +admin +msg_\S{36} +again\n$/),
+  })
 })
 
 it("join and leave change who is in it, with the talk on stderr", async () => {

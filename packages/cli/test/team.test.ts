@@ -43,6 +43,10 @@ it("what the house refuses halfway is taken back, so that the file can be mended
   const made = await make({ ...lead, children: [{ ...worker, children: [{ ...worker, name: "helper" }] }] })
   expect(made).toMatchObject({ code: 0, stderr: expect.stringContaining("2 agents work for lead") })
   expect(await names()).toEqual(["lead", "worker", "helper"])
+  const one = await make({ ...lead, name: "second", children: [{ ...worker, name: "only" }] })
+  expect(one).toMatchObject({ code: 0, stderr: expect.stringContaining("1 agent works for second") })
+  await home.stoa("agents", "stop", "only", "--remove")
+  await home.stoa("agents", "stop", "second", "--remove")
   // One that is there already stays.
   expect((await make(lead)).code).toBe(2)
   expect(await names()).toEqual(["lead", "worker", "helper"])

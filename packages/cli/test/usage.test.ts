@@ -28,6 +28,31 @@ describe("usage", () => {
     expect(await home.stoa(...args)).toMatchObject({ code: 2, stdout: "", stderr: sentence(words) })
   })
 
+  const empty = /(Give|is empty: give) .*See "stoa .* --help"/
+  it.each([
+    [["say", "", "hello"]],
+    [["call", ""]],
+    [["memory", "history", ""]],
+    [["spaces", "read", " "]],
+    [["tools", "show", ""]],
+    [["token", "rm", ""]],
+    [["token", "ls", ""]],
+    [["runs", "show", ""]],
+    [["servers", "rm", ""]],
+    [["servers", "tools", ""]],
+    [["pause", "--lift", ""]],
+    [["secrets", "rm", ""]],
+    [["agents", "rm", ""]],
+    [["hosts", "rm", ""]],
+    [["chat", "show", ""]],
+    [["connect", "claude-code", "--agent", ""]],
+    [["events", "--space", ""]],
+    [["backup", ""]],
+    [["agents", "ls", "--token", ""]],
+  ])("%j is exit 2: what is empty was meant to be something", async (args) => {
+    expect(await home.stoa(...args)).toMatchObject({ code: 2, stdout: "", stderr: sentence(empty) })
+  })
+
   it("help that is asked for is data; without a verb it is talk and exit 2", async () => {
     const [help, verb, bare] = await Promise.all([
       home.stoa("--help"),
@@ -60,7 +85,23 @@ describe("which house, by which token", () => {
       "admin",
       "Flagged",
     ])
-    expect(none).toMatchObject({ code: 2, stdout: "", stderr: sentence(/This needs a token/) })
+    expect(none).toMatchObject({
+      code: 2,
+      stdout: "",
+      stderr: sentence(/There is no token\. Give --token or STOA_TOKEN; on the house's machine set STOA_DATA/),
+    })
+  })
+
+  it("says where an address or a token came from that does not work", async () => {
+    const [address, token] = await Promise.all([
+      home.spawn(["agents", "ls"], { env: { STOA_URL: "http://127.0.0.1:1" } }).ended,
+      home.spawn(["agents", "ls"], { env: { STOA_TOKEN: "wrong" } }).ended,
+    ])
+    expect(address).toMatchObject({
+      code: 1,
+      stderr: sentence(/at http:\/\/127\.0\.0\.1:1 \(from STOA_URL\)\..* with --url or STOA_URL\./),
+    })
+    expect(token).toMatchObject({ code: 2, stderr: sentence(/It came from STOA_TOKEN\./) })
   })
 
   it("a wrong token is exit 2, no house is exit 1, no address is exit 2", async () => {
@@ -69,7 +110,11 @@ describe("which house, by which token", () => {
       home.stoa("agents", "ls", "--url", "http://127.0.0.1:1"),
       home.stoa("agents", "ls", "--url", "house"),
     ])
-    expect(token).toMatchObject({ code: 2, stdout: "", stderr: sentence(/This token is unknown, expired or revoked/) })
+    expect(token).toMatchObject({
+      code: 2,
+      stdout: "",
+      stderr: sentence(/This token is unknown, expired or revoked\..* It came from --token\./),
+    })
     expect(nobody).toMatchObject({
       code: 1,
       stdout: "",

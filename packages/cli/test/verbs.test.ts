@@ -52,7 +52,7 @@ describe("agents and people", () => {
     expect(word).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Jim is added: prn_\S+\n$/) })
     expect(table.stdout.split("\n")[0]).toMatch(/^name +id +roles +toolsets +source$/)
     expect(table.stdout).toMatch(/^Pam +prn_\S+ +agent-standard +office,stoa +house$/m)
-    expect(await stoa("people", "rm", "Pam")).toMatchObject(refused(/Pam is not one of the people/))
+    expect(await stoa("people", "rm", "Pam")).toMatchObject(refused(/Pam is not one of the people: it is an agent\./))
     expect(await stoa("agents", "rm", "Pam")).toMatchObject({ ...ok, stderr: expect.stringMatching(/^Pam is retired/) })
     expect(await stoa("agents", "rm", "Pam")).toMatchObject(refused(/There is no principal "Pam"/))
   })
@@ -66,6 +66,29 @@ describe("agents and people", () => {
     expect(taken).toMatchObject(refused(/There is already a principal named "admin"/))
     expect(bad).toMatchObject({ code: 2, stdout: "" })
     expect(role).toMatchObject({ code: 2, stdout: "" })
+  })
+})
+
+describe("a model or parent that is not there", () => {
+  it("is told before anything changes", async () => {
+    const none = refused(/There is no model "nope", and nothing has changed/)
+    expect(await stoa("agents", "add", "Thinker", "--model", "nope")).toMatchObject(none)
+    await house.admin.principals.add({ kind: "agent", name: "Steady" })
+    expect(await stoa("agents", "set", "Steady", "--role", "guest", "--model", "nope")).toMatchObject(none)
+    expect(await stoa("agents", "set", "Steady", "--role", "guest", "--parent", "nobody")).toMatchObject(
+      refused(/There is no principal "nobody"/),
+    )
+    expect(await stoa("agents", "add", "Thinker", "--parent", "nobody")).toMatchObject(refused(/"nobody"/))
+    expect(await http("principals/Steady")).toMatchObject({ roles: ["agent-standard"] })
+    expect(await http("principals/Thinker")).toMatchObject({ tag: "Missing" })
+  })
+})
+
+describe("connect", () => {
+  it("says so where the program would act as a person", async () => {
+    await house.admin.principals.add({ kind: "person", name: "Ada" })
+    const ended = await stoa("connect", "claude-code", "--agent", "Ada")
+    expect(ended.stderr).toContain("Ada is a person: this program can act and answer decisions in that person's name.")
   })
 })
 
@@ -100,7 +123,14 @@ describe("rights at the command line", () => {
     const set = json(await stoa("lists", "set", "skills", "crossroads", "web-search", "--json"))
     expect(set).toEqual(await http("allow-lists/skills/crossroads"))
     expect((await stoa("lists", "show", "skills", "crossroads")).stdout).toBe("web-search\n")
-    expect((await stoa("lists", "ls")).stdout).toMatch(/^skills +crossroads +web-search +house/m)
+    expect((await stoa("lists", "ls")).stdout).toMatch(/^skills +crossroads +house .* web-search$/m)
+    // A list is never emptied by leaving something out.
+    for (const slip of [[], [""]])
+      expect(await stoa("lists", "set", "skills", "crossroads", ...slip)).toMatchObject(
+        refused(/Name the tools, or give --none to allow none\./),
+      )
+    expect((await stoa("lists", "show", "skills", "crossroads")).stdout).toBe("web-search\n")
+    expect(await stoa("lists", "set", "skills", "crossroads", "--none")).toMatchObject({ code: 0, stdout: "nothing\n" })
     expect((await stoa("lists", "reset", "skills", "crossroads")).stdout).toBe("nothing\n")
     expect(await stoa("lists", "set", "office", "agent", "no_such")).toMatchObject(
       refused(/no tool "no_such" in office/),
@@ -188,6 +218,7 @@ describe("audit", () => {
     expect(json(some)).toEqual(await itemsOf("audit?result=denied&principal=Bearer"))
     expect(json(some)).toMatchObject([{ result: "denied", correlationId: expect.any(String) }])
     expect(table.stdout.split("\n")).toHaveLength(3)
+    expect(table.stdout).toMatch(/^seq +at +principal +action +result +rule +resource\n/)
   })
 })
 

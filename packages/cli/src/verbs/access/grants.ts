@@ -2,14 +2,17 @@
 import { Action, Verdict } from "@stoa/contract"
 import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { given, textFlag } from "../../flags.ts"
+import { columns } from "../../columns.ts"
+import { given, named, textFlag } from "../../flags.ts"
 import { nameOf, namesForPeople } from "../../names.ts"
 import { change } from "../../change.ts"
 import { all, ask, client, list, root, show, printNote } from "../../root.ts"
 
-const principal = Argument.String("principal").pipe(Argument.withDescription("Name or id"))
-const resource = Argument.String("resource").pipe(
-  Argument.withDescription("A path such as tools/web-search; * matches any characters"),
+const principal = named("principal", "Name or id", 'Give a principal; "stoa people ls" and "stoa agents ls" list them')
+const resource = named(
+  "resource",
+  "A path such as tools/web-search; * matches any characters",
+  "Give a resource, such as tools/web-search",
 )
 
 const ls = Command.make(
@@ -23,15 +26,8 @@ const ls = Command.make(
       stoa.grants.list({ limit: 100, ...whose, ...(cursor === undefined ? {} : { cursor }) }),
     )
     const known = yield* namesForPeople
-    yield* list(json ? items : items.map((one) => ({ ...one, principal: nameOf(one.principal, known) })), [
-      "principal",
-      "effect",
-      "actions",
-      "resource",
-      "expiresAt",
-      "source",
-      "id",
-    ])
+    const named = items.map((one) => ({ ...one, principal: nameOf(one.principal, known) }))
+    yield* list(json ? items : named, columns.grants)
   }),
 ).pipe(Command.withDescription("List grants: everybody's, or one principal's"))
 
@@ -72,7 +68,7 @@ const add = Command.make(
 
 const rm = Command.make(
   "rm",
-  { id: Argument.String("id").pipe(Argument.withDescription("The grant's id, gnt_…")) },
+  { id: named("id", "The grant's id, gnt_…", 'Give a grant; "stoa grants ls" lists them') },
   Effect.fn(function* ({ id }) {
     yield* change((stoa) => stoa.grants.revoke(id))
     yield* printNote(`${id} is revoked`)

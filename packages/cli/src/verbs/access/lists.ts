@@ -3,6 +3,8 @@ import { AccessContext, ListedSet } from "@stoa/contract"
 import { Effect } from "effect"
 import { Argument, Command } from "effect/cli"
 import { change } from "../../change.ts"
+import { refused } from "../../Failure.ts"
+import { switchFlag } from "../../flags.ts"
 import { ask, list, show, printNote } from "../../root.ts"
 
 const set = Argument.Literals("set", ListedSet.literals).pipe(
@@ -22,7 +24,10 @@ const ls = Command.make(
   {},
   Effect.fn(function* () {
     const { items } = yield* ask((stoa) => stoa.allowLists.list())
-    yield* list(items, ["toolset", "context", "tools", "source", "changedAt"])
+    yield* list(items, {
+      shown: ["toolset", "context", "source", "changedAt", "tools"],
+      spare: ["source", "changedAt"],
+    })
   }),
 ).pipe(Command.withDescription("Every list, by set and context"))
 
@@ -42,13 +47,16 @@ const replace = Command.make(
     set,
     context,
     tools: Argument.String("tool").pipe(
-      Argument.withDescription(
-        "A tool's name, <server>/* for a whole server, or * for all; without any, nothing is allowed",
-      ),
+      Argument.withDescription("A tool's name, <server>/* for a whole server, or * for all"),
       Argument.variadic(),
     ),
+    none: switchFlag("none", "Allow no tool at all"),
   },
-  Effect.fn(function* ({ context, set, tools }) {
+  Effect.fn(function* ({ context, none, set, tools }) {
+    if (tools.includes("") || (tools.length === 0) !== none)
+      return yield* refused(
+        none ? "Name the tools, or give --none, not both." : "Name the tools, or give --none to allow none.",
+      )
     const made = yield* change((stoa) => stoa.allowLists.set(set, context, { tools }))
     yield* show(made, words(made))
     yield* noted(made)

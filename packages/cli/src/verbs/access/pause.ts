@@ -1,18 +1,19 @@
 import { Effect, Option } from "effect"
 import { Argument, Command } from "effect/cli"
 import { refused } from "../../Failure.ts"
-import { given, textFlag } from "../../flags.ts"
+import { given, named, textFlag, wordsFlag } from "../../flags.ts"
 import { nameOf, namesForPeople, withNames } from "../../names.ts"
 import { ask, list, root, show, printNote } from "../../root.ts"
 
 export const pause = Command.make(
   "pause",
   {
-    subject: Argument.String("subject").pipe(
-      Argument.withDescription("everything, agents/NAME, tools/NAME or servers/NAME"),
-      Argument.optional,
-    ),
-    reason: textFlag("reason", "The reason, which refused callers see"),
+    subject: named(
+      "subject",
+      "everything, agents/NAME, tools/NAME or servers/NAME",
+      "Give a subject: everything, agents/NAME, tools/NAME or servers/NAME",
+    ).pipe(Argument.optional),
+    reason: wordsFlag("reason", "The reason, which refused callers see"),
     lift: textFlag("lift", "Lift the pause of this subject"),
   },
   Effect.fn(function* ({ lift, reason, subject }) {
@@ -26,7 +27,7 @@ export const pause = Command.make(
       const { json } = yield* root
       const known = yield* namesForPeople
       const named = items.map((one) => ({ ...one, by: nameOf(one.by, known), subject: withNames(one.subject, known) }))
-      return yield* list(json ? items : named, ["subject", "reason", "by", "createdAt"])
+      return yield* list(json ? items : named, { shown: ["subject", "by", "createdAt", "reason"] })
     }
     const made = yield* ask((stoa) => stoa.pauses.set({ subject: subject.value, ...given({ reason }) }))
     yield* show(made, `${made.subject} is paused: its calls are refused`)

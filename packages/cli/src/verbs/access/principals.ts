@@ -1,9 +1,10 @@
 import { Role, ToolsetName } from "@stoa/contract"
 import { Effect, Option } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
-import { refused } from "../../Failure.ts"
+import { Command, Flag } from "effect/cli"
+import { columns } from "../../columns.ts"
+import { type Failure, refused, reworded } from "../../Failure.ts"
 import { change } from "../../change.ts"
-import { given, textFlag } from "../../flags.ts"
+import { given, named, textFlag, wordsFlag } from "../../flags.ts"
 import { all, ask, client, list, show, printNote } from "../../root.ts"
 import { teamVerbs } from "../agents/team.ts"
 
@@ -22,7 +23,7 @@ const thinking = {
     Flag.withDescription("A model of the agent; several are tried in the given order"),
     Flag.between(0, 10),
   ),
-  persona: textFlag("persona", "The text that tells it who it is"),
+  persona: wordsFlag("persona", "The text that tells it who it is"),
   parent: textFlag("parent", "The agent it works for"),
 }
 interface Thinking {
@@ -38,7 +39,22 @@ const nothingMore: Thinking = { model: [], persona: Option.none(), parent: Optio
 
 const wallet = textFlag("wallet", "The address of its wallet")
 
-const name = Argument.String("name").pipe(Argument.withDescription("Its name, which must be unique"))
+const name = named("name", "Its name, which must be unique", "Give the new one a name")
+
+/** Adding or changing one takes two requests: what can be known to fail is told before the first of them. */
+const checked = Effect.fnUntraced(function* ({ model, parent }: Thinking) {
+  if (model.length > 0) {
+    const names = (yield* ask((stoa) => stoa.models.list())).items.map((one) => one.name)
+    const strange = model.find((one) => !names.includes(one))
+    if (strange !== undefined)
+      return yield* refused(
+        `There is no model "${strange}", and nothing has changed. ${names.length === 0 ? 'Declare one under "models" in the configuration file.' : `There are: ${names.join(", ")}.`}`,
+      )
+  }
+  if (Option.isSome(parent)) yield* ask((stoa) => stoa.principals.get(parent.value))
+})
+/** What is done already when the second request fails. */
+const after = (done: string) => (failure: Failure) => reworded(failure, `${failure.message} ${done}`)
 
 /** `agents` and `people` are the same verb for two kinds of principal. */
 const verb = (plural: string, kind: "agent" | "person") => {
@@ -53,6 +69,7 @@ const verb = (plural: string, kind: "agent" | "person") => {
     },
     Effect.fn(function* ({ name, role, toolset, wallet, ...more }) {
       const profile = profileIn({ ...nothingMore, ...more })
+      yield* checked({ ...nothingMore, ...more })
       const added = yield* ask((stoa) =>
         stoa.principals.add({
           kind,
@@ -63,7 +80,12 @@ const verb = (plural: string, kind: "agent" | "person") => {
         }),
       )
       const made =
-        Object.keys(profile).length === 0 ? added : yield* ask((stoa) => stoa.agents.change(added.id, profile))
+        Object.keys(profile).length === 0
+          ? added
+          : yield* Effect.mapError(
+              ask((stoa) => stoa.agents.change(added.id, profile)),
+              after(`${added.name} is added, but without ${Object.keys(profile).join(", ")}.`),
+            )
       yield* show(made, `${made.name} is added: ${made.id}`)
     }),
   ).pipe(
@@ -78,14 +100,18 @@ const verb = (plural: string, kind: "agent" | "person") => {
       const items = yield* all((cursor) =>
         stoa.principals.list({ kind, limit: 100, ...(cursor === undefined ? {} : { cursor }) }),
       )
-      yield* list(items, ["name", "id", "roles", "toolsets", "source"])
+      yield* list(items, columns.agents)
     }),
   ).pipe(Command.withDescription(`List the ${plural}`))
   const found = Effect.fnUntraced(function* (name: string) {
     const one = yield* ask((stoa) => stoa.principals.get(name))
-    return one.kind === kind ? one : yield* refused(`${one.name} is not one of the ${plural}: it is a ${one.kind}.`)
+    return one.kind === kind
+      ? one
+      : yield* refused(
+          `${one.name} is not one of the ${plural}: it is ${one.kind === "agent" ? "an" : "a"} ${one.kind}.`,
+        )
   })
-  const known = { name: Argument.String("name").pipe(Argument.withDescription("Name or id")) }
+  const known = { name: named("name", "Name or id", `Give a name; "stoa ${plural} ls" lists them`) }
   const set = Command.make(
     "set",
     {
@@ -110,8 +136,15 @@ const verb = (plural: string, kind: "agent" | "person") => {
           `Nothing to change. Give --role, --toolset, --wallet, ${kind === "agent" ? "--model, --persona, --parent " : ""}or --rename.`,
         )
       const one = yield* found(name)
+      yield* checked({ ...nothingMore, ...more })
       const changed = rights ? yield* change((stoa) => stoa.principals.change(one.id, changes)) : one
-      const agent = thinks ? yield* ask((stoa) => stoa.agents.change(one.id, profile)) : undefined
+      const done = rights ? `${Object.keys(changes).join(", ")} of ${one.name} changed.` : "Nothing has changed."
+      const agent = thinks
+        ? yield* Effect.mapError(
+            ask((stoa) => stoa.agents.change(one.id, profile)),
+            after(done),
+          )
+        : undefined
       const made = agent ?? changed
       yield* show(made, `${made.name}: roles ${made.roles.join(", ")}; toolsets ${made.toolsets.join(", ")}`)
       for (const note of agent?.notes ?? []) yield* printNote(note)

@@ -1,11 +1,12 @@
 // edge: asks whether stdin is a terminal.
 import { Effect } from "effect"
-import { Argument, Command } from "effect/cli"
+import { Command } from "effect/cli"
+import { named } from "../../flags.ts"
 import { refused } from "../../Failure.ts"
 import { stdin } from "../../input.ts"
 import { ask, list, printNote } from "../../root.ts"
 
-const name = Argument.String("name").pipe(Argument.withDescription("The secret's name"))
+const name = named("name", "The secret's name", 'Give the secret\'s name; "stoa secrets ls" lists those that are set')
 
 const set = Command.make(
   "set",
@@ -28,7 +29,7 @@ const ls = Command.make(
   {},
   Effect.fn(function* () {
     const { items } = yield* ask((stoa) => stoa.secrets.list())
-    yield* list(items, ["name", "setAt"])
+    yield* list(items, { shown: ["name", "setAt"] })
   }),
 ).pipe(Command.withDescription("Names only"))
 

@@ -1,14 +1,17 @@
-import { Effect } from "effect"
+import { DateTime, Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { given, switchFlag, textFlag } from "../../flags.ts"
+import { columns } from "../../columns.ts"
+import { given, named, switchFlag, textFlag, wordsFlag } from "../../flags.ts"
 import { nameOf, namesForPeople } from "../../names.ts"
 import { all, ask, client, list, root, show, printNote } from "../../root.ts"
+
+const whose = 'Give a principal; "stoa people ls" and "stoa agents ls" list them'
 
 const add = Command.make(
   "add",
   {
-    principal: Argument.String("principal").pipe(Argument.withDescription("Whose token: name or id")),
-    label: textFlag("label", "What it is for"),
+    principal: named("principal", "Whose token: name or id", whose),
+    label: wordsFlag("label", "What it is for"),
     expires: textFlag("expires", "When it ends, such as 2027-01-31T00:00:00Z"),
     context: Flag.Literals("context", ["agent", "crossroads", "internal"]).pipe(
       Flag.withDescription("Its context; rarely needed"),
@@ -32,30 +35,31 @@ const add = Command.make(
   Command.withExamples([{ command: "stoa token add pam --json", description: "A token for Pam" }]),
 )
 
+interface Lasting {
+  readonly expiresAt: string | null
+  readonly revokedAt: string | null
+}
+const stateOf = ({ expiresAt, revokedAt }: Lasting, now: DateTime.DateTime): string =>
+  revokedAt !== null ? "revoked" : expiresAt !== null && expiresAt <= DateTime.formatIso(now) ? "expired" : "valid"
+
 const ls = Command.make(
   "ls",
-  { principal: Argument.String("principal").pipe(Argument.optional) },
+  { principal: named("principal", "Whose tokens: name or id", whose).pipe(Argument.optional) },
   Effect.fn(function* ({ principal }) {
     const stoa = yield* client
-    const whose = given({ principal })
+    const wanted = given({ principal })
     const items = yield* all((cursor) =>
-      stoa.tokens.list({ limit: 100, ...whose, ...(cursor === undefined ? {} : { cursor }) }),
+      stoa.tokens.list({ limit: 100, ...wanted, ...(cursor === undefined ? {} : { cursor }) }),
     )
     const { json } = yield* root
     const known = yield* namesForPeople
-    yield* list(json ? items : items.map((one) => ({ ...one, principal: nameOf(one.principal, known) })), [
-      "id",
-      "principal",
-      "label",
-      "context",
-      "expiresAt",
-      "lastUsedAt",
-      "revokedAt",
-    ])
+    const now = yield* DateTime.now
+    const rows = items.map((one) => ({ ...one, principal: nameOf(one.principal, known), state: stateOf(one, now) }))
+    yield* list(json ? items : rows, columns.tokens)
   }),
 ).pipe(Command.withDescription("List tokens, without their secrets"))
 
-const id = Argument.String("id").pipe(Argument.withDescription("The token's id, tok_…"))
+const id = named("id", "The token's id, tok_…", 'Give a token\'s id; "stoa token ls" lists them')
 
 const rm = Command.make(
   "rm",
@@ -78,7 +82,7 @@ const rotate = Command.make(
 
 const key = Command.make(
   "key",
-  { service: Argument.String("service").pipe(Argument.withDescription("The service's name or id")) },
+  { service: named("service", "The service's name or id", "Give the service's name or id") },
   Effect.fn(function* ({ service }) {
     const found = yield* ask((stoa) => stoa.principals.signingKey(service))
     yield* show(found, found.key)

@@ -1,11 +1,14 @@
 import { RunState } from "@stoa/contract"
 import { Effect, Option } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
-import { given, textFlag } from "../../flags.ts"
+import { Command, Flag } from "effect/cli"
+import { columns } from "../../columns.ts"
+import { counted } from "../../counted.ts"
+import { Failure } from "../../Failure.ts"
+import { given, named, textFlag } from "../../flags.ts"
 import { nameOf, namesForPeople } from "../../names.ts"
 import { ask, client, list, printLine, printJson, print, root, show } from "../../root.ts"
 
-const run = Argument.String("run").pipe(Argument.withDescription("The run's id"))
+const run = named("run", "The run's id", 'Give a run; "stoa runs ls" lists them')
 const over: ReadonlyArray<string> = ["completed", "failed", "canceled"]
 
 interface Shown {
@@ -16,7 +19,7 @@ interface Shown {
   readonly step: number
 }
 const line = ({ failure, id, state, step, stop }: Shown): string =>
-  `${id} is ${state}${stop === null ? "" : ` (${stop})`} after ${step} steps${failure === undefined ? "" : `: ${failure}`}`
+  `${id} is ${state}${stop === null ? "" : ` (${stop})`} after ${counted(step, "step")}${failure === undefined ? "" : `: ${failure}`}`
 
 const ls = Command.make(
   "ls",
@@ -38,7 +41,7 @@ const ls = Command.make(
     const { json } = yield* root
     const known = yield* namesForPeople
     const rows = items.map((one) => ({ ...one, agent: nameOf(one.agent, known), trigger: one.trigger.summary }))
-    yield* list(json ? items : rows, ["id", "agent", "state", "stop", "step", "trigger"])
+    yield* list(json ? items : rows, columns.runs)
   }),
 ).pipe(
   Command.withDescription("List the runs of agents, the newest first"),
@@ -75,12 +78,14 @@ const watch = Command.make(
       saying = false
       return ended
     })
+    let ended = ""
     /** `isLast`: nothing more will come. A run that is over before that may still have output. */
     const say = Effect.fnUntraced(function* (isLast: boolean) {
       const one = yield* ask((asked) => asked.runs.get(id))
       if (!isLast && over.includes(one.state)) return false
       yield* endLine
       yield* json ? printJson(one) : printLine(line(one))
+      ended = one.state
       return over.includes(one.state)
     })
     const hear = Effect.fnUntraced(function* (name: string, { body }: Readonly<Record<string, unknown>>) {
@@ -116,8 +121,9 @@ const watch = Command.make(
       follow,
       Effect.sync(() => stop.abort()),
     )
+    if (ended === "failed") return yield* new Failure({ message: `${id} has failed.`, exitCode: 1 })
   }),
-).pipe(Command.withDescription("Follow a run until it ends, with what its model says"))
+).pipe(Command.withDescription("Follow a run until it ends, with what its model says; exit 1 if it fails"))
 
 const cancel = Command.make(
   "cancel",
@@ -161,7 +167,7 @@ const waits = Command.make(
       agent: nameOf(one.agent, known),
       for: one.for.map(({ id, state }) => `${nameOf(id, known)} (${state})`).join(", "),
     }))
-    yield* list(json ? items : rows, ["id", "agent", "for", "since", "until", "ring"])
+    yield* list(json ? items : rows, columns.waits)
   }),
 ).pipe(Command.withDescription("Who waits for whose answer, and since when"))
 
@@ -182,7 +188,7 @@ const spend = Command.make(
         in: one.tokens.in,
         out: one.tokens.out,
       })),
-      ["day", "principal", "in", "out", "cost", "caused"],
+      { shown: ["day", "principal", "in", "out", "cost", "caused"] },
     )
   }),
 ).pipe(
@@ -204,7 +210,7 @@ const letters = Command.make(
         : undefined
     if (done !== undefined) return yield* show(done, `${done.id} is ${done.state}`)
     const { items } = yield* ask((stoa) => stoa.deadLetters.list())
-    yield* list(items, ["id", "kind", "at", "tried", "failure"])
+    yield* list(items, columns.letters)
   }),
 ).pipe(Command.withDescription("Events that could not be handled: list them, or try one again"))
 

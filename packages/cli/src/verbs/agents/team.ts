@@ -2,11 +2,12 @@
 import type { NewTeamAgent, TeamAgent } from "@stoa/contract"
 import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { given, switchFlag, textFlag } from "../../flags.ts"
+import { counted } from "../../counted.ts"
+import { given, named, switchFlag, textFlag } from "../../flags.ts"
 import { ask, list, root, show, printNote } from "../../root.ts"
 import { membersOf, readTeam } from "./teamFile.ts"
 
-const agent = Argument.String("agent").pipe(Argument.withDescription("Name or id of the agent"))
+const agent = named("agent", "Name or id of the agent", 'Give an agent; "stoa agents ls" lists them')
 
 type Shown = Pick<TeamAgent, "depth" | "inbox" | "name" | "role" | "state" | "thinker">
 const line = ({ depth, inbox, name, role, state, thinker }: Shown): string =>
@@ -18,7 +19,7 @@ const tree = Command.make(
   Effect.fn(function* () {
     const { items } = yield* ask((stoa) => stoa.agents.tree())
     const { json } = yield* root
-    if (json) return yield* list(items, ["name", "state"])
+    if (json) return yield* list(items, { shown: ["name", "state"] })
     yield* show(items, items.map(line).join("\n"))
   }),
 ).pipe(Command.withDescription("Who works for whom, and what each is doing"))
@@ -26,8 +27,8 @@ const tree = Command.make(
 const spawn = Command.make(
   "spawn",
   {
-    parent: Argument.String("parent").pipe(Argument.withDescription("The agent it works for")),
-    name: Argument.String("name").pipe(Argument.withDescription("Its name")),
+    parent: named("parent", "The agent it works for", 'Give the agent it works for; "stoa agents ls" lists them'),
+    name: named("name", "Its name", "Give the new agent a name"),
     instructions: Argument.String("instructions").pipe(
       Argument.withDescription("Its instructions: who it is, and what it should do"),
     ),
@@ -82,7 +83,7 @@ const stop = Command.make(
   },
   Effect.fn(function* ({ agent, remove }) {
     const done = yield* ask((stoa) => stoa.agents.stop(agent, { remove }))
-    yield* show(done, `${agent} is ${remove ? "removed" : "stopped"}: ${done.stopped} runs ended`)
+    yield* show(done, `${agent} is ${remove ? "removed" : "stopped"}: ${counted(done.stopped, "run")} ended`)
   }),
 ).pipe(Command.withDescription("Stop what an agent is doing"))
 
@@ -90,7 +91,7 @@ export const teamVerbs = [tree, spawn, say, inspect, stop] as const
 
 export const team = Command.make(
   "team",
-  { file: Argument.String("file").pipe(Argument.withDescription("A JSON file that describes the team")) },
+  { file: named("file", "A JSON file that describes the team", "Give the file that describes the team") },
   Effect.fn(function* ({ file }) {
     const { children, instructions, name, say: words, toolsets, ...profile } = yield* readTeam(file)
     const members = membersOf(name, children)
@@ -111,7 +112,7 @@ export const team = Command.make(
     })
     const lead = yield* Effect.onError(make, () => undo)
     if (words !== undefined) yield* ask((stoa) => stoa.agents.say(name, { text: words }))
-    yield* printNote(`${members.length} agents work for ${name}`)
+    yield* printNote(`${counted(members.length, "agent")} ${members.length === 1 ? "works" : "work"} for ${name}`)
     yield* show(lead, `${lead.name}: ${lead.id}`)
   }),
 ).pipe(

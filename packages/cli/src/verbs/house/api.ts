@@ -5,7 +5,7 @@ import type { Stoa } from "@stoa/sdk"
 import { Effect } from "effect"
 import { Argument, Command } from "effect/cli"
 import { failureOf, refused } from "../../Failure.ts"
-import { client, printLine, printJson, root, printNote } from "../../root.ts"
+import { client, printLine, printJson, root, printNote, told } from "../../root.ts"
 
 type Groups = Record<string, { readonly endpoints: Record<string, { readonly method: string; readonly path: string }> }>
 const groups = Api.groups as unknown as Groups
@@ -63,11 +63,13 @@ export const api = Command.make(
           : 'That is the feed: use "stoa events".',
       )
     const given = yield* Effect.forEach(args, argument)
-    const answer = yield* Effect.tryPromise({
-      try: () => call(...given),
-      // If the client itself refuses to send it, the arguments were wrong.
-      catch: (cause) => (cause instanceof TypeError ? refused(cause.message) : failureOf(cause)),
-    })
+    const answer = yield* told(
+      Effect.tryPromise({
+        try: () => call(...given),
+        // If the client itself refuses to send it, the arguments were wrong.
+        catch: (cause) => (cause instanceof TypeError ? refused(cause.message) : failureOf(cause)),
+      }),
+    )
     yield* print(answer)
   }),
 ).pipe(

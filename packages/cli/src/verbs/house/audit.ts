@@ -37,7 +37,10 @@ export const audit = Command.make(
       principal: nameOf(one.principal, known),
       resource: withNames(one.resource, known),
     }))
-    yield* list(json ? items : named, ["seq", "at", "principal", "action", "resource", "result", "correlationId"])
+    yield* list(json ? items : named, {
+      shown: ["seq", "at", "principal", "action", "result", "rule", "resource"],
+      spare: ["seq"],
+    })
   }),
 ).pipe(
   Command.withDescription("Who did what, newest first"),

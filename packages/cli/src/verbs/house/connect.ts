@@ -37,6 +37,8 @@ export const connect = Command.make(
     const { token } = yield* ask((stoa) => stoa.tokens.add({ principal: who.id, label, expiresAt }))
     const line: ConnectionLine = connectableClients[which].line({ url, token })
     yield* show({ client: which, agent: who.name, ...line }, line.text)
+    if (who.kind === "person")
+      yield* printNote(`${who.name} is a person: this program can act and answer decisions in that person's name.`)
     yield* printNote(line.file === undefined ? "Paste it as it is." : `It belongs into ${line.file}.`)
     yield* printNote(`It acts as ${who.name}, and has a token that is valid for ${days} days. ${line.afterwards}`)
   }),

@@ -18,7 +18,7 @@ const ls = Command.make(
           ? "There is no demo here: it is made once, when a new house starts without a configuration file"
           : "The demo was removed",
     )
-    yield* list(demo.parts, ["kind", "name"])
+    yield* list(demo.parts, { shown: ["kind", "name"] })
   }),
 ).pipe(Command.withDescription("List everything the demo made, and the model of its agents"))
 

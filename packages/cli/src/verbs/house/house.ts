@@ -4,11 +4,11 @@ import { createWriteStream, existsSync } from "node:fs"
 import { rename, rm } from "node:fs/promises"
 import { pipeline } from "node:stream/promises"
 import { Effect, Option } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
-import { Failure, failureOf, refused } from "../../Failure.ts"
-import { switchFlag } from "../../flags.ts"
+import { Command, Flag } from "effect/cli"
+import { Failure, refused } from "../../Failure.ts"
+import { named, switchFlag } from "../../flags.ts"
 import { backupHere, doctorHere, restoreHere } from "../../local.ts"
-import { ask, client, houseRuns, printLine, printJson, place, root, show, printNote } from "../../root.ts"
+import { ask, houseRuns, printLine, printJson, place, root, show, printNote } from "../../root.ts"
 
 export const login = Command.make(
   "login",
@@ -67,7 +67,7 @@ export const doctor = Command.make(
   }),
 ).pipe(Command.withDescription("Check the house, running or not"))
 
-const file = Argument.String("file").pipe(Argument.withDescription("The backup file"))
+const file = named("file", "The backup file", "Give the backup file's name")
 
 export const backup = Command.make(
   "backup",
@@ -93,25 +93,20 @@ export const backup = Command.make(
 
 /** Written beside and renamed: an interrupted download leaves no file that looks complete. */
 const download = (file: string, withKey: boolean) =>
-  Effect.flatMap(client, (stoa) =>
-    Effect.tryPromise({
-      try: async () => {
-        const part = `${file}.part`
-        const bytes = await stoa.house.backup({ withKey: withKey ? "true" : "false" })
-        try {
-          await pipeline(bytes, createWriteStream(part, { mode: 0o600, flush: true }))
-          await rename(part, file)
-        } catch (cause) {
-          await rm(part, { force: true })
-          const why = cause instanceof Error ? cause.message : String(cause)
-          throw new Error(`The backup could not be finished (${why}), and nothing of it was kept. Try again.`, {
-            cause,
-          })
-        }
-      },
-      catch: failureOf,
-    }),
-  )
+  ask(async (stoa) => {
+    const part = `${file}.part`
+    const bytes = await stoa.house.backup({ withKey: withKey ? "true" : "false" })
+    try {
+      await pipeline(bytes, createWriteStream(part, { mode: 0o600, flush: true }))
+      await rename(part, file)
+    } catch (cause) {
+      await rm(part, { force: true })
+      const why = cause instanceof Error ? cause.message : String(cause)
+      throw new Error(`The backup could not be finished (${why}), and nothing of it was kept. Try again.`, {
+        cause,
+      })
+    }
+  })
 
 export const restore = Command.make(
   "restore",

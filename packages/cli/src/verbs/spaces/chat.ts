@@ -1,12 +1,12 @@
 /** Lasting conversations with one agent: started, resumed, renamed, deleted. */
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import { Argument, Command } from "effect/cli"
-import { given, textFlag } from "../../flags.ts"
+import { columns } from "../../columns.ts"
+import { given, named, textFlag, wordsFlag } from "../../flags.ts"
 import { textGiven } from "../../input.ts"
 import { all, ask, client, list, root, show, printNote } from "../../root.ts"
 
-const id = Argument.String("id").pipe(Argument.withDescription("The session's id, ses_…"))
-const columns = ["id", "agent", "title", "messageCount", "pinned", "current", "updatedAt"]
+const id = named("id", "The session's id, ses_…", 'Give a session; "stoa chat ls" lists yours')
 
 const ls = Command.make(
   "ls",
@@ -17,15 +17,17 @@ const ls = Command.make(
     const items = yield* all((cursor) =>
       stoa.chatSessions.list({ limit: 100, ...wanted, ...(cursor === undefined ? {} : { cursor }) }),
     )
-    yield* list(items, columns)
+    // Sessions outlive their agent: only where there are none the name may be wrong.
+    if (items.length === 0 && Option.isSome(agent)) yield* ask((house) => house.principals.get(agent.value))
+    yield* list(items, columns.chats)
   }),
 ).pipe(Command.withDescription("List your chat sessions, the last used first"))
 
 const begin = Command.make(
   "new",
   {
-    agent: Argument.String("agent").pipe(Argument.withDescription("With whom: name or id")),
-    title: textFlag("title", "Its title (default: the beginning of your first message)"),
+    agent: named("agent", "With whom: name or id", 'Give an agent; "stoa agents ls" lists them'),
+    title: wordsFlag("title", "Its title (default: the beginning of your first message)"),
   },
   Effect.fn(function* ({ agent, title }) {
     const made = yield* ask((stoa) => stoa.chatSessions.add({ agent, ...given({ title }) }))
@@ -55,7 +57,9 @@ const one = Command.make(
       stoa.chatSessions.messages(id, { limit: 100, after: after === undefined ? 0 : Number(after) }),
     )
     const { json } = yield* root
-    yield* list(json ? items : items.map((it) => ({ ...it, author: it.author.name })), ["seq", "author", "text"])
+    yield* list(json ? items : items.map((it) => ({ ...it, author: it.author.name })), {
+      shown: ["seq", "author", "text"],
+    })
   }),
 ).pipe(Command.withDescription("The messages of a session, in order"))
 

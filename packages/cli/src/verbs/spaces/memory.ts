@@ -11,14 +11,16 @@ import {
 import { StoaError } from "@stoa/sdk"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { type Failure, refused } from "../../Failure.ts"
-import { given, switchFlag, textFlag } from "../../flags.ts"
+import { columns } from "../../columns.ts"
+import { counted } from "../../counted.ts"
+import { type Failure, refused, reworded } from "../../Failure.ts"
+import { given, named, switchFlag, textFlag } from "../../flags.ts"
 import { textGiven } from "../../input.ts"
-import { outRaw, readLines, writeFolder, writeWhole } from "../../memoryFolder.ts"
+import { isThere, outRaw, readLines, writeFolder, writeWhole } from "../../memoryFolder.ts"
 import { namesForPeople, nameOf } from "../../names.ts"
 import { all, ask, client, list, root, show, printNote } from "../../root.ts"
 
-const id = Argument.String("id").pipe(Argument.withDescription("The record's id, mem_…"))
+const id = named("id", "The record's id, mem_…", 'Give a record; "stoa memory ls" lists yours')
 const kind = textFlag("kind", "Only this kind")
 const tag = textFlag("tag", "Only with this tag")
 const owner = textFlag("owner", "Only records of this owner that are public or shared with you")
@@ -26,7 +28,6 @@ const namespace = Flag.Literals("namespace", MemoryNamespace.literals).pipe(
   Flag.withDescription("Only this namespace"),
   Flag.optional,
 )
-const columns = ["id", "namespace", "kind", "key", "version", "tags", "content"]
 
 const ls = Command.make(
   "ls",
@@ -37,14 +38,14 @@ const ls = Command.make(
     const items = yield* all((cursor) =>
       stoa.memory.list({ limit: 100, ...wanted, ...(cursor === undefined ? {} : { cursor }) }),
     )
-    yield* list(items, columns)
+    yield* list(items, columns.memory)
   }),
 ).pipe(Command.withDescription("List your records, the newest first"))
 
 const search = Command.make(
   "search",
   {
-    question: Argument.String("question").pipe(Argument.withDescription("In plain words")),
+    question: named("question", "In plain words", "Give a question, or some words"),
     kind,
     tag,
     owner,
@@ -66,12 +67,8 @@ const search = Command.make(
     ]
     const problem = items.find(({ match }) => match?.vector?.problem !== undefined)?.match?.vector?.problem
     if (problem !== undefined) yield* printNote(problem)
-    yield* list(json ? items : items.map((one) => ({ ...one, why: one.match === undefined ? [] : why(one.match) })), [
-      "id",
-      "key",
-      "why",
-      "content",
-    ])
+    const rows = items.map((one) => ({ ...one, why: one.match === undefined ? [] : why(one.match) }))
+    yield* list(json ? items : rows, columns.search)
   }),
 ).pipe(
   Command.withDescription("Search your memory; the best match first, with the words that matched"),
@@ -93,7 +90,7 @@ const one = Command.make(
 const set = Command.make(
   "set",
   {
-    key: Argument.String("key").pipe(Argument.withDescription("Its key; keys that share a path form a series")),
+    key: named("key", "Its key; keys that share a path form a series", "Give the record a key"),
     text: Argument.String("content").pipe(Argument.withDescription("The text; @file reads a file, - reads stdin")),
     kind: Flag.String("kind").pipe(Flag.withDescription("What it is, in one word"), Flag.withDefault("note")),
     tag: Flag.String("tag").pipe(Flag.withDescription("A tag; can be given several times"), Flag.between(0, 64)),
@@ -117,6 +114,10 @@ const set = Command.make(
   Command.withExamples([{ command: 'stoa memory set trip/plan "by train, on Friday"', description: "Keep a note" }]),
 )
 
+/** The house names the field of the request; here that is a flag. */
+const byFlag = (failure: Failure): Failure =>
+  reworded(failure, failure.message.replace(/\bexpectedVersion (?=\d)/, "--version "))
+
 const edit = Command.make(
   "edit",
   {
@@ -131,7 +132,7 @@ const edit = Command.make(
     const words = yield* textGiven(text)
     const made = yield* ask((stoa) =>
       stoa.memory.change(id, { content: words, ...given({ expectedVersion: version }) }),
-    )
+    ).pipe(Effect.mapError(byFlag))
     yield* show(made, `${made.id}  version ${made.version}`)
   }),
 ).pipe(Command.withDescription("Replace a record's content; the version before stays in its history"))
@@ -146,13 +147,8 @@ const history = Command.make(
     )
     const { json } = yield* root
     const known = yield* namesForPeople
-    yield* list(json ? items : items.map((row) => ({ ...row, by: nameOf(row.origin.principal, known) })), [
-      "version",
-      "at",
-      "by",
-      "tags",
-      "content",
-    ])
+    const rows = items.map((row) => ({ ...row, by: nameOf(row.origin.principal, known) }))
+    yield* list(json ? items : rows, { shown: ["version", "at", "by", "tags", "content"] })
   }),
 ).pipe(Command.withDescription("Every version of a record, the newest first"))
 
@@ -192,7 +188,11 @@ const share = Command.make(
   "share",
   {
     id,
-    principal: Argument.String("principal").pipe(Argument.withDescription("With whom: name or id")),
+    principal: named(
+      "principal",
+      "With whom: name or id",
+      'Give a principal; "stoa people ls" and "stoa agents ls" list them',
+    ),
     right: Flag.Literals("right", ["read", "write", "none"]).pipe(
       Flag.withDescription("none takes it back"),
       Flag.withDefault("read"),
@@ -231,19 +231,24 @@ const everything = Effect.gen(function* () {
 const exportVerb = Command.make(
   "export",
   {
-    to: Argument.String("to").pipe(
-      Argument.withDescription("A file of JSON Lines, or a folder for Markdown files; - is stdout"),
-      Argument.withDefault("-"),
-    ),
+    to: named(
+      "to",
+      "A new file of JSON Lines, or a folder for Markdown files; - is stdout",
+      "Give a file, or - for stdout",
+    ).pipe(Argument.withDefault("-")),
     markdown: switchFlag("markdown", "A folder of Markdown files that you can edit"),
   },
   Effect.fn(function* ({ markdown, to }) {
+    if (!markdown && to !== "-" && isThere(to))
+      return yield* refused(`${to} already exists. Give the name of a new file.`)
     const lines = (yield* everything) as ReadonlyArray<MemoryLineJson>
     if (markdown && to === "-") return yield* refused("Name a folder for the Markdown files.")
     if (markdown) yield* writeFolder(to, memoryFilesOf(lines))
     else if (to === "-") yield* outRaw(jsonLinesOf(lines))
     else yield* writeWhole(to, jsonLinesOf(lines))
-    yield* printNote(`${lines.length} versions${to === "-" ? "" : ` are in ${to}`}`)
+    yield* printNote(
+      `${counted(lines.length, "version")}${to === "-" ? "" : ` ${lines.length === 1 ? "is" : "are"} in ${to}`}`,
+    )
   }),
 ).pipe(
   Command.withDescription("Export your memory with its history, to a file or a folder"),
@@ -269,7 +274,7 @@ const inFiles = (failure: Failure, placeOf: (at: number) => string | undefined):
 
 const importVerb = Command.make(
   "import",
-  { from: Argument.String("from").pipe(Argument.withDescription("A file of JSON Lines, a folder, or - for stdin")) },
+  { from: named("from", "A file of JSON Lines, a folder, or - for stdin", "Give a file, a folder, or - for stdin") },
   Effect.fn(function* ({ from }) {
     const sources = yield* readLines(from)
     const places = new Map(sources.map(({ line, place }) => [line, place]))
@@ -303,9 +308,9 @@ const erase = Command.make(
     const { erased } = yield* ask((stoa) => stoa.memory.erase({ confirm: name, dryRun: !sure }))
     if (!sure)
       return yield* refused(
-        `${erased} records of ${name} would be erased for good. To do it: stoa memory erase --confirm ${name}`,
+        `${counted(erased, "record")} of ${name} would be erased for good. To do it: stoa memory erase --confirm ${name}`,
       )
-    yield* show({ erased }, `${erased} records are erased`)
+    yield* show({ erased }, `${counted(erased, "record")} ${erased === 1 ? "is" : "are"} erased`)
   }),
 ).pipe(Command.withDescription("Erase all your memory in this house permanently; export it first"))
 
@@ -315,7 +320,7 @@ const embedding = Command.make(
   Effect.fn(function* () {
     const found = yield* ask((stoa) => stoa.memory.embedding())
     const { embedded, model, problem, records, refused, state } = found
-    const far = `${embedded} of your ${records} records are embedded by ${model}`
+    const far = `${embedded} of your ${counted(records, "record")} can be found by meaning (${model})`
     yield* show(
       found,
       state === "off"

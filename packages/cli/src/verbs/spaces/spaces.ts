@@ -1,15 +1,18 @@
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { given, textFlag } from "../../flags.ts"
-import { all, ask, client, list, root, show, printNote } from "../../root.ts"
+import { columns } from "../../columns.ts"
+import { refused } from "../../Failure.ts"
+import { given, named, textFlag } from "../../flags.ts"
+import { all, ask, client, isWatched, list, root, show, printNote } from "../../root.ts"
+import { isEnough, meant, shortIds } from "../../shortIds.ts"
 
-const space = Argument.String("space").pipe(Argument.withDescription("Name or id of the space"))
-const principal = Argument.String("principal").pipe(Argument.withDescription("Name or id"))
+const space = named("space", "Name or id of the space", 'Give a space; "stoa spaces ls" lists yours')
+const principal = named("principal", "Name or id", 'Give a principal; "stoa people ls" and "stoa agents ls" list them')
 
 const add = Command.make(
   "add",
   {
-    name: Argument.String("name").pipe(Argument.withDescription("Its name, such as general")),
+    name: named("name", "Its name, such as general", "Give the new space a name"),
     kind: Flag.Literals("kind", ["public", "private", "dm", "team"]).pipe(
       Flag.withDescription("Who may see it"),
       Flag.withDefault("private"),
@@ -46,7 +49,7 @@ const ls = Command.make(
   Effect.fn(function* () {
     const stoa = yield* client
     const items = yield* all((cursor) => stoa.spaces.list({ limit: 100, ...(cursor === undefined ? {} : { cursor }) }))
-    yield* list(items, ["name", "kind", "trigger", "lastSeq", "unread", "topic", "id"])
+    yield* list(items, columns.spaces)
   }),
 ).pipe(Command.withDescription("List the spaces you may see"))
 
@@ -76,10 +79,15 @@ const read = Command.make(
   Effect.fn(function* ({ limit, space }) {
     const { json } = yield* root
     const { items } = yield* ask((stoa) => stoa.spaces.messages(space, { limit }))
-    yield* list(
-      json ? items : items.map((message) => ({ ...message, author: message.author.name, text: textOf(message) })),
-      ["seq", "createdAt", "author", "text", "id"],
-    )
+    // At a terminal the ids leave room for the words; "say --reply-to" takes their beginnings too.
+    const short = isWatched() ? shortIds(items.map((one) => one.id)) : new Map<string, string>()
+    const rows = items.map((message) => ({
+      ...message,
+      author: message.author.name,
+      text: textOf(message),
+      id: short.get(message.id) ?? message.id,
+    }))
+    yield* list(json ? items : rows, columns.messages)
   }),
 ).pipe(Command.withDescription("Read the newest messages of a space"))
 
@@ -106,15 +114,32 @@ export const spaces = Command.make("spaces").pipe(
   Command.withSubcommands([add, ls, read, join, leave]),
 )
 
+/** The message a person means: its id, or a beginning of it that only one of the newest messages has. */
+const messageOf = Effect.fnUntraced(function* (space: string, given: string) {
+  if (!/^(msg_)?[0-9a-f-]{6,35}$/.test(given) || !isEnough(given)) return given
+  const { items } = yield* ask((stoa) => stoa.spaces.messages(space, { limit: 100 }))
+  const found = meant(
+    given,
+    items.map((one) => one.id),
+  )
+  if (found.length === 1) return found[0]!
+  return yield* refused(
+    found.length === 0
+      ? `None of the newest 100 messages in ${space} begins with "${given}". "stoa spaces read ${space}" shows them.`
+      : `"${given}" begins ${found.length} messages in ${space}. Give more of the id; "stoa spaces read ${space}" shows enough of it.`,
+  )
+})
+
 export const say = Command.make(
   "say",
   {
     space,
     text: Argument.String("text").pipe(Argument.withDescription("What to say")),
-    replyTo: textFlag("reply-to", "Id of the message it replies to"),
+    replyTo: textFlag("reply-to", "The message it replies to: its id, or the first characters of it"),
   },
   Effect.fn(function* ({ replyTo, space, text }) {
-    const said = yield* ask((stoa) => stoa.spaces.post(space, { text, ...given({ replyTo }) }))
+    const reply = Option.isSome(replyTo) ? { replyTo: yield* messageOf(space, replyTo.value) } : {}
+    const said = yield* ask((stoa) => stoa.spaces.post(space, { text, ...reply }))
     yield* show(said, `${said.seq}  ${said.id}`)
   }),
 ).pipe(

@@ -2,8 +2,8 @@ import { StoaError } from "@stoa/sdk"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { nobody } from "../../decisionLines.ts"
-import { Failure, refused } from "../../Failure.ts"
-import { given, switchFlag, textFlag } from "../../flags.ts"
+import { Failure, refused, reworded } from "../../Failure.ts"
+import { given, named, switchFlag, textFlag } from "../../flags.ts"
 import { objectFlag } from "../../input.ts"
 import { ask, printLine, printJson, root, show } from "../../root.ts"
 
@@ -36,7 +36,7 @@ const report = Effect.fnUntraced(function* (call: CallLike) {
   if (state === "done") return json ? undefined : yield* printJson(output ?? null)
   const open = state === "waiting" || state === "running" || state === "received"
   if (!open) {
-    const message = error?.message ?? `${tool} is ${state}`
+    const message = inFlags(error?.message ?? `${tool} is ${state}`)
     return yield* new Failure({ message: `${message} (${id}).`, exitCode: state === "refused" ? 2 : 1 })
   }
   if (!json) yield* printLine(id)
@@ -51,13 +51,17 @@ const report = Effect.fnUntraced(function* (call: CallLike) {
 /** The house names the nearest tool; the command line adds where to find the others. */
 const whereToLook = (failure: Failure): Failure =>
   failure.cause instanceof StoaError && failure.cause.tag === "ToolNotFoundError"
-    ? refused(`${failure.message} See what you may call with: stoa tools ls`)
-    : failure
+    ? reworded(failure, `${failure.message} See what you may call with: stoa tools ls`)
+    : reworded(failure, inFlags(failure.message))
+
+/** The house names a field of the request; here that is a flag. */
+const inFlags = (message: string): string =>
+  message.replace('Call it again with "space"', 'Call it again with --space NAME; "stoa spaces ls" lists yours')
 
 export const call = Command.make(
   "call",
   {
-    tool: Argument.String("tool").pipe(Argument.withDescription("Name of the tool"), Argument.optional),
+    tool: named("tool", "Name of the tool", 'Give a tool; "stoa tools ls" lists yours').pipe(Argument.optional),
     input: textFlag("input", "Its input as JSON; @file reads a file, - reads stdin"),
     space: textFlag("space", "The space in which it is called"),
     wait: Flag.Finite("wait").pipe(

@@ -1,13 +1,15 @@
 import type { NewAnswer } from "@stoa/contract"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { type Decision, decisionLines, meant, shortIds } from "../../decisionLines.ts"
+import { columns } from "../../columns.ts"
+import { type Decision, decisionLines, endOf } from "../../decisionLines.ts"
 import { failureOf, refused } from "../../Failure.ts"
-import { given } from "../../flags.ts"
-import { fieldsOf, fill, fromFlags } from "../../form.ts"
+import { given, switchFlag, textFlag, wordsFlag } from "../../flags.ts"
+import { answerFrom, fieldsOf, fromFlags } from "../../form.ts"
 import { isTerminal, jsonFlag, objectFlag, withTerminal } from "../../input.ts"
 import { knownNames, nameOf, namesForPeople } from "../../names.ts"
 import { all, ask, client, list, printLine, root, show, printNote } from "../../root.ts"
+import { isEnough, meant, shortIds } from "../../shortIds.ts"
 import { asTyped } from "../../Settings.ts"
 
 /** Our own hints name the command that works here. Lines of others are behind a bar and stay unchanged. */
@@ -34,12 +36,14 @@ const open = Effect.fnUntraced(function* ({ all: everything, cursor: from, limit
   const { items, next } = whole
     ? { items: yield* all((cursor) => page(100, cursor ?? start)), next: null }
     : yield* ask(() => page(count, start))
-  if (json) return yield* list(items, [])
+  if (json) return yield* list(items, { shown: [] })
   if (items.length === 0) return yield* printNote("There are no open questions.")
   // Short ids only if all are shown: a hidden one may begin alike.
   const short = next === null && start === undefined ? shortIds(items.map((one) => one.id)) : new Map<string, string>()
   const known = yield* knownNames
-  for (const one of items) for (const line of linesOf(one, known, short.get(one.id) ?? one.id)) yield* printLine(line)
+  const who = yield* me
+  for (const one of items)
+    for (const line of linesOf(one, known, short.get(one.id) ?? one.id, who)) yield* printLine(line)
   if (next !== null)
     yield* printNote(
       `These are the oldest; there are more. Next page: stoa decide --cursor ${next}. All: stoa decide --all`,
@@ -58,12 +62,13 @@ const approvals = Effect.fnUntraced(function* () {
     principal: nameOf(one.principal, known),
     givenBy: nameOf(one.givenBy, known),
   }))
-  yield* list(json ? items : named, ["id", "principal", "tool", "givenBy", "createdAt"])
+  yield* list(json ? items : named, columns.approvals)
 })
 
 /** The decision a person means: its id, or a prefix that only one open decision has. */
 const idOf = Effect.fnUntraced(function* (given: string) {
   if (/^dcs_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(given)) return given
+  if (!isEnough(given)) return yield* refused('Give the decision\'s id. "stoa decide" lists the open ones.')
   const stoa = yield* client
   const items = yield* all((cursor) =>
     stoa.decisions.list({ state: "open", limit: 100, ...(cursor === undefined ? {} : { cursor }) }),
@@ -79,37 +84,41 @@ const idOf = Effect.fnUntraced(function* (given: string) {
   )
 })
 
+/** Who asks, so that nobody is told to do what only others may. */
+const me = Effect.map(Effect.option(ask((stoa) => stoa.principals.me())), (found) =>
+  Option.getOrUndefined(Option.map(found, (one): string => one.id)),
+)
+
+/** What answers it, said before the house is asked: what is over, and what is asked for in another way. */
+const fitting = Effect.fnUntraced(function* (id: string, approves: boolean, fills: boolean) {
+  const decision = yield* ask((stoa) => stoa.decisions.get(id))
+  if (decision.state !== "open")
+    return yield* refused(
+      `This decision is ${endOf(decision, yield* knownNames)}. See it with: stoa decide ${id} --show`,
+    )
+  if (decision.kind === "approval" && fills) return yield* refused("This is an approval: give --approve or --deny.")
+  const field = fieldsOf(decision.schema).length === 0 ? "" : "--field NAME=VALUE, "
+  if (decision.kind !== "approval" && approves)
+    return yield* refused(`This is a form: give ${field}--value JSON or --deny. See it with: stoa decide ${id} --show`)
+  return decision
+})
+
 /** One complete decision, on stderr if stdout is for data. */
 const whole = Effect.fnUntraced(function* (id: string, write: (line: string) => Effect.Effect<void>) {
   const decision = yield* ask((stoa) => stoa.decisions.get(id))
   const known = yield* knownNames
-  for (const line of linesOf(decision, known, decision.id)) yield* write(line)
+  for (const line of linesOf(decision, known, decision.id, yield* me)) yield* write(line)
   return decision
 })
 
 /** At a terminal, shows the question and asks for the answer, field by field for a form. */
 const askHere = Effect.fnUntraced(function* (decision: Decision) {
-  const fields = fieldsOf(decision.schema)
   const answer = yield* Effect.tryPromise({
-    try: () =>
-      withTerminal(async (say): Promise<NewAnswer | undefined> => {
-        const form = decision.kind !== "approval"
-        const words = form && fields.length > 0 ? "Fill it in? (y, n to decline, empty to leave it open): " : ""
-        const yes = await say(
-          words === ""
-            ? `${form ? "A value as JSON" : "Approve? (y, n"}${form ? "" : ")"}, empty to leave it open: `
-            : words,
-        )
-        if (yes === "") return undefined
-        if (/^n(o)?$/i.test(yes)) return { verdict: "deny" }
-        if (!form) return /^y(es)?$/i.test(yes) ? { verdict: "approve" } : undefined
-        if (fields.length === 0) return { verdict: "submit", value: JSON.parse(yes) as never }
-        return { verdict: "submit", value: (await fill(fields, say)) as never }
-      }),
+    try: () => withTerminal((say) => answerFrom(decision, say)),
     catch: failureOf,
   })
   if (answer === undefined) return yield* printNote("It stays open.")
-  yield* answered(yield* ask((stoa) => stoa.decisions.answer(decision.id, answer)))
+  yield* answered(yield* ask((stoa) => stoa.decisions.answer(decision.id, answer as NewAnswer)))
 })
 
 const answered = (done: Decision) => {
@@ -124,8 +133,7 @@ const link = Effect.fnUntraced(function* (id: string, principal: Option.Option<s
   yield* printNote("Anybody who has this link can answer in that person's name: send it to nobody else.")
 })
 
-const fieldsGiven = Effect.fnUntraced(function* (id: string, given: ReadonlyArray<string>) {
-  const { schema } = yield* ask((stoa) => stoa.decisions.get(id))
+const fieldsGiven = Effect.fnUntraced(function* ({ id, schema }: Decision, given: ReadonlyArray<string>) {
   const found = fromFlags(fieldsOf(schema), given)
   return "fault" in found
     ? yield* refused(`${found.fault}. See it with: stoa decide ${id} --show`)
@@ -134,10 +142,6 @@ const fieldsGiven = Effect.fnUntraced(function* (id: string, given: ReadonlyArra
 
 const oneAnswer = "Give one answer: --approve, --deny or --value JSON. A form also takes --field NAME=VALUE."
 
-const text = (name: string, words: string) => Flag.String(name).pipe(Flag.withDescription(words), Flag.optional)
-const flag = (name: string, words: string) =>
-  Flag.Boolean(name).pipe(Flag.withDescription(words), Flag.withDefault(false))
-
 export const decide = Command.make(
   "decide",
   {
@@ -145,30 +149,30 @@ export const decide = Command.make(
       Argument.withDescription("The decision: its id, or the first characters of it"),
       Argument.optional,
     ),
-    approve: flag("approve", "Yes: the call runs"),
-    deny: flag("deny", "No: the call is refused"),
-    show: flag("show", "Show the whole of it: question, input, schema, who may answer and how"),
+    approve: switchFlag("approve", "Yes: the call runs"),
+    deny: switchFlag("deny", "No: the call is refused"),
+    show: switchFlag("show", "Show the whole of it: question, input, schema, who may answer and how"),
     field: Flag.String("field").pipe(
       Flag.withDescription("A field of a form, NAME=VALUE; can be given several times"),
       Flag.between(0, 200),
     ),
-    value: text("value", "What a form asks for, as JSON; @file reads a file, - reads stdin"),
-    input: text("input", "With --approve: run it with this input instead"),
+    value: textFlag("value", "What a form asks for, as JSON; @file reads a file, - reads stdin"),
+    input: textFlag("input", "With --approve: run it with this input instead"),
     reach: Flag.Literals("reach", ["once", "run", "always"]).pipe(
       Flag.withDescription("With --approve: for this call, or from now on"),
       Flag.optional,
     ),
-    note: text("note", "The reason"),
-    link: flag("link", "Make a link that answers it without signing in"),
-    for: text("for", "With --link: whose answer it is; only your own"),
-    approvals: flag("approvals", "List standing approvals"),
-    revoke: text("revoke", "Revoke a standing approval, by its id"),
+    note: wordsFlag("note", "The reason"),
+    link: switchFlag("link", "Make a link that answers it without signing in"),
+    for: textFlag("for", "With --link: whose answer it is; only your own"),
+    approvals: switchFlag("approvals", "List standing approvals"),
+    revoke: textFlag("revoke", "Revoke a standing approval, by its id"),
     limit: Flag.Int("limit").pipe(
       Flag.withDescription(`How many to list, at most 100; usually ${usual}, and all with --json`),
       Flag.optional,
     ),
-    cursor: text("cursor", "Continue after the previous page"),
-    all: flag("all", "List all of them"),
+    cursor: textFlag("cursor", "Continue after the previous page"),
+    all: switchFlag("all", "List all of them"),
   },
   Effect.fn(function* (flags) {
     const { input, note, reach, revoke, value } = flags
@@ -190,13 +194,17 @@ export const decide = Command.make(
     if (flags.show) return yield* Effect.asVoid(whole(id, printLine))
     if (answers === 0) {
       const decision = yield* whole(id, printNote)
-      return isTerminal() && decision.state === "open" ? yield* askHere(decision) : yield* refused(oneAnswer)
+      if (isTerminal() && decision.state === "open") return yield* askHere(decision)
+      return yield* refused(
+        decision.state === "open" ? oneAnswer : `This decision is ${endOf(decision, yield* knownNames)}.`,
+      )
     }
+    const decision = yield* fitting(id, flags.approve, Option.isSome(value) || flags.field.length > 0)
     const changed = Option.isSome(input) ? { input: yield* objectFlag(input.value, "input") } : {}
     const filled = Option.isSome(value)
       ? { value: (yield* jsonFlag(value.value, "value")) as never }
       : flags.field.length > 0
-        ? { value: yield* fieldsGiven(id, flags.field) }
+        ? { value: yield* fieldsGiven(decision, flags.field) }
         : {}
     yield* answered(
       yield* ask((stoa) =>

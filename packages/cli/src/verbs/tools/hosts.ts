@@ -1,5 +1,7 @@
 import { Effect } from "effect"
-import { Argument, Command } from "effect/cli"
+import { Command } from "effect/cli"
+import { named } from "../../flags.ts"
+import { columns } from "../../columns.ts"
 import { nameOf, namesForPeople } from "../../names.ts"
 import { ask, list, root, printNote } from "../../root.ts"
 
@@ -10,21 +12,14 @@ const ls = Command.make(
     const { items } = yield* ask((stoa) => stoa.hosts.list())
     const { json } = yield* root
     const known = yield* namesForPeople
-    yield* list(json ? items : items.map((one) => ({ ...one, owner: nameOf(one.owner, known) })), [
-      "name",
-      "connected",
-      "shared",
-      "tools",
-      "lastSeenAt",
-      "owner",
-      "id",
-    ])
+    const rows = items.map((one) => ({ ...one, owner: nameOf(one.owner, known) }))
+    yield* list(json ? items : rows, columns.hosts)
   }),
 ).pipe(Command.withDescription("List the processes and the functions they offer"))
 
 const rm = Command.make(
   "rm",
-  { host: Argument.String("host").pipe(Argument.withDescription("Its name, or its id if it is somebody else's")) },
+  { host: named("host", "Its name, or its id if it is somebody else's", 'Give a host; "stoa hosts ls" lists them') },
   Effect.fn(function* ({ host }) {
     yield* ask((stoa) => stoa.hosts.remove(host))
     yield* printNote(`${host} and its tools are removed`)

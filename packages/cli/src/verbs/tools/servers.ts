@@ -1,10 +1,11 @@
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import { counted } from "../../counted.ts"
 import { Failure, refused } from "../../Failure.ts"
-import { given, textFlag } from "../../flags.ts"
+import { given, named, textFlag } from "../../flags.ts"
 import { ask, list, root, show, printNote } from "../../root.ts"
 
-const server = Argument.String("server").pipe(Argument.withDescription("Its name"))
+const server = named("server", "Its name", 'Give a server; "stoa servers ls" lists them')
 
 /** `KEY=value`; the value may contain more `=`. */
 const pair = Effect.fnUntraced(function* (text: string, flag: string) {
@@ -41,9 +42,7 @@ export const serverUrl = (args: ReadonlyArray<string>): ReadonlyArray<string> =>
 const add = Command.make(
   "add",
   {
-    name: Argument.String("name").pipe(
-      Argument.withDescription("Its name, which comes before the name of each of its tools"),
-    ),
+    name: named("name", "Its name, which comes before the name of each of its tools", "Give the new server a name"),
     program: Argument.String("command").pipe(
       Argument.withDescription("After --: the program and its arguments"),
       Argument.variadic(),
@@ -85,7 +84,7 @@ const add = Command.make(
     yield* show(
       made,
       made.error === undefined
-        ? `${made.name} is ${made.status}: ${made.tools.length} tools`
+        ? `${made.name} is ${made.status}: ${counted(made.tools.length, "tool")}`
         : `${made.name} does not work yet: ${made.error}`,
     )
     if (made.status === "error")
@@ -111,14 +110,10 @@ const ls = Command.make(
   Effect.fn(function* () {
     const { json } = yield* root
     const { items } = yield* ask((stoa) => stoa.mcpServers.list())
-    yield* list(json ? items : items.map((one) => ({ ...one, tools: one.tools.length })), [
-      "name",
-      "status",
-      "transport",
-      "tools",
-      "held",
-      "error",
-    ])
+    yield* list(json ? items : items.map((one) => ({ ...one, tools: one.tools.length })), {
+      shown: ["name", "status", "transport", "tools", "held", "error"],
+      spare: ["transport"],
+    })
   }),
 ).pipe(Command.withDescription("List the MCP servers and their status"))
 
@@ -147,7 +142,10 @@ const pinned = Command.make(
       digest: one.held?.digest.slice(0, shortest),
     }))
     const why = items.some((one) => one.why !== undefined) ? ["why"] : []
-    yield* list(json ? items : rows, ["name", "state", "says", "would say", "digest", ...why])
+    yield* list(json ? items : rows, {
+      shown: ["name", "state", "digest", ...why, "says", "would say"],
+      spare: ["says"],
+    })
     if (!json && items.some(({ held }) => held !== null))
       yield* printNote(`To see a whole change, and how to accept it: stoa servers accept ${server} TOOL`)
   }),
@@ -176,7 +174,7 @@ const accept = Command.make(
   "accept",
   {
     server,
-    tool: Argument.String("tool").pipe(Argument.withDescription("One of its held tools")),
+    tool: named("tool", "One of its held tools", 'Give a tool; "stoa servers tools SERVER" lists its tools'),
     digest: textFlag(
       "digest",
       "The digest of what you have looked at; without it the change is shown and nothing is accepted",

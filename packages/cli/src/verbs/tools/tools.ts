@@ -1,17 +1,20 @@
 import { type Issue, readTool } from "@stoa/contract"
 import { migrateTools } from "@stoa/importers"
-import type { Stoa } from "@stoa/sdk"
+import { type Stoa, StoaError } from "@stoa/sdk"
 import { Effect } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
-import { Failure, refused } from "../../Failure.ts"
-import { given, switchFlag, textFlag } from "../../flags.ts"
+import { Command, Flag } from "effect/cli"
+import { columns } from "../../columns.ts"
+import { counted } from "../../counted.ts"
+import { type Failure, refused, reworded } from "../../Failure.ts"
+import { given, named, switchFlag, textFlag, wordsFlag } from "../../flags.ts"
 import { jsonFile } from "../../input.ts"
+import { nameOf, namesForPeople } from "../../names.ts"
 import { all, ask, client, list, printLine, printJson, root, show, printNote } from "../../root.ts"
 
 type Form = Parameters<Stoa["tools"]["add"]>[0]
 
-const name = Argument.String("name").pipe(Argument.withDescription("Name of the tool"))
-const file = Argument.String("file").pipe(Argument.withDescription("JSON, comments allowed; - reads stdin"))
+const name = named("name", "Name of the tool", 'Give a tool; "stoa tools ls" lists yours')
+const file = named("file", "JSON, comments allowed; - reads stdin", "Give a file, or - for stdin")
 
 const ls = Command.make(
   "ls",
@@ -21,14 +24,8 @@ const ls = Command.make(
     const items = yield* all((cursor) => stoa.tools.list({ limit: 100, ...(cursor === undefined ? {} : { cursor }) }))
     const { json } = yield* root
     const brief = (text: string) => text.replaceAll(/\s+/g, " ").slice(0, 60)
-    yield* list(json ? items : items.map((one) => ({ ...one, description: brief(one.description) })), [
-      "name",
-      "set",
-      "executionType",
-      "riskLevel",
-      "asks",
-      "description",
-    ])
+    const rows = items.map((one) => ({ ...one, description: brief(one.description) }))
+    yield* list(json ? items : rows, columns.tools)
   }),
 ).pipe(Command.withDescription("List the tools you may call; asks = a person decides before it runs"))
 
@@ -41,6 +38,11 @@ const one = Command.make(
   }),
 ).pipe(Command.withDescription("Show one tool as its callers see it"))
 
+const unseen = (name: string) => (failure: Failure) =>
+  failure.cause instanceof StoaError && failure.cause.status === 404
+    ? reworded(failure, `There is no tool "${name}" that you can see, and no call of one. "stoa tools ls" lists yours.`)
+    : failure
+
 const calls = Command.make(
   "calls",
   {
@@ -49,7 +51,14 @@ const calls = Command.make(
   },
   Effect.fn(function* ({ limit, name }) {
     const { items } = yield* ask((stoa) => stoa.calls.list({ tool: name, order: "newest", limit }))
-    yield* list(items, ["id", "state", "principal", "createdAt", "settledAt"])
+    if (items.length === 0)
+      yield* Effect.mapError(
+        ask((stoa) => stoa.tools.get(name)),
+        unseen(name),
+      )
+    const { json } = yield* root
+    const known = yield* namesForPeople
+    yield* list(json ? items : items.map((one) => ({ ...one, principal: nameOf(one.principal, known) })), columns.calls)
   }),
 ).pipe(
   Command.withDescription("The last calls of a tool, newest first; an admin sees everybody's"),
@@ -73,6 +82,7 @@ const forms = Effect.fnUntraced(function* (file: string) {
     : Array.isArray(held)
       ? [held, "tools."]
       : [[value], undefined]
+  if (found.length === 0) return yield* refused(`${file === "-" ? "stdin" : file} has no tools.`)
   const issues = found.flatMap((one, at) => {
     const read = readTool(one)
     const place = prefix === undefined ? [] : [`${prefix}${at}`]
@@ -103,10 +113,10 @@ const send = (
           (failure) =>
             single
               ? failure
-              : new Failure({
-                  ...failure,
-                  message: `${form.name}: ${failure.message} ${made.length} of ${tools.length} tools were added before it.`,
-                }),
+              : reworded(
+                  failure,
+                  `${form.name}: ${failure.message} ${made.length} of ${tools.length} tools were added before it.`,
+                ),
         )
         made.push(tool)
         if (!json) yield* printLine(tool.name)
@@ -154,7 +164,7 @@ const load = Command.make(
     file,
     apply: switchFlag("apply", "Add them; without it they are only shown"),
     baseUrl: textFlag("base-url", "Where the API is, if the document does not say"),
-    prefix: textFlag("prefix", "Put before every name"),
+    prefix: wordsFlag("prefix", "Put before every name"),
     include: Flag.String("include").pipe(
       Flag.withDescription("Only this operation; can be given several times"),
       Flag.between(0, 1000),
@@ -175,13 +185,15 @@ const load = Command.make(
     )
     const { json } = yield* root
     if (json) yield* printJson(report)
-    else yield* list(report.tools, ["name", "riskLevel", "requiresApproval", "description"])
+    else yield* list(report.tools, { shown: ["name", "riskLevel", "requiresApproval", "description"] })
     for (const { operation, reason } of report.skipped) yield* printNote(`left out ${operation}: ${reason}`)
     for (const { secret, why } of report.needs) yield* printNote(`needs the secret ${secret}: ${why}`)
     yield* Effect.forEach(report.notes, printNote, { discard: true })
     if (report.issues.length > 0) return yield* faulty(report.issues, file)
     yield* printNote(
-      report.dryRun ? "Nothing was added. Add them with --apply." : `${report.tools.length} tools were added.`,
+      report.dryRun
+        ? "Nothing was added. Add them with --apply."
+        : `${counted(report.tools.length, "tool")} ${report.tools.length === 1 ? "was" : "were"} added.`,
     )
   }),
 ).pipe(
