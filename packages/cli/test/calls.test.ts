@@ -316,7 +316,7 @@ it("a form is answered by decide --value or call --result: the two are one act",
   })
   expect(await asJim("call", "choose", "--input", '{"word":"a"}')).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('Call it again with --space NAME; "stoa spaces ls" lists yours'),
+    stderr: expect.stringContaining('with --space NAME; "stoa spaces ls" lists yours.'),
   })
   expect(json(await stoa("decide", decision, "--value", '{"picked":1}', "--json"))).toMatchObject({ verdict: "submit" })
   expect(json(await asJim("call", "--status", String(one["id"]), "--wait", "20", "--json"))).toMatchObject({

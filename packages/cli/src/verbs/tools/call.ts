@@ -56,7 +56,7 @@ const whereToLook = (failure: Failure): Failure =>
 
 /** The house names a field of the request; here that is a flag. */
 const inFlags = (message: string): string =>
-  message.replace('Call it again with "space"', 'Call it again with --space NAME; "stoa spaces ls" lists yours')
+  message.replace(/with "space"\.?/, 'with --space NAME; "stoa spaces ls" lists yours.')
 
 export const call = Command.make(
   "call",
