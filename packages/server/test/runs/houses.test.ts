@@ -97,7 +97,7 @@ it.live(
       const opened = yield* Effect.all([open(on), open(on), open(on)], { concurrency: "unbounded" })
       assert.include(
         (yield* begun(on, { key: `${key}, but not quite` })).line,
-        "refused STOA_SECRET_KEY is not the one",
+        "refused STOA_SECRET_KEY is not the key",
       )
       assert.include((yield* begun(on, { runner: "single" })).line, "refused Another Stoa already runs")
       for (const { child } of opened) yield* child.kill
