@@ -7,10 +7,8 @@ import { Effect, Layer, Option, Redacted } from "effect"
 import { Agents } from "./access/identity/Agents.ts"
 import { AllowLists } from "./access/rights/AllowLists.ts"
 import { Audit } from "./access/audit/Audit.ts"
-import { Confidential } from "./access/secrets/Confidential.ts"
 import { EgressRules } from "./access/secrets/EgressRules.ts"
 import { Environment } from "./access/secrets/Environment.ts"
-import { agreeOnKey } from "./access/secrets/AgreeOnKey.ts"
 import { Authority } from "./access/rights/Authority.ts"
 import { Delegations } from "./access/rights/Delegations.ts"
 import { Grants } from "./access/rights/Grants.ts"
@@ -87,7 +85,6 @@ import { layerMessageFill } from "./spaces/MessageFill.ts"
 import { Messages } from "./spaces/Messages.ts"
 import { Spaces } from "./spaces/Spaces.ts"
 import { Backup } from "./store/backup/Backup.ts"
-import { causedBy, newCorrelation } from "./store/journal/Correlation.ts"
 import { Files } from "./store/Files.ts"
 import { Folder } from "./store/Folder.ts"
 import { Journal } from "./store/journal/Journal.ts"
@@ -95,33 +92,18 @@ import { Deltas } from "./store/journal/Deltas.ts"
 import { Holder, SharedDatabase } from "./store/Holder.ts"
 import { Readers } from "./store/journal/Readers.ts"
 import { migrate } from "./store/Schemas.ts"
-import { refuse } from "./store/StartError.ts"
 import { SearchIndex } from "./store/search/SearchIndex.ts"
 import { Disk } from "./store/database/Disk.ts"
 import { Store } from "./store/database/Store.ts"
 import { Retention } from "./store/journal/retention/Retention.ts"
 import { Timers } from "./store/journal/Timers.ts"
+import { opening } from "./Opening.ts"
 import { Post } from "./team/Post.ts"
 import { Team } from "./team/Team.ts"
 import { Tree } from "./team/Tree.ts"
 import { Toolsets } from "./toolsets/Toolsets.ts"
 import { ServerContents } from "./upstreams/contents/ServerContents.ts"
 import { Upstreams } from "./upstreams/Upstreams.ts"
-
-export const linkShown = "sign-in-link-shown"
-
-export const keysOf = Effect.gen(function* () {
-  const settings = yield* Settings
-  const folder = yield* Folder
-  const confidential = yield* Confidential
-  const secret = Option.isSome(settings.secretKey) ? settings.secretKey.value : (yield* folder.keep("secret.key")).value
-  confidential.add(Redacted.value(secret))
-  if (Option.isSome(settings.adminToken)) return { secret, admin: settings.adminToken.value, adminIsNew: false }
-  const kept = yield* folder.keep("admin.token")
-  confidential.add(Redacted.value(kept.value))
-  // If the first start failed later, nothing was shown: the next start must show it.
-  return { secret, admin: kept.value, adminIsNew: !(yield* folder.isNoted(linkShown)) }
-})
 
 const store = Layer.unwrap(
   Effect.gen(function* () {
@@ -262,36 +244,6 @@ const calls = (keys: Keys, file: string) =>
     Layer.provideMerge(rooms(keys, file)),
   )
 
-/** Before any door opens: the admin token works, and the file is applied. */
-const settled = (keys: Keys) =>
-  Layer.effectDiscard(
-    Effect.gen(function* () {
-      const settings = yield* Settings
-      yield* agreeOnKey
-      yield* (yield* Tokens).keepAdmin(keys.admin)
-      const applied = yield* Effect.mapError((yield* Configuration).apply, (error) => refuse(error.message, error))
-      const changes = applied.added.length + applied.changed.length + applied.retired.length
-      if (changes > 0) yield* Effect.logInfo(`${applied.file} applied`, applied)
-      if (Option.isSome(settings.anonymous)) {
-        const name = settings.anonymous.value
-        const { principal } = yield* Effect.mapError((yield* Tokens).standIn(name), () =>
-          refuse(`STOA_ANONYMOUS names "${name}", and there is no such principal. Add it first.`),
-        )
-        if (principal.roles.includes("admin"))
-          yield* Effect.logWarning("STOA_ANONYMOUS is an admin: everybody who can reach this port has all rights")
-      }
-      const journal = yield* Journal
-      const { dialect } = yield* Store
-      yield* journal.transact(journal.append({ kind: "house.started", body: { version, store: dialect } }))
-      // In the background: no door waits for other people's servers.
-      yield* (yield* Upstreams).open
-      yield* (yield* Dispatch).open
-      yield* (yield* Starting).over
-    }).pipe((start) =>
-      Effect.suspend(() => causedBy({ correlationId: newCorrelation(), actor: null, provenance: "house" }, start)),
-    ),
-  )
-
 /** The services for a read-only inspection: nothing runs by itself, nothing writes. */
 export const layerLook = (secret: Redacted.Redacted) =>
   Layer.unwrap(
@@ -319,7 +271,7 @@ const sharing = Layer.unwrap(Effect.map(Settings, ({ runner }) => Layer.succeed(
 /** The whole house, given its keys. */
 export const layerHouse = (keys: Keys) =>
   doors(keys).pipe(
-    Layer.provideMerge(settled(keys)),
+    Layer.provideMerge(opening(keys)),
     Layer.provideMerge(layerRooms(keys)),
     Layer.provideMerge(Layer.merge(tracing, sharing)),
   )
