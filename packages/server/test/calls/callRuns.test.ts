@@ -7,7 +7,9 @@ import { Calls } from "../../src/calls/Calls.ts"
 import { Catalogue } from "../../src/calls/catalogue/Catalogue.ts"
 import type { Traits } from "../../src/calls/catalogue/Traits.ts"
 import { type HouseHandler, PendingResult } from "../../src/calls/road/Handler.ts"
+import { Grants } from "../../src/access/rights/Grants.ts"
 import { ActiveSpaces } from "../../src/spaces/ActiveSpaces.ts"
+import { Spaces } from "../../src/spaces/Spaces.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
 import { callNow, callsHouse, eventsOf, journalEnd, request, room, rowOf, settled, stores, told } from "./callsKit.ts"
 import { fresh, someone, type Someone } from "../spaces/spacesGuests.ts"
@@ -140,8 +142,10 @@ for (const store of stores)
           { ...caller, run: fresh("run") },
           { ...caller, run: fresh("run") },
         ]
-        yield* transact(active.enter(first, one as never))
-        yield* transact(active.enter(second, two as never))
+        const viewer = yield* (yield* Grants).viewerOf(caller, "spaces")
+        const spaces = yield* Spaces
+        yield* transact(active.enter(first, yield* spaces.get(one, viewer)))
+        yield* transact(active.enter(second, yield* spaces.get(two, viewer)))
         const now = yield* (yield* Tokens).again(bot.id, "agent")
         const places = yield* Effect.forEach([{ ...now, run: first.run }, { ...now, run: second.run }, now], active.of)
         assert.deepStrictEqual(places, [one, two, undefined] as never)
