@@ -98,8 +98,9 @@ for (const [store, place] of [
       house = await home.restart(house)
       expect((await countOf(house)) % 200).toBe(0)
       expect(await home.stoa("memory", "import", file)).toMatchObject({ code: 0 })
-      expect(await home.stoa("memory", "export", file)).toMatchObject({ code: 0 })
-      expect(readFileSync(file, "utf8")).toBe(before)
+      const again = join(home.folder, "again.jsonl")
+      expect(await home.stoa("memory", "export", again)).toMatchObject({ code: 0 })
+      expect(readFileSync(again, "utf8")).toBe(before)
 
       // Due while there is no house.
       const { admin } = house
