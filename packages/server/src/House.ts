@@ -5,6 +5,7 @@
 import { join } from "node:path"
 import { Effect, Layer, Option, Redacted } from "effect"
 import { Agents } from "./access/identity/Agents.ts"
+import { Arrivals } from "./access/identity/Arrivals.ts"
 import { AllowLists } from "./access/rights/AllowLists.ts"
 import { Audit } from "./access/audit/Audit.ts"
 import { EgressRules } from "./access/secrets/EgressRules.ts"
@@ -34,6 +35,7 @@ import { Explanations } from "./calls/catalogue/Explanations.ts"
 import { Catalogue } from "./calls/catalogue/Catalogue.ts"
 import { Hosts } from "./calls/hosts/Hosts.ts"
 import { Kinds } from "./calls/kinds/Kinds.ts"
+import { CallNews } from "./calls/waiting/CallNews.ts"
 import { layerResume } from "./calls/waiting/Resume.ts"
 import { Tools } from "./calls/catalogue/Tools.ts"
 import { Configuration } from "./Configuration.ts"
@@ -143,6 +145,7 @@ const access = (keys: Keys, file: string) =>
       Layer.mergeAll(
         Tokens.layer,
         IdempotencyKeys.layer,
+        Arrivals.layer,
         Grants.layer,
         Layer.provide(Limits.layer, SharedLimits.layer),
         Audit.layer,
@@ -236,6 +239,7 @@ const calls = (keys: Keys, file: string) =>
     ),
     Layer.provideMerge(Hosts.layer),
     Layer.provideMerge(Calls.layer),
+    Layer.provideMerge(CallNews.layer),
     Layer.provideMerge(Spend.layer),
     Layer.provideMerge(Layer.mergeAll(Tools.layer(file), Explanations.layer)),
     Layer.provideMerge(Layer.mergeAll(Catalogue.layer, Kinds.layer)),

@@ -38,7 +38,7 @@ import { Journal, type Transaction } from "../store/journal/Journal.ts"
 import { pageFrom, pageOf } from "../store/Pages.ts"
 import type { Answers, CallingClient } from "../upstreams/InputRequired.ts"
 import { makeAsk } from "./road/ask.ts"
-import { type Attempt, begin, type CallRequest, rowOf, makePlaces } from "./road/attempt.ts"
+import { type Attempt, begin, type CallRequest, rowOf, makePlaces, waitOf } from "./road/attempt.ts"
 import { makeExecute, measure } from "./road/execute.ts"
 import { noTraces } from "./road/Handler.ts"
 import { type CallEnd, makeRecord } from "./road/record/record.ts"
@@ -48,6 +48,7 @@ import { refusedInput } from "./road/record/refusedInput.ts"
 import { type CallRow, isWithHost } from "./road/record/rows.ts"
 import { makeEndings } from "./waiting/endings.ts"
 import { isSettled } from "./road/record/lifecycle.ts"
+import { CallNews } from "./waiting/CallNews.ts"
 import { makeListeners } from "./waiting/listeners.ts"
 import type { OpenQuestions } from "./waiting/questions.ts"
 
@@ -59,8 +60,6 @@ export { callFrom } from "./road/record/rows.ts"
 type Unplaced = Missing | Ambiguous | Forbidden
 
 export type Refused = ToolNotFoundError | ToolAuthorizationError | ToolValidationError
-
-const usualWait = 30_000
 
 export class Calls extends Context.Service<
   Calls,
@@ -89,7 +88,7 @@ export class Calls extends Context.Service<
     /** The answers of the calling client to the call's questions; returns when the call has settled or asks again. */
     readonly hear: (
       id: string,
-      by: Principal,
+      by: Caller["Service"],
       answers: Answers,
       options: { readonly wait: number; readonly progress?: Progress; readonly client?: CallingClient },
     ) => Effect.Effect<CallRow, Missing>
@@ -117,16 +116,13 @@ export class Calls extends Context.Service<
       const prepared = yield* makePrepare
       const { pay, prepare } = prepared
       const recordRefusal = yield* makeRefusals
-      const listeners = makeListeners(record)
+      const listeners = makeListeners(record, yield* CallNews)
       const ask = yield* makeAsk(record)
       const execute = yield* makeExecute(record, ask, listeners, me)
       const endings = yield* makeEndings(record, prepared, execute, listeners)
 
       /** Waits for a call as long as its caller wants: by default for a running call, not for a waiting one. */
-      const stay = (
-        row: CallRow,
-        { stay: patient, wait = usualWait }: CallRequest,
-      ): Effect.Effect<CallRow, never, Caller> =>
+      const stay = (row: CallRow, { stay: patient, wait = 0 }: CallRequest): Effect.Effect<CallRow, never, Caller> =>
         wait > 0 && (row.state === "running" || (row.state === "waiting" && (patient === true || isWithHost(row))))
           ? remain(row.id, wait)
           : Effect.succeed(row)
@@ -199,7 +195,7 @@ export class Calls extends Context.Service<
             yield* Effect.catchTag(
               found.effects === "store"
                 ? execute.executeInside(attempt, pay(attempt))
-                : execute.recordThenExecute(attempt, request.wait ?? usualWait, pay(attempt)),
+                : execute.recordThenExecute(attempt, request.wait ?? 0, pay(attempt)),
               "ToolAuthorizationError",
               (refusal) => refuse(attempt, refusal),
             ),
@@ -211,7 +207,7 @@ export class Calls extends Context.Service<
           case "store":
             return yield* execute.executeInside(attempt)
           case "outside": {
-            const now = yield* execute.recordThenExecute(attempt, request.wait ?? usualWait)
+            const now = yield* execute.recordThenExecute(attempt, request.wait ?? 0)
             // A call that began and now waits may be answered soon, so stay with it; a call that still runs has used up
             // its wait.
             return now.state === "waiting" ? yield* stay(now, request) : now
@@ -245,7 +241,8 @@ export class Calls extends Context.Service<
 
       const callBy = Effect.fnUntraced(function* (given: CallRequest, caller: Caller["Service"], cause: Cause) {
         // Calls that a program makes during its turn belong to its run.
-        const request = given.run === undefined ? { ...given, ...placeOf(caller) } : given
+        const place = given.run === undefined ? placeOf(caller) : undefined
+        const request = { ...given, ...place, wait: waitOf(caller, given.wait) }
         const space = (yield* spaceOf(request, caller)) ?? null
         const isOnce = request.key !== undefined || request.run !== undefined
         const digest = isOnce ? digestOf([request.tool, textOf(request.input), space ?? undefined]) : ""

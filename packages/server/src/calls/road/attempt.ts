@@ -78,8 +78,8 @@ export const begin = (
   const id = request.id ?? newId<CallId>("call")
   return {
     id,
-    // No tool has a longer name, so a longer one need not be stored completely.
-    tool: request.tool.slice(0, longestName),
+    // No tool has a longer name: one character more is stored, so that the part is not taken for a tool.
+    tool: request.tool.slice(0, longestName + 1),
     input: request.input,
     caller,
     principal: caller.principal.id,
@@ -176,6 +176,14 @@ export const rowOf = (attempt: Attempt, input: string): NewRow => {
     place: run?.place ?? null,
   }
 }
+
+const usualWaitMs = 30_000
+/** A program in its turn does not wait long: it gets later results in its next turn. */
+const turnWaitMs = 5000
+
+/** For how long a caller waits for a running call, in milliseconds. */
+export const waitOf = ({ turn }: Caller["Service"], wait = usualWaitMs): number =>
+  turn === undefined ? wait : Math.min(wait, turnWaitMs)
 
 /** More concurrent turns than a machine has processes. */
 const mostTurns = 10_000

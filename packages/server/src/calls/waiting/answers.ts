@@ -2,7 +2,7 @@
  * How a call continues that asked something while it ran: answered by people, through its decision, or by the client
  * that made it. The first answer counts; the tool's handler is then called again, with the answers and the same key.
  */
-import { type CallId, Missing, type Principal } from "@stoa/contract"
+import { type CallId, type Caller, Missing, type Principal } from "@stoa/contract"
 import { type Failure, type Progress, Road } from "@stoa/tools"
 import { Cause, Deferred, Effect, Exit } from "effect"
 import { Tokens } from "../../access/identity/Tokens.ts"
@@ -12,7 +12,7 @@ import { causedBy } from "../../store/journal/Correlation.ts"
 import { Journal } from "../../store/journal/Journal.ts"
 import type { Answers, CallingClient } from "../../upstreams/InputRequired.ts"
 import { Upstreams } from "../../upstreams/Upstreams.ts"
-import { attemptFrom, causeOf } from "../road/attempt.ts"
+import { attemptFrom, causeOf, waitOf } from "../road/attempt.ts"
 import { type makeExecute, measure } from "../road/execute.ts"
 import { noTraces } from "../road/Handler.ts"
 import type { CallEnd, Record } from "../road/record/record.ts"
@@ -149,14 +149,15 @@ export const makeAnswers = Effect.fnUntraced(function* (
 
   const hear = Effect.fn("Calls.hear")(function* (
     id: string,
-    by: Principal,
+    by: Caller["Service"],
     answers: Answers,
-    { wait, ...now }: { readonly wait: number; readonly progress?: Progress; readonly client?: CallingClient },
+    { wait: asked, ...now }: { readonly wait: number; readonly progress?: Progress; readonly client?: CallingClient },
   ) {
     const row = yield* record.byId(id)
-    if (row === undefined || row.principal !== by.id) return yield* new Missing({ noun: "call", ref: id })
+    if (row === undefined || row.principal !== by.principal.id) return yield* new Missing({ noun: "call", ref: id })
+    const wait = waitOf(by, asked)
     const { heard, leave } = listeners.listen(id)
-    return yield* causedBy(causeOf(row), take(row, by, answers, now)).pipe(
+    return yield* causedBy(causeOf(row), take(row, by.principal, answers, now)).pipe(
       Effect.andThen(listeners.now(id)),
       Effect.flatMap((it) =>
         it.state === "running" && wait > 0

@@ -1,5 +1,6 @@
 /** Requests that wait for a call to settle. Only the listeners are kept in memory; the call itself is a row. */
 import { Deferred, Effect } from "effect"
+import type { CallNews } from "./CallNews.ts"
 import { isSettled } from "../road/record/lifecycle.ts"
 import type { Record } from "../road/record/record.ts"
 import type { CallRow } from "../road/record/rows.ts"
@@ -9,7 +10,7 @@ interface Listener {
   readonly wants: (row: CallRow) => boolean
 }
 
-export const makeListeners = (record: Record) => {
+export const makeListeners = (record: Record, news: CallNews["Service"]) => {
   const listeners = new Map<string, Set<Listener>>()
 
   /** Tells those who wait for this call. */
@@ -39,15 +40,12 @@ export const makeListeners = (record: Record) => {
   const settled = Effect.fn("Calls.settled")(function* (id: string, milliseconds: number) {
     // The call may begin to wait for something else meanwhile; that is not its end.
     const { heard, leave } = listen(id, (row) => isSettled(row.state))
-    // Also reads the row, since another process may settle it.
-    const asked = Effect.gen(function* () {
-      for (;;) {
-        const row = yield* now(id)
-        if (isSettled(row.state)) return row
-        yield* Effect.sleep("1 second")
-      }
-    })
-    return yield* Effect.raceFirst(heard, asked).pipe(
+    // It may have settled already, or another process may settle it: the journal tells.
+    const read = news.until(
+      id,
+      Effect.map(now(id), (row) => (isSettled(row.state) ? row : undefined)),
+    )
+    return yield* Effect.raceFirst(heard, read).pipe(
       Effect.timeoutOrElse({ duration: milliseconds, orElse: () => now(id) }),
       Effect.ensuring(leave),
     )

@@ -5,7 +5,7 @@
  */
 import type { Caller, Forbidden, ToolAnnotations, WaitsOn } from "@stoa/contract"
 import { Context, type Effect } from "effect"
-import type { Arrival } from "./arrivals.ts"
+import type { Arrival } from "../../../access/identity/Arrivals.ts"
 import type { Fault } from "../wire/Fault.ts"
 import type { Revision } from "../wire/revision.ts"
 

@@ -6,8 +6,10 @@ import { Caller } from "@stoa/contract"
 import { inputSchemaOf } from "@stoa/tools"
 import { Clock, Context, Effect, Layer } from "effect"
 import { monotonicOf } from "../../../store/Moment.ts"
+import { Arrivals } from "../../../access/identity/Arrivals.ts"
 import { Grants } from "../../../access/rights/Grants.ts"
 import { type CallRequest, Calls } from "../../../calls/Calls.ts"
+import { CallNews } from "../../../calls/waiting/CallNews.ts"
 import { Catalogue, type ToolScope as Shown } from "../../../calls/catalogue/Catalogue.ts"
 import type { CatalogueTool } from "../../../calls/catalogue/Traits.ts"
 import { Toolsets } from "../../../toolsets/Toolsets.ts"
@@ -25,8 +27,6 @@ import {
   type Use,
 } from "./Desk.ts"
 import { type Fault, unknownTool } from "../wire/Fault.ts"
-import { makeArrivals } from "./arrivals.ts"
-import { makeCallNews } from "./callNews.ts"
 import { failure, outcomeOf } from "./callOutcome.ts"
 import { makeChanges } from "./changes.ts"
 import { serversAt, withContents } from "./contents.ts"
@@ -39,11 +39,7 @@ import { extrasAt } from "./serverTools.ts"
 const patienceMs = 50_000
 /** A client that supports tasks need not hold a connection for longer. */
 const taskPatienceMs = 2000
-/** A program in its turn does not wait long: it gets later results in its next turn. */
-const turnPatienceMs = 5000
 const mostKept = 2000
-/** No tool has a longer name; such a call is not worth a row. */
-const longestName = 256
 /** How long a view that depends on expiring rights is reused. */
 const keptMillis = 1000
 
@@ -125,8 +121,8 @@ export const layerHouseDesk = Layer.effect(
     const toolsets = yield* Toolsets
     const watch = yield* makeChanges
     const serverContents = yield* ServerContents
-    const news = yield* makeCallNews
-    const serverCalls = yield* makeServerCalls(news)
+    const news = yield* CallNews
+    const serverCalls = yield* makeServerCalls
     const shownOf = (endpoint: Endpoint): Shown | undefined => {
       if (endpoint.kind === "all") return endpoint
       if (endpoint.kind === "server") return { kind: "server", server: endpoint.name }
@@ -155,12 +151,11 @@ export const layerHouseDesk = Layer.effect(
       link: ClientLink,
       unknown: () => Fault,
     ): Effect.Effect<Outcome, Fault> => {
-      const wait = caller.turn !== undefined ? turnPatienceMs : use.mayBeTask ? taskPatienceMs : patienceMs
       const request: CallRequest = {
         tool,
         input: use.arguments,
         face: shown,
-        wait,
+        wait: use.mayBeTask ? taskPatienceMs : patienceMs,
         progress: (step: Parameters<ClientLink["progress"]>[0]) => Effect.sync(() => link.progress(step)),
         ...(use.idempotencyKey === undefined ? {} : { key: use.idempotencyKey }),
         ...(use.space === undefined ? {} : { space: use.space }),
@@ -200,7 +195,6 @@ export const layerHouseDesk = Layer.effect(
           // An unlisted tool goes to the road too: it knows why, and records the refusal.
           const tool = one?.tool.definition.name ?? fullName(use.name, endpoint)
           const unknown = () => unknownTool(use.name, byName.keys())
-          if (tool.length > longestName) return Effect.fail(unknown())
           return callAs(caller, endpoint, shown, tool, one, use, link, unknown)
         },
         tasks,
@@ -239,7 +233,7 @@ export const layerHouseDesk = Layer.effect(
 
     return Desk.of({
       // Runs for every request: a cached face is returned without a fiber.
-      arrived: yield* makeArrivals,
+      arrived: (yield* Arrivals).arrived,
       faceFor: (caller, endpoint) => {
         if (caller === null) return Effect.succeed(shownOf(endpoint) === undefined ? undefined : nobody)
         const known = kept.get(keyOf(caller, endpoint))

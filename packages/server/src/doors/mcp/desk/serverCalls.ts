@@ -6,12 +6,12 @@ import type { CallId, Caller, FileId, Principal } from "@stoa/contract"
 import { digestOf } from "@stoa/tools"
 import { Deferred, Effect } from "effect"
 import { type CallRequest, type CallRow, Calls } from "../../../calls/Calls.ts"
+import { CallNews } from "../../../calls/waiting/CallNews.ts"
 import { isMCPResult, mcpFailure } from "../../../calls/road/MCPNotes.ts"
 import { Decisions } from "../../../decisions/Decisions.ts"
 import { newId } from "../../../store/journal/Correlation.ts"
 import { Files } from "../../../store/Files.ts"
 import type { CallingClient } from "../../../upstreams/InputRequired.ts"
-import type { makeCallNews } from "./callNews.ts"
 import { outcomeOf, taskOf } from "./callOutcome.ts"
 import { missingFor } from "../wire/capabilities.ts"
 import type {
@@ -69,7 +69,8 @@ const faultIn = (said: JsonObject | undefined): Fault | undefined =>
 /** The server of a tool; empty if it belongs to a toolset. */
 const serverOf = (tool: string): string => tool.slice(0, Math.max(0, tool.indexOf("/")))
 
-export const makeServerCalls = Effect.fnUntraced(function* (news: Effect.Success<typeof makeCallNews>) {
+export const makeServerCalls = Effect.gen(function* () {
+  const news = yield* CallNews
   const calls = yield* Calls
   const decisions = yield* Decisions
   const files = yield* Files
@@ -127,15 +128,15 @@ export const makeServerCalls = Effect.fnUntraced(function* (news: Effect.Success
     const over = Effect.gen(function* () {
       const now = yield* Effect.orDie(calls.get(row.id, { principal, all: false }))
       const still = yield* askedOf(now)
-      return (
+      const isOver =
         still === undefined || questionOf(still) !== question || Object.keys(requests).some((key) => !still.open[key])
-      )
+      return isOver ? true : undefined
     })
     return {
       _tag: "Asks",
       requests,
       state: { call: row.id, asked: question },
-      until: news.until(row.id, over),
+      until: Effect.asVoid(news.until(row.id, over)),
       dropped: Effect.ignore(calls.cancel(row.id, "The client cancelled it")),
     }
   }
@@ -168,14 +169,9 @@ export const makeServerCalls = Effect.fnUntraced(function* (news: Effect.Success
   })
 
   /** A first call, or one that continues with its client's answers. Giving up the request gives up the call. */
-  const through = (
-    { principal }: Caller["Service"],
-    endpoint: Endpoint,
-    use: Use,
-    link: ClientLink,
-    request: CallRequest,
-  ) =>
+  const through = (caller: Caller["Service"], endpoint: Endpoint, use: Use, link: ClientLink, request: CallRequest) =>
     Effect.suspend(() => {
+      const { principal } = caller
       const before = textIn(link.state, "call")
       // Chosen before the call starts, so that it can be stopped before it answers.
       const id = (before ?? newId("call")) as CallId
@@ -199,7 +195,7 @@ export const makeServerCalls = Effect.fnUntraced(function* (news: Effect.Success
           : Effect.flatMap(calls.asks(before), (asked) => {
               const meant = asked !== undefined && questionOf(asked) === textIn(link.state, "asked")
               const now = { wait, client, ...(progress === undefined ? {} : { progress }) }
-              return calls.hear(before, principal, meant ? link.answers : {}, now)
+              return calls.hear(before, caller, meant ? link.answers : {}, now)
             }).pipe(Effect.mapError(() => invalidParams("requestState names no call of yours")))
       const late = use.mayBeTask ? Effect.sleep(patienceMs) : Effect.never
       // A call that is not recorded yet answers by itself.
@@ -216,7 +212,8 @@ export const makeServerCalls = Effect.fnUntraced(function* (news: Effect.Success
     })
 
   /** A caller's tasks are its calls. A tool's questions are answered here; approvals are given elsewhere. */
-  const tasks = ({ principal }: Caller["Service"], endpoint: Endpoint): NonNullable<EndpointView["tasks"]> => {
+  const tasks = (caller: Caller["Service"], endpoint: Endpoint): NonNullable<EndpointView["tasks"]> => {
+    const { principal } = caller
     const find = (id: string) => calls.get(id, { principal, all: false })
     return {
       get: (id) =>
@@ -225,7 +222,7 @@ export const makeServerCalls = Effect.fnUntraced(function* (news: Effect.Success
           onFailure: () => Effect.succeed(undefined),
         }),
       update: (id, answers) =>
-        Effect.match(calls.hear(id, principal, answers, { wait: 0 }), {
+        Effect.match(calls.hear(id, caller, answers, { wait: 0 }), {
           onSuccess: () => true,
           onFailure: () => false,
         }),

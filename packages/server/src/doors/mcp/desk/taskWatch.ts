@@ -3,7 +3,7 @@
  * then each change.
  */
 import { Effect } from "effect"
-import type { makeCallNews } from "./callNews.ts"
+import type { CallNews } from "../../../calls/waiting/CallNews.ts"
 import type { EndpointView } from "./Desk.ts"
 
 type Get = NonNullable<EndpointView["tasks"]>["get"]
@@ -12,11 +12,7 @@ type Get = NonNullable<EndpointView["tasks"]>["get"]
  * The watching of a face, with its tasks. Every read is made as the caller: another principal's task does not exist for
  * it.
  */
-export const withTasks = (
-  news: Effect.Success<typeof makeCallNews>,
-  get: Get,
-  inner: EndpointView["watch"],
-): EndpointView["watch"] =>
+export const withTasks = (news: CallNews["Service"], get: Get, inner: EndpointView["watch"]): EndpointView["watch"] =>
   Effect.fnUntraced(function* (interest, tell) {
     const others = yield* inner(interest, tell)
     if (interest.tasks.length === 0) return others
