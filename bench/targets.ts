@@ -18,7 +18,6 @@ import { httpGet } from "../packages/tools/src/skills/httpGet.ts"
 import { CurrentSkillsConfig, defaultSkillsConfig } from "../packages/tools/src/skills/SkillsConfig.ts"
 import { webSearch } from "../packages/tools/src/skills/webSearch.ts"
 import { CurrentToolsConfig } from "../packages/tools/src/ToolsConfig.ts"
-import { input } from "../packages/tools/test/kit.ts"
 import { everything } from "../packages/tools/test/mcpKit.ts"
 import { call as context } from "../packages/tools/test/skillsCall.ts"
 import { thousand, twentyArguments } from "../packages/tools/test/thousand.ts"
@@ -48,7 +47,9 @@ const library = (): ReadonlyArray<Target> => {
   const registry = thousand()
   const flat = registry.find("flat")!
   const schema = registry.find("schema")!
-  const call = Effect.runSync(Road.begin(input({ toolName: "flat", arguments: twentyArguments })))
+  const call = Effect.runSync(
+    Road.begin({ tool: "flat", input: twentyArguments, principal: "agent-1", space: "session-1" }),
+  )
   const authorized = Effect.flatMap(Road.authorize(identityStandard, call.principal, call.tool), (judgement) =>
     Road.judge(defaultToolsConfig, call, judgement),
   )

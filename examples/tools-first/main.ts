@@ -52,7 +52,7 @@ const asked = Effect.gen(function* () {
   const approved = yield* tools.execute(call).pipe(
     Effect.provideService(DecisionsPort, {
       ask: (question) =>
-        Effect.succeed(question.agentId === "pam" ? { state: "approved" } : { state: "denied", reason: "not you" }),
+        Effect.succeed(question.principal === "pam" ? { state: "approved" } : { state: "denied", reason: "not you" }),
     }),
   )
   return { refused, approved }

@@ -31,9 +31,9 @@ await Promise.all([once(inside, "listening"), once(page, "listening")])
 // #region sandbox
 const code = Effect.gen(function* () {
   const sandbox = yield* Sandbox
-  const sum = yield* sandbox.run("console.log('adding'); [1, 2, 3].reduce((a, b) => a + b)", { toolName: "example" })
-  const loop = yield* Effect.flip(sandbox.run("for (;;);", { toolName: "example", timeMs: 200 }))
-  const typo = yield* Effect.flip(sandbox.run("const a = 1\naa + 1", { toolName: "example" }))
+  const sum = yield* sandbox.run("console.log('adding'); [1, 2, 3].reduce((a, b) => a + b)", { tool: "example" })
+  const loop = yield* Effect.flip(sandbox.run("for (;;);", { tool: "example", timeMs: 200 }))
+  const typo = yield* Effect.flip(sandbox.run("const a = 1\naa + 1", { tool: "example" }))
   return { sum, loop, typo }
 })
 // #endregion
@@ -41,14 +41,14 @@ const code = Effect.gen(function* () {
 // #region egress
 const out = Effect.gen(function* () {
   const egress = yield* Egress
-  const refused = yield* Effect.flip(egress.fetch({ toolName: "example", url: urlOf(page) }))
+  const refused = yield* Effect.flip(egress.fetch({ tool: "example", url: urlOf(page) }))
   // An operator opens what is private by name; a model never can.
   const opened = Effect.provideService(CurrentEgressPolicy, {
     ...defaultEgressPolicy,
     allow: [new URL(urlOf(page)).host],
   })
-  const fetched = yield* egress.fetch({ toolName: "example", url: urlOf(page) }).pipe(opened)
-  const redirected = yield* Effect.flip(egress.fetch({ toolName: "example", url: `${urlOf(page)}moved` }).pipe(opened))
+  const fetched = yield* egress.fetch({ tool: "example", url: urlOf(page) }).pipe(opened)
+  const redirected = yield* Effect.flip(egress.fetch({ tool: "example", url: `${urlOf(page)}moved` }).pipe(opened))
   return { refused, fetched, redirected }
 })
 // #endregion

@@ -11,7 +11,11 @@ import type { CallContext } from "./Handler.ts"
  * yes.
  */
 export interface Identity {
-  readonly authorize: (agentId: string, resource: string, action: "execute") => Effect.Effect<void | Judgement, unknown>
+  readonly authorize: (
+    principal: string,
+    resource: string,
+    action: "execute",
+  ) => Effect.Effect<void | Judgement, unknown>
 }
 
 /** Role agent-standard: every tool may be requested. Risk and approval are judged separately. */
@@ -66,10 +70,10 @@ export const EventsPort = Context.Reference<Events>("tools/Events", {
 
 /** A question to a person, bound to the exact call: an answer to one call is no answer to another. */
 export interface Question {
-  readonly callId: string
-  readonly toolName: string
-  readonly agentId: string
-  readonly arguments: Readonly<Record<string, unknown>>
+  readonly call: string
+  readonly tool: string
+  readonly principal: string
+  readonly input: Readonly<Record<string, unknown>>
   readonly riskLevel: RiskLevel
   /** Digest of tool, definition and arguments: only what was approved runs. */
   readonly digest: string

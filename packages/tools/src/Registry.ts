@@ -203,21 +203,21 @@ export class Registry<C = CallContext> {
   }
 }
 
-const refuse = (toolName: string, parameter: string, expected: string, received: string) =>
+const refuse = (tool: string, parameter: string, expected: string, received: string) =>
   new ToolValidationError({
-    message: `The tool "${toolName}" was not registered: ${parameter} should be ${expected}, and is ${received}`,
-    toolName,
+    message: `The tool "${tool}" was not registered: ${parameter} should be ${expected}, and is ${received}`,
+    toolName: tool,
     parameter,
     expected,
     received,
   })
 
 /** Names the nearest tool, and only tools the caller may use (G-32, S4-23). */
-export const notFound = (toolName: string, available: ReadonlyArray<string>): ToolNotFoundError => {
-  const meant = nearest(toolName, available)
+export const notFound = (tool: string, available: ReadonlyArray<string>): ToolNotFoundError => {
+  const meant = nearest(tool, available)
   return new ToolNotFoundError({
-    message: `Tool "${toolName.slice(0, 200)}" not found.${meant === undefined ? "" : ` Did you mean "${meant}"?`}`,
-    toolName,
+    message: `Tool "${tool.slice(0, 200)}" not found.${meant === undefined ? "" : ` Did you mean "${meant}"?`}`,
+    toolName: tool,
     availableTools: available,
   })
 }

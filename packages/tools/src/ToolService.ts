@@ -37,7 +37,6 @@ import {
   mustAsk,
   record,
   refusalOf,
-  replay,
   settle,
   settledOf,
   type ToolError,
@@ -97,7 +96,7 @@ const make = Effect.gen(function* () {
     const judgement = yield* authorize(identity, named.principal, named.tool)
     yield* judge(config, named, judgement)
     const call = { ...named, input: yield* validate(tool, named) }
-    const opened = yield* record(records, call)
+    const opened = yield* Effect.mapError(record(records, call), (cause) => unrecorded(call, cause))
     if (opened.state === "settled") {
       reach({ call, is: "before" })
       return yield* replay(call, opened.settled)
@@ -115,10 +114,17 @@ const make = Effect.gen(function* () {
   })
 
   const run = Effect.fn("tools.execute")(function* (input: ToolInput) {
-    const begun = yield* begin(input)
-    yield* Effect.annotateCurrentSpan({
+    const begun = yield* begin({
       tool: input.toolName,
-      agent: input.agentId,
+      input: input.arguments,
+      principal: input.agentId,
+      space: input.sessionId,
+      correlationId: input.correlationId,
+      idempotencyKey: input.idempotencyKey,
+    })
+    yield* Effect.annotateCurrentSpan({
+      tool: begun.tool,
+      agent: begun.principal,
       correlationId: begun.correlationId,
     })
     let stage: Stage = { call: begun, is: "settles" }
@@ -162,6 +168,29 @@ const make = Effect.gen(function* () {
     registry,
   })
 })
+
+const unrecorded = (call: Call, cause: unknown): ToolExecutionError =>
+  new ToolExecutionError({
+    message: `The call could not be recorded, and was not run: ${String(cause)}`,
+    toolName: call.tool,
+    cause,
+  })
+
+/** The first outcome of a repeated call. */
+const replay = (call: Call, settled: Settled): Effect.Effect<ToolOutput, ToolExecutionError> =>
+  settled.state === "done"
+    ? Effect.succeed({
+        toolName: call.tool,
+        success: true,
+        result: settled.output,
+        executionTimeMs: settled.executionTimeMs,
+        metadata: { replayed: true },
+      })
+    : new ToolExecutionError({
+        message: `This call was made before and did not succeed: ${settled.error.message}`,
+        toolName: call.tool,
+        input: call.input,
+      })
 
 /** A failure to ask counts as a no. */
 const asked = (tool: RegisteredTool, call: Call): Effect.Effect<Answer> =>

@@ -8,21 +8,18 @@ import {
   Judgement,
   ToolAuthorizationError,
   ToolExecutionError,
-  type ToolInput,
   ToolNotFoundError,
-  type ToolOutput,
   type ToolTimeoutError,
   ToolValidationError,
 } from "@stoa/contract"
 import { Cause, Duration, Effect, Exit, Metric } from "effect"
 import { monotonicMillis } from "./monotonic.ts"
-import type { Progress } from "./Handler.ts"
 import { saidOf } from "./schema/compile.ts"
 import { deepest, extentOf } from "./schema/plain.ts"
 import { digestOf } from "./schema/guard.ts"
 import { validateToolInput } from "./schema/validateInput.ts"
 import { checkAgainst, measureSchema, validateWithSchema } from "./schema/validateSchema.ts"
-import type { Answer, Call, CallRecord, Decisions, Failure, Identity, Opened, Question, Settled } from "./Ports.ts"
+import type { Answer, Call, CallRecord, Decisions, Failure, Identity, Question, Settled } from "./Ports.ts"
 import { notFound, type RegisteredTool } from "./Registry.ts"
 import { crashed, inTime } from "./sandbox/Timeout.ts"
 import type { ToolsConfig } from "./ToolsConfig.ts"
@@ -41,21 +38,24 @@ const durations = Metric.timer("tools.execution_duration_ms")
 /** How many names a not-found answer may list: enough to choose from, too few to flood a prompt. */
 const mostNames = 100
 
-const silent: Progress = () => Effect.void
-
 /** Fills in defaults. The principal is what this function's caller says, never what arguments say. */
-export const begin = (input: ToolInput, progress: Progress = silent): Effect.Effect<Call> =>
+export const begin = (
+  asked: Pick<Call, "tool" | "input" | "principal" | "space"> & {
+    readonly correlationId?: string | undefined
+    readonly idempotencyKey?: string | undefined
+  },
+): Effect.Effect<Call> =>
   Effect.map(monotonicMillis, (startedAt) => {
     const id = `call_${randomUUID()}`
     return {
       id,
-      tool: input.toolName,
-      input: input.arguments,
-      principal: input.agentId,
-      space: input.sessionId,
-      correlationId: input.correlationId ?? randomUUID().replaceAll("-", ""),
-      idempotencyKey: input.idempotencyKey ?? id,
-      progress,
+      tool: asked.tool,
+      input: asked.input,
+      principal: asked.principal,
+      space: asked.space,
+      correlationId: asked.correlationId ?? randomUUID().replaceAll("-", ""),
+      idempotencyKey: asked.idempotencyKey ?? id,
+      progress: () => Effect.void,
       startedAt,
     }
   })
@@ -143,20 +143,11 @@ export const validate = (
     : validateWithSchema(definition, call.input, tool.reviewed, extent, call.principal)
 }
 
-/** Opens the call in the record. If it cannot be recorded, the call is refused: an unrecorded call must not run. */
-export const record = <C extends Call>(
-  records: Pick<CallRecord<C>, "open">,
+/** Opens the call in the record. If it cannot be recorded, it fails: an unrecorded call must not run. */
+export const record = <C, A, E>(
+  records: { readonly open: (call: C) => Effect.Effect<A, E> },
   call: C,
-): Effect.Effect<Opened, ToolExecutionError> =>
-  Effect.mapError(
-    records.open(call),
-    (cause) =>
-      new ToolExecutionError({
-        message: `The call could not be recorded, and was not run: ${String(cause)}`,
-        toolName: call.tool,
-        cause,
-      }),
-  )
+): Effect.Effect<A, E> => Effect.suspend(() => records.open(call))
 
 /** Whether a person must be asked: because of the judgement, the tool's flag, or its risk (S4-94, S4-95). */
 export const mustAsk = (
@@ -176,10 +167,10 @@ export const digestOfCall = (
 
 /** The question that is bound to this call. */
 const questionOf = (tool: Pick<RegisteredTool, "definition" | "fingerprint">, call: Call): Question => ({
-  callId: call.id,
-  toolName: tool.definition.name,
-  agentId: call.principal,
-  arguments: call.input,
+  call: call.id,
+  tool: tool.definition.name,
+  principal: call.principal,
+  input: call.input,
   riskLevel: tool.definition.riskLevel,
   digest: digestOfCall(tool, call),
 })
@@ -291,19 +282,3 @@ export const settle = Effect.fnUntraced(function* <C extends Call, A, E>(
   yield* count(settled.state === "done", durationMs)
   return written
 })
-
-/** The first outcome of a repeated call. */
-export const replay = (call: Call, settled: Settled): Effect.Effect<ToolOutput, ToolExecutionError> =>
-  settled.state === "done"
-    ? Effect.succeed({
-        toolName: call.tool,
-        success: true,
-        result: settled.output,
-        executionTimeMs: settled.executionTimeMs,
-        metadata: { replayed: true },
-      })
-    : new ToolExecutionError({
-        message: `This call was made before and did not succeed: ${settled.error.message}`,
-        toolName: call.tool,
-        input: call.input,
-      })

@@ -5,12 +5,12 @@ import type { CallContext, Tool } from "./Handler.ts"
 
 type Native = (args: Readonly<Record<string, unknown>>, context: CallContext) => unknown
 
-const failed = (toolName: string, args: Readonly<Record<string, unknown>>) => (cause: unknown) =>
+const failed = (tool: string, args: Readonly<Record<string, unknown>>) => (cause: unknown) =>
   cause instanceof ToolExecutionError
     ? cause
     : new ToolExecutionError({
-        message: `${toolName} failed: ${cause instanceof Error ? cause.message : String(cause)}`,
-        toolName,
+        message: `${tool} failed: ${cause instanceof Error ? cause.message : String(cause)}`,
+        toolName: tool,
         input: args,
         cause,
       })

@@ -11,7 +11,7 @@ import { http, tcp, text } from "./egressLoopback.ts"
 
 const fetch = Effect.fnUntraced(function* (url: string, more: Partial<EgressRequest> = {}) {
   const egress = yield* Egress
-  return yield* egress.fetch({ toolName: "http-get", url, ...more })
+  return yield* egress.fetch({ tool: "http-get", url, ...more })
 })
 const refusal = Effect.fnUntraced(function* (url: string, more: Partial<EgressRequest> = {}) {
   const error = yield* Effect.flip(fetch(url, more))

@@ -10,7 +10,7 @@ import { http, tcp, text } from "./egressLoopback.ts"
 
 const fetch = Effect.fnUntraced(function* (url: string, more: Partial<EgressRequest> = {}) {
   const egress = yield* Egress
-  const answer = yield* egress.fetch({ toolName: "look", keep: true, url, ...more })
+  const answer = yield* egress.fetch({ tool: "look", keep: true, url, ...more })
   return Buffer.from(answer.body).toString()
 })
 const under = (policy: Partial<EgressPolicy>) =>
@@ -36,7 +36,7 @@ describe("a kept connection", () => {
         assert.deepStrictEqual([yield* same(), yield* same(), yield* same()], ["1", "1", "1"])
         const traced = { headers: { traceparent: "00-1", "idempotency-key": "2", accept: "text/plain" } }
         assert.strictEqual(yield* same(traced), "1")
-        assert.strictEqual(yield* same({ toolName: "other" }), "2")
+        assert.strictEqual(yield* same({ tool: "other" }), "2")
         assert.strictEqual(yield* same({ headers: { authorization: "Bearer a" } }), "3")
         assert.strictEqual(yield* same({ headers: { authorization: "Bearer b" } }), "4")
         assert.strictEqual(yield* same({ headers: { authorization: "Bearer a" } }), "3")
@@ -120,7 +120,7 @@ describe("a kept connection", () => {
       const closed = once(socket, "close")
       yield* Fiber.interrupt(call)
       yield* Effect.promise(() => closed)
-      assert.strictEqual(yield* fetch(server.url, { toolName: "other" }).pipe(policy), "ok")
+      assert.strictEqual(yield* fetch(server.url, { tool: "other" }).pipe(policy), "ok")
       assert.strictEqual(requests, 3)
     }),
   )

@@ -63,6 +63,12 @@ const ports = (rows: Rows) => {
 }
 
 /** The server's composition: everything up to the question, and then either the end or nothing at all. */
+/** A call in the road's own words; the kit's `input` has those of seed 004. */
+const asking = (over: Parameters<typeof input>[0] = {}) => {
+  const { agentId, arguments: given, sessionId, toolName, ...rest } = input(over)
+  return { ...rest, tool: toolName, input: given, principal: agentId, space: sessionId }
+}
+
 const receive = Effect.fnUntraced(function* (registry: Registry, asked: Parameters<typeof Road.begin>[0]) {
   const begun = yield* Road.begin(asked)
   const tool = yield* Road.find(registry, begun, identityStandard)
@@ -120,7 +126,7 @@ describe("the road, composed with a waiting decision", () => {
     const registry = yield* registryWith(ran)
     const result = yield* receive(
       registry,
-      input({ toolName: "wipe", idempotencyKey: "k1", correlationId: "c1" }),
+      asking({ toolName: "wipe", idempotencyKey: "k1", correlationId: "c1" }),
     ).pipe(Effect.provide(ports(rows)))
     assert.strictEqual(result.state, "waiting")
     return result as Extract<typeof result, { readonly decision: string }>
@@ -177,7 +183,7 @@ describe("the road, composed with a waiting decision", () => {
         const { call, decision, fingerprint } = yield* waiting(rows, ran)
         rows.decisions.get(decision)!.verdict = "approve"
         const registry = yield* registryWith(ran)
-        const other = yield* receive(registry, input({ toolName: "wipe", arguments: { a: 9, b: 9 } })).pipe(
+        const other = yield* receive(registry, asking({ toolName: "wipe", arguments: { a: 9, b: 9 } })).pipe(
           Effect.provide(ports(rows)),
         )
         assert.strictEqual(other.state, "waiting")
@@ -191,7 +197,7 @@ describe("the road, composed with a waiting decision", () => {
   it.effect("the steps are the same ones ToolService walks: a refusal is seed 004's error", () =>
     Effect.gen(function* () {
       const registry = yield* registryWith([])
-      const call = yield* Road.begin(input({ toolName: "wipe" }))
+      const call = yield* Road.begin(asking({ toolName: "wipe" }))
       yield* Road.find(registry, call, identityStandard)
       const refusal = Road.refusalOf(call, { state: "waiting", decision: "dec_9" })
       assert.instanceOf(refusal, ToolAuthorizationError)

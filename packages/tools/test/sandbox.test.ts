@@ -9,7 +9,7 @@ import { Sandbox, type SandboxFault, sandboxLayer } from "../src/sandbox/Sandbox
 
 const run = Effect.fnUntraced(function* (code: string, timeMs?: number) {
   const sandbox = yield* Sandbox
-  return yield* sandbox.run(code, { toolName: "code-execute", ...(timeMs === undefined ? {} : { timeMs }) })
+  return yield* sandbox.run(code, { tool: "code-execute", ...(timeMs === undefined ? {} : { timeMs }) })
 })
 const fault = (error: ToolExecutionError) => error.cause as SandboxFault
 
@@ -272,7 +272,7 @@ describe("Sandbox pool", () => {
       const program = `
         import { Effect } from "effect"
         import { Sandbox } from "${module}"
-        const run = (code) => Effect.flatMap(Sandbox, (it) => Effect.exit(it.run(code, { toolName: "x", timeMs: 50 })))
+        const run = (code) => Effect.flatMap(Sandbox, (it) => Effect.exit(it.run(code, { tool: "x", timeMs: 50 })))
         await Effect.runPromise(Effect.all([run("1"), run("for (;;);")]))
         console.log("done")`
       const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", program], {

@@ -411,7 +411,7 @@ describe("ToolService", () => {
             assert.isTrue((yield* tools.execute(input({ toolName: one.name }))).success)
             assert.strictEqual(ran, before + 1)
           }
-          assert.deepStrictEqual(questions[0]!.arguments, { a: 2, b: 3 })
+          assert.deepStrictEqual(questions[0]!.input, { a: 2, b: 3 })
           assert.strictEqual(seen.audit.filter((entry) => entry.result === "denied").length, 3)
           yield* tools.register(definition({ name: "plain", riskLevel: "medium" }), add)
           yield* tools.execute(input({ toolName: "plain" }))

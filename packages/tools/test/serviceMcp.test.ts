@@ -162,11 +162,11 @@ describe("ToolService and its built-ins", () => {
       Effect.gen(function* () {
         const asked: Array<string> = []
         const decisions = Layer.succeed(DecisionsPort, {
-          ask: ({ toolName }) =>
+          ask: ({ tool }) =>
             Effect.sync(
               () => (
-                asked.push(toolName),
-                toolName === "code-execute"
+                asked.push(tool),
+                tool === "code-execute"
                   ? ({ state: "approved" } as const)
                   : ({ state: "denied", reason: "no" } as const)
               ),

@@ -354,7 +354,7 @@ describe("JSON Schema", () => {
       yield* registry.add({ definition: flat, handler: () => Effect.succeed(null) })
       const validate = (name: string, args: Record<string, unknown>) =>
         Effect.gen(function* () {
-          const call = yield* Road.begin({ toolName: name, arguments: args, agentId: "a", sessionId: "s" })
+          const call = yield* Road.begin({ tool: name, input: args, principal: "a", space: "s" })
           return yield* Road.validate(yield* registry.get(name), call)
         })
       yield* validate("s", nest(150))

@@ -306,10 +306,10 @@ export class Calls extends Context.Service<
 }
 
 /** For a call that a model asked for and that cannot be made. */
-const faulty = (toolName: string, message: string): Refused =>
+const faulty = (tool: string, message: string): Refused =>
   new ToolValidationError({
     message,
-    toolName,
+    toolName: tool,
     parameter: "input",
     expected: "a JSON object",
     received: "something else",

@@ -111,10 +111,10 @@ export const builtIn = (
 }
 
 /** A refusal by a room is a refusal of the call, and recorded as one; any other error is a failure. */
-const failureOf = (error: { readonly message: string }, toolName: string, { principal }: Caller["Service"]) =>
+const failureOf = (error: { readonly message: string }, tool: string, { principal }: Caller["Service"]) =>
   error instanceof Forbidden
-    ? new ToolAuthorizationError({ message: error.message, toolName, agentId: principal.id, rule: error.rule })
-    : new ToolExecutionError({ message: error.message, toolName })
+    ? new ToolAuthorizationError({ message: error.message, toolName: tool, agentId: principal.id, rule: error.rule })
+    : new ToolExecutionError({ message: error.message, toolName: tool })
 
 /** They work on their caller's memory, and their calls are erased with it. */
 export const withMemory = (tools: ReadonlyArray<Offered>): ReadonlyArray<Offered> =>

@@ -108,6 +108,12 @@ for (const store of ["sqlite", "postgres"] as const)
             const { body } = yield* ask(() => request("tools/call", { name: "hello", arguments: {} }))
             assert.deepStrictEqual(JSON.parse(body.result.content[0].text), { hello: "there" })
           }
+          // A name that is too long is a refused call like any other: it has a row, with the beginning of the name.
+          const sql = yield* SqlClient.SqlClient
+          const long = yield* sql<{ state: string; tool: string }>`SELECT state, tool FROM calls
+            WHERE tool LIKE ${"aaaa%"}`
+          assert.isAtLeast(long.length, 2)
+          for (const { state, tool } of long) assert.deepStrictEqual([state, tool], ["refused", "a".repeat(257)])
         }),
       )
     },

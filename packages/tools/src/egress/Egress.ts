@@ -27,7 +27,7 @@ export const CurrentEgressPolicy = Context.Reference<EgressPolicy>("tools/egress
 
 export interface EgressRequest {
   /** The tool that a failure is reported for. */
-  readonly toolName: string
+  readonly tool: string
   readonly url: string
   readonly method?: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE"
   readonly headers?: Readonly<Record<string, string>>
@@ -144,9 +144,7 @@ const follow = Effect.fnUntraced(function* (
       maxHeaderBytes: policy.maxHeaderBytes,
       cut: request.cut === true,
       keep:
-        request.keep === true
-          ? [request.toolName, policy.hosts, policy.allow, request.hosts, request.allow]
-          : undefined,
+        request.keep === true ? [request.tool, policy.hosts, policy.allow, request.hosts, request.allow] : undefined,
     })
     const redirect = next(hop, answer, both)
     if (redirect === undefined) return { ...answer, url: hop.url.href }
@@ -174,7 +172,7 @@ const fetch = Effect.fn("Egress.fetch")(function* (request: EgressRequest) {
       const cause: EgressFault = { reason, url: shown(request.url) }
       return new ToolExecutionError({
         message: `${request.method ?? "GET"} ${cause.url} failed: ${detail}.`,
-        toolName: request.toolName,
+        toolName: request.tool,
         cause,
       })
     }),

@@ -42,7 +42,7 @@ export interface SandboxFault {
 
 export interface SandboxCall {
   /** The tool that a failure is reported for. */
-  readonly toolName: string
+  readonly tool: string
   readonly timeMs?: number
   /** The caller: one caller never gets every worker. By default nobody in particular. */
   readonly by?: string
@@ -78,13 +78,17 @@ const lineOf = (detail: string): number | undefined => {
   return line === undefined ? undefined : Number(line)
 }
 
-const refuse = (outcome: Extract<Outcome, { done: false }>, toolName: string, options: SandboxOptions) => {
+const refuse = (outcome: Extract<Outcome, { done: false }>, tool: string, options: SandboxOptions) => {
   // The interpreter does not know where a loop was interrupted: only an error's line is right.
   const line = outcome.reason === "error" ? lineOf(outcome.detail) : undefined
   const at = line === undefined ? "" : ` at line ${line}`
   const log = outcome.logs === "" ? "" : `\nIt had logged:\n${outcome.logs.slice(-2000)}`
   const cause: SandboxFault = { reason: outcome.reason, line, logs: outcome.logs }
-  return new ToolExecutionError({ message: words(outcome.reason, outcome.detail, at, options) + log, toolName, cause })
+  return new ToolExecutionError({
+    message: words(outcome.reason, outcome.detail, at, options) + log,
+    toolName: tool,
+    cause,
+  })
 }
 
 const resultOf = (outcome: Extract<Outcome, { done: true }>, { outputBytes }: SandboxOptions): SandboxResult => {
@@ -98,7 +102,7 @@ const make = (given: Partial<SandboxOptions>) => {
   const pool = makePool(options)
   const run = Effect.fn("Sandbox.run")(function* (
     code: string,
-    { by = "", timeMs = options.timeMs, toolName }: SandboxCall,
+    { by = "", timeMs = options.timeMs, tool }: SandboxCall,
   ) {
     const { outputBytes, stackBytes } = options
     const outcome: Outcome =
@@ -106,7 +110,7 @@ const make = (given: Partial<SandboxOptions>) => {
         ? { done: false, reason: "size", detail: "", logs: "" }
         : yield* pool.run({ code, timeMs, outputBytes, stackBytes }, by)
     if (outcome.done) return resultOf(outcome, options)
-    return yield* refuse(outcome, toolName, { ...options, timeMs })
+    return yield* refuse(outcome, tool, { ...options, timeMs })
   })
   return { pool, service: { run } satisfies SandboxService }
 }

@@ -27,10 +27,10 @@ export interface Asker {
   readonly by: string
 }
 
-const refuse = (toolName: string, parameter: Field, expected: string, received: string, message: string) =>
+const refuse = (tool: string, parameter: Field, expected: string, received: string, message: string) =>
   new ToolValidationError({
-    message: `The ${parameter} of "${toolName}" was refused: ${message}`,
-    toolName,
+    message: `The ${parameter} of "${tool}" was refused: ${message}`,
+    toolName: tool,
     parameter,
     expected,
     received,
@@ -38,7 +38,7 @@ const refuse = (toolName: string, parameter: Field, expected: string, received: 
 
 /** Measures a schema, once; fails if it is too big. Compiles nothing. */
 export const measureSchema = (
-  toolName: string,
+  tool: string,
   field: Field,
   schema: JsonSchema,
 ): Effect.Effect<Guarded, ToolValidationError> =>
@@ -47,7 +47,7 @@ export const measureSchema = (
     const nameless = field === "inputSchema" ? inputFault(schema) : undefined
     const made = nameless ?? known ?? guardSchema(schema)
     if ("refused" in made)
-      return refuse(toolName, field, made.expected, made.refused, `it has ${made.refused}; ${made.expected} is taken`)
+      return refuse(tool, field, made.expected, made.refused, `it has ${made.refused}; ${made.expected} is taken`)
     const alike = guarded.get(made.digest, () => made)
     seen.set(schema, alike)
     return Effect.succeed(alike)
@@ -58,12 +58,12 @@ export const measureSchema = (
  * a definition is registered. Returns what of it is left unchecked, by path.
  */
 export const admitSchema = Effect.fnUntraced(function* (
-  toolName: string,
+  tool: string,
   field: Field,
   schema: JsonSchema,
   { by, reviewed }: Asker,
 ) {
-  const { digest, schema: measured } = yield* measureSchema(toolName, field, schema)
+  const { digest, schema: measured } = yield* measureSchema(tool, field, schema)
   const known = reviewed || isPlain(measured) ? [] : passed.find(digest)
   if (known !== undefined) return known
   const told = yield* schemaThread.prepare(by, digest, measured)
@@ -72,7 +72,7 @@ export const admitSchema = Effect.fnUntraced(function* (
     return told.unchecked
   }
   const { expected, received, says = "" } = told.fault!
-  return yield* refuse(toolName, field, expected, received, `it ${says}`)
+  return yield* refuse(tool, field, expected, received, `it ${says}`)
 })
 
 /** A definition's schema is the same object at every call; only a new one has to be measured. */

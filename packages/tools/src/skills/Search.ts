@@ -83,8 +83,8 @@ const services: Record<SearchName, Service> = {
   },
 }
 
-const toolName = "web-search"
-const refuse = (message: string) => Effect.fail(new ToolExecutionError({ message, toolName }))
+const tool = "web-search"
+const refuse = (message: string) => Effect.fail(new ToolExecutionError({ message, toolName: tool }))
 const isRecord = (it: unknown): it is Record<string, unknown> => typeof it === "object" && it !== null
 const word = (it: unknown): string => (typeof it === "string" ? it.slice(0, 4000) : "")
 
@@ -124,7 +124,7 @@ export const providerOf = ({ endpoint: given, key: secret, provider }: SkillsCon
     const egress = yield* Egress
     const ask = service.ask(endpoint, key, query, max)
     const answer = yield* egress.fetch({
-      toolName,
+      tool,
       ...ask,
       ...(given === undefined ? {} : { allow: [new URL(given).host] }),
     })
@@ -135,7 +135,7 @@ export const providerOf = ({ endpoint: given, key: secret, provider }: SkillsCon
     const json = yield* Effect.try({
       try: () => JSON.parse(body) as unknown,
       catch: () =>
-        new ToolExecutionError({ message: `web-search failed: ${provider} did not answer in JSON.`, toolName }),
+        new ToolExecutionError({ message: `web-search failed: ${provider} did not answer in JSON.`, toolName: tool }),
     })
     return resultsOf(service, redactor.json(json), max)
   })

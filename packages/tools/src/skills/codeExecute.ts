@@ -34,7 +34,7 @@ export const codeExecute: Tool = {
   handler: Effect.fn("code-execute")(function* (args, { principal }) {
     const code = yield* text(name, args, "code")
     yield* choice(name, args, "language", ["javascript"], "javascript")
-    const { logs, truncated, value } = yield* (yield* Sandbox).run(code, { toolName: name, by: principal })
+    const { logs, truncated, value } = yield* (yield* Sandbox).run(code, { tool: name, by: principal })
     return { result: value, logs, ...(truncated ? { truncated } : {}) }
   }),
 }

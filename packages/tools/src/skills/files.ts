@@ -64,10 +64,10 @@ const meanings: Record<string, string> = {
   ENXIO: "it is a device, pipe or socket",
 }
 
-const failure = (toolName: string, verb: string, path: string) => (error: unknown) => {
-  if (error instanceof Refused) return new ToolExecutionError({ message: error.message, toolName })
+const failure = (tool: string, verb: string, path: string) => (error: unknown) => {
+  if (error instanceof Refused) return new ToolExecutionError({ message: error.message, toolName: tool })
   const code = typeof error === "object" && error !== null && "code" in error ? String(error.code) : "unknown error"
-  return new ToolExecutionError({ message: `Could not ${verb} "${path}": ${meanings[code] ?? code}.`, toolName })
+  return new ToolExecutionError({ message: `Could not ${verb} "${path}": ${meanings[code] ?? code}.`, toolName: tool })
 }
 
 const decode = (bytes: Buffer, encoding: Encoding, path: string): Effect.Effect<string, ToolExecutionError> =>

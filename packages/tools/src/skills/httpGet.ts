@@ -52,7 +52,7 @@ export const httpGet: Tool = {
   handler: Effect.fn("http-get")(function* (args) {
     const url = yield* text(name, args, "url")
     const headers = yield* headersIn(args)
-    const answer = yield* (yield* Egress).fetch({ toolName: name, url, headers, cut: true })
+    const answer = yield* (yield* Egress).fetch({ tool: name, url, headers, cut: true })
     const { status, statusText, truncated } = answer
     const { body, encoding } = read(answer.body, answer.headers["content-type"] ?? "")
     return {

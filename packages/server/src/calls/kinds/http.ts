@@ -103,14 +103,14 @@ const told = (error: ToolExecutionError, where: string, redactor: Redactor): Too
 /** The output, or the error. */
 const settle = Effect.fnUntraced(function* (
   answer: EgressResponse,
-  toolName: string,
+  name: string,
   where: string,
   { meta, redactor }: HandlerCall,
 ) {
   const { status } = answer
   meta.set("status", status)
   meta.set("headers", headersOf(answer))
-  const fail = (message: string) => new ToolExecutionError({ message: `${where} ${message}`, toolName })
+  const fail = (message: string) => new ToolExecutionError({ message: `${where} ${message}`, toolName: name })
   if (status < 200 || status > 299) return yield* fail(`answered ${status}${excerptOf(answer, redactor)}`)
   if (answer.truncated) return yield* fail("gave a longer answer than this tool takes (execution.maxBytes)")
   return dataOf(answer)
@@ -126,19 +126,19 @@ export const httpKind = Effect.gen(function* () {
     input: Readonly<Record<string, unknown>>,
     call: HandlerCall,
   ) {
-    const toolName = tool.form.name
+    const { name } = tool.form
     const { method } = template
-    const values = yield* valuesOf(toolName, template.house, call)
+    const values = yield* valuesOf(name, template.house, call)
     const problems: Array<string> = []
     const request = fillRequest(template, { input, problems, house: (place) => values.get(nameOf(place))! })
     if (problems.length > 0)
-      return yield* new ToolExecutionError({ message: `Nothing was sent: ${problems.join("; ")}.`, toolName })
+      return yield* new ToolExecutionError({ message: `Nothing was sent: ${problems.join("; ")}.`, toolName: name })
     const where = whereOf(template, input)
     const body = request.body === undefined ? undefined : written(request.body, request.headers["content-type"])
     const egress = yield* Egress
     const send = rules.within(
       egress.fetch({
-        toolName,
+        tool: name,
         url: request.url,
         method,
         headers: {
@@ -162,7 +162,7 @@ export const httpKind = Effect.gen(function* () {
         continue
       }
       if (Result.isFailure(outcome)) return yield* told(outcome.failure, where, call.redactor)
-      return yield* settle(outcome.success, toolName, where, call)
+      return yield* settle(outcome.success, name, where, call)
     }
   })
 

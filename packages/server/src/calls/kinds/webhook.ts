@@ -87,18 +87,18 @@ export const webhookKind = Effect.gen(function* () {
     input: Readonly<Record<string, unknown>>,
     call: HandlerCall,
   ) {
-    const toolName = tool.form.name
-    const values = yield* valuesOf(toolName, template.house, call)
+    const { name } = tool.form
+    const values = yield* valuesOf(name, template.house, call)
     const problems: Array<string> = []
     const filling = { input, problems, house: (place: Placeholder) => values.get(nameOf(place))! }
     const url = fillUrl(template.url, filling)
     const headers = fillHeaders(template.headers, filling)
     if (problems.length === 0 && !sameShape(template.url, url)) problems.push("the address would lead elsewhere")
     if (problems.length > 0)
-      return yield* new ToolExecutionError({ message: `Nothing was sent: ${problems.join("; ")}.`, toolName })
+      return yield* new ToolExecutionError({ message: `Nothing was sent: ${problems.join("; ")}.`, toolName: name })
     const key = yield* Effect.mapError(
-      signingKey(toolName, tool.execution.signingSecret),
-      (error) => new ToolExecutionError({ message: error.message, toolName }),
+      signingKey(name, tool.execution.signingSecret),
+      (error) => new ToolExecutionError({ message: error.message, toolName: name }),
     )
     call.redactor.add(Redacted.value(key))
     const body = bodyOf(tool, input, call, yield* address.known)
@@ -110,7 +110,7 @@ export const webhookKind = Effect.gen(function* () {
     const answer = yield* rules
       .within(
         egress.fetch({
-          toolName,
+          tool: name,
           url,
           method,
           headers: {

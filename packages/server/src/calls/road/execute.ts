@@ -207,19 +207,27 @@ export const makeExecute = Effect.fnUntraced(function* (
     running.set(id, fiber)
   })
 
+  /** A call that is recorded when it begins: in a batch, which returns its row, or in a transaction with its payment. */
+  const opening = (row: NewRow, paying: Paying | undefined) => ({
+    open: Effect.fnUntraced(function* ({ provenance }: Attempt) {
+      // wall clock: a moment that is stored.
+      const at = isoMoment(clock.currentTimeMillisUnsafe())
+      if (paying === undefined && (yield* batched.begin(row, at, provenance))) return row
+      yield* journal.transact(Effect.andThen(record.openRunning(row, me), paying ?? Effect.void))
+      return undefined
+    }),
+  })
+
   /** Something outside may change, or it costs something: it is recorded before it runs. */
   const recordThenExecute = (attempt: Attempt, wait: number, paying?: Paying) =>
     // Uninterruptible: a call recorded as running must run even if the client hangs up.
     Effect.uninterruptibleMask((restore) =>
       Effect.gen(function* () {
         const row = rowOf(attempt, JSON.stringify(attempt.input))
-        // wall clock: a moment that is stored.
-        const at = isoMoment(clock.currentTimeMillisUnsafe())
-        const isBatched = paying === undefined && (yield* batched.begin(row, at, attempt.provenance))
-        if (!isBatched) yield* journal.transact(Effect.andThen(record.openRunning(row, me), paying ?? Effect.void))
+        const begun = yield* Road.record(opening(row, paying), attempt)
         if (yield* endPaused(attempt)) return yield* listeners.now(row.id)
         const { heard, leave } = listeners.listen(row.id)
-        yield* launch(attempt, isBatched ? row : undefined)
+        yield* launch(attempt, begun)
         return yield* restore(
           Effect.timeoutOrElse(heard, { duration: wait, orElse: () => listeners.now(row.id) }),
         ).pipe(Effect.ensuring(leave))

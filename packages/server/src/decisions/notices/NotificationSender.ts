@@ -64,7 +64,7 @@ const reader = Effect.gen(function* () {
     const policy = yield* rules.policy
     const { status } = yield* egress
       .fetch({
-        toolName: "notify",
+        tool: "notify",
         url,
         method: "POST",
         headers: { "content-type": "application/json" },

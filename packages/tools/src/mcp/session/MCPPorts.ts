@@ -52,7 +52,7 @@ export interface MCPPorts {
   ) => Effect.Effect<void>
   readonly onLog: (serverName: string, message: LoggingMessageNotificationParams) => Effect.Effect<void>
   /** Says what is wrong with a result, if it does not match the tool's output schema. */
-  readonly validate: (toolName: string, schema: JsonSchema, value: unknown) => Effect.Effect<string | undefined>
+  readonly validate: (tool: string, schema: JsonSchema, value: unknown) => Effect.Effect<string | undefined>
   /** Questions of servers go to the requester (`line` of an exchange), not to the three below. */
   readonly relays?: boolean
   readonly elicit?: (serverName: string, request: ElicitRequest["params"]) => Effect.Effect<ElicitResult>
@@ -70,9 +70,9 @@ export interface MCPPorts {
 }
 
 /** The schema is the server's and unreviewed. */
-const validate: MCPPorts["validate"] = (toolName, schema, value) =>
-  measureSchema(toolName, "outputSchema", schema).pipe(
-    Effect.flatMap((schema) => checkAgainst(schema, value, { by: toolName, reviewed: false })),
+const validate: MCPPorts["validate"] = (tool, schema, value) =>
+  measureSchema(tool, "outputSchema", schema).pipe(
+    Effect.flatMap((schema) => checkAgainst(schema, value, { by: tool, reviewed: false })),
     Effect.map((fault) =>
       fault === undefined ? undefined : `${fault.path === "" ? "it" : `"${fault.path}"`} ${saidOf(fault)}`,
     ),

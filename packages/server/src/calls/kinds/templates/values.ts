@@ -11,7 +11,7 @@ type Values = ReadonlyMap<string, string>
 export const makeValues = Effect.gen(function* () {
   const reveal = yield* makeReveal
   return Effect.fnUntraced(function* (
-    toolName: string,
+    tool: string,
     places: ReadonlyArray<Placeholder>,
     { redactor }: Traces,
   ): Effect.fn.Return<Values, ToolExecutionError> {
@@ -19,7 +19,7 @@ export const makeValues = Effect.gen(function* () {
     for (const place of places) {
       const value = yield* Effect.mapError(
         reveal(place, redactor),
-        (message) => new ToolExecutionError({ message, toolName }),
+        (message) => new ToolExecutionError({ message, toolName: tool }),
       )
       values.set(nameOf(place), value)
     }
