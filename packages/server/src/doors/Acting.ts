@@ -1,7 +1,7 @@
 /**
  * From a request to a caller. First the checks that need no credential: is the house open, is the Host ours, does it
  * come from one of our pages? Then credential, caller, limit, cause and, if it is refused, the record of the refusal.
- * HTTP, the feed and MCP all use it. Identity comes only from here (X-27).
+ * HTTP, the feed and MCP all use it, for every kind of credential. Identity comes only from here (X-27).
  */
 import {
   Caller,
@@ -25,6 +25,7 @@ import { Journal } from "../store/journal/Journal.ts"
 import { type Leave, mostWaiting, nothingToLeave, FairQueue } from "./fairness/FairQueue.ts"
 import { HttpMethod } from "effect/http"
 import type { Target } from "./node/Target.ts"
+import { type LinkBearer, makeSigned, type ServiceRequest, type SignedResult } from "./signed.ts"
 
 export interface RefusalOptions {
   readonly port: number
@@ -129,6 +130,21 @@ export class Acting extends Context.Service<
      * bearer token is refused.
      */
     readonly identify: (sender: Sender) => Effect.Effect<Caller["Service"], Unauthenticated | TooManyRequests>
+    /** The service that has signed the request. An unknown service and a wrong signature get the same answer. */
+    readonly identifyService: (
+      sender: Sender,
+      request: ServiceRequest,
+    ) => Effect.Effect<Caller["Service"], Unauthenticated | TooManyRequests>
+    /** The person that a decision link was made for. */
+    readonly identifyLink: (
+      sender: Sender,
+      token: string,
+    ) => Effect.Effect<LinkBearer, Unauthenticated | TooManyRequests>
+    /** Checks that the service of a call has signed its result. An unknown call is refused like a wrong signature. */
+    readonly identifyResult: (
+      sender: Sender,
+      result: SignedResult,
+    ) => Effect.Effect<unknown, Unauthenticated | TooManyRequests>
     /** Counts the request against the caller's limits, runs it as the caller, and records a refusal. */
     readonly as: <A, E, R>(
       caller: Caller["Service"],
@@ -137,14 +153,14 @@ export class Acting extends Context.Service<
       /** Size of the body; if it is chunked, an effect that knows it once it is read. */
       bytes?: number | Effect.Effect<number>,
     ) => Effect.Effect<A, E | TooManyRequests, Exclude<R, Caller>>
-    /** For a door that formats refusals itself: records a Forbidden before passing it on. */
-    readonly recorded: <A, E, R>(app: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R | Caller>
-    /** Counts and records a wrong credential. */
-    readonly refused: <E extends Unauthenticated>(
-      error: E,
+    /** Counts and records a wrong credential that is exchanged for a token, such as a wallet's signature. */
+    readonly refused: (
+      error: Unauthenticated,
       sender: Sender,
       resource: string,
-    ) => Effect.Effect<never, E | TooManyRequests>
+    ) => Effect.Effect<never, Unauthenticated | TooManyRequests>
+    /** For a door that formats refusals itself: records a Forbidden before passing it on. */
+    readonly recorded: <A, E, R>(app: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R | Caller>
   }
 >()("server/doors/Acting") {
   static readonly layer = (anonymous: Option.Option<string>) =>
@@ -155,6 +171,8 @@ export class Acting extends Context.Service<
         const limits = yield* Limits
         const grants = yield* Grants
         const journal = yield* Journal
+
+        const signed = yield* makeSigned
 
         const refused: Acting["Service"]["refused"] = Effect.fnUntraced(function* (error, { address }, resource) {
           // Counted before it is recorded: a flood of guesses must not become a flood of rows.
@@ -178,6 +196,22 @@ export class Acting extends Context.Service<
             ? known
             : Effect.catchTag(known, "Unauthenticated", (error) => refused(error, sender, "tokens"))
         }
+
+        const known = <A>(
+          found: Effect.Effect<A | undefined>,
+          reason: Unauthenticated["reason"],
+          sender: Sender,
+          resource: string,
+        ): Effect.Effect<A, Unauthenticated | TooManyRequests> =>
+          Effect.flatMap(found, (one) =>
+            one === undefined ? refused(new Unauthenticated({ reason }), sender, resource) : Effect.succeed(one),
+          )
+        const identifyService: Acting["Service"]["identifyService"] = (sender, request) =>
+          known(signed.service(request), "service", sender, "services")
+        const identifyLink: Acting["Service"]["identifyLink"] = (sender, token) =>
+          known(signed.link(token), "signature", sender, "decisions")
+        const identifyResult: Acting["Service"]["identifyResult"] = (sender, result) =>
+          known(signed.result(result), "signature", sender, "calls")
 
         const queue = new FairQueue()
         /** Waits for the principal's turn; fails if too many of its requests wait already. */
@@ -237,7 +271,7 @@ export class Acting extends Context.Service<
           )
         }
 
-        return Acting.of({ identify, as, recorded, refused })
+        return Acting.of({ identify, identifyService, identifyLink, identifyResult, refused, as, recorded })
       }),
     )
 }

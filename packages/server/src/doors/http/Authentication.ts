@@ -2,13 +2,10 @@
  * Lets a request act as the bearer of its token, or answers 401. Every endpoint of the API uses it. If the endpoint
  * accepts signatures, a service may sign its request instead, so that no credential travels that could be stolen.
  */
-import { Authentication, TakesSignature, Unauthenticated } from "@stoa/contract"
-import { Clock, Context, Effect, Layer, Option } from "effect"
+import { Authentication, TakesSignature } from "@stoa/contract"
+import { Context, Effect, Layer, Option } from "effect"
 import { HttpEffect, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { Principals } from "../../access/identity/Principals.ts"
-import { Tokens } from "../../access/identity/Tokens.ts"
-import { makeServiceKey } from "../../access/secrets/ServiceKeys.ts"
-import { isSigned, signatureHeader } from "../../calls/waiting/Signatures.ts"
+import { signatureHeader } from "../../calls/waiting/Signatures.ts"
 import { currentCause } from "../../store/journal/Correlation.ts"
 import { Acting, headersOf, type Sender } from "../Acting.ts"
 import { Upkeep } from "../Upkeep.ts"
@@ -59,38 +56,24 @@ export const actingAsBearer = Effect.map(
 const serviceHeader = "stoa-service"
 
 /** Acts as the service that the request names, if its key has signed whom it calls and what it says. */
-const actingAsService = Effect.gen(function* () {
-  const acting = yield* Acting
-  const principals = yield* Principals
-  const tokens = yield* Tokens
-  const keyOf = yield* makeServiceKey
-
-  const signer = Effect.fnUntraced(function* (signature: string) {
-    const request = yield* HttpServerRequest.HttpServerRequest
-    const service = yield* Effect.option(principals.get(request.headers[serviceHeader] ?? ""))
-    const key = Option.flatMap(service, keyOf)
-    if (Option.isNone(service) || Option.isNone(key)) return Option.none()
-    const { agent = "" } = yield* HttpRouter.params
-    const once = request.headers["idempotency-key"]
-    // wall clock: the service has signed a moment.
-    const now = Math.floor((yield* Clock.currentTimeMillis) / 1000)
-    const scope = once === undefined ? agent : `${agent}.${once}`
-    if (!isSigned(key.value, signature, now, scope, yield* Effect.orDie(request.text))) return Option.none()
-    // Always in the outermost context, whatever its roles: it sent no token of another context.
-    return yield* Effect.option(tokens.again(service.value.id, "crossroads"))
-  })
-
-  return <A, E, R>(app: Effect.Effect<A, E, R>, signature: string) =>
-    Effect.gen(function* () {
-      const request = yield* HttpServerRequest.HttpServerRequest
-      const caller = yield* signer(signature)
-      // An unknown service and a wrong signature get the same answer.
-      if (Option.isNone(caller))
-        return yield* acting.refused(new Unauthenticated({ reason: "service" }), senderOf(request), "services")
-      const { correlationId } = yield* currentCause
-      return yield* acting.as(caller.value, correlationId, app, bytesOf(request))
-    }).pipe(withRefusalHeaders)
-})
+const actingAsService = Effect.map(
+  Acting,
+  (acting) =>
+    <A, E, R>(app: Effect.Effect<A, E, R>, signature: string) =>
+      Effect.gen(function* () {
+        const request = yield* HttpServerRequest.HttpServerRequest
+        const { agent = "" } = yield* HttpRouter.params
+        const once = request.headers["idempotency-key"]
+        const caller = yield* acting.identifyService(senderOf(request), {
+          service: request.headers[serviceHeader] ?? "",
+          signature,
+          scope: once === undefined ? agent : `${agent}.${once}`,
+          body: Effect.orDie(request.text),
+        })
+        const { correlationId } = yield* currentCause
+        return yield* acting.as(caller, correlationId, app, bytesOf(request))
+      }).pipe(withRefusalHeaders),
+)
 
 export const layerAuthentication = Layer.effect(
   Authentication,

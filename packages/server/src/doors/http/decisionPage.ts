@@ -11,13 +11,10 @@ import {
   NewAnswer,
   NoRoute,
   questionIn,
-  Unauthenticated,
   WrongState,
 } from "@stoa/contract"
-import { Effect, Layer, Option, Schema } from "effect"
+import { Effect, Layer, Schema } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { Tokens } from "../../access/identity/Tokens.ts"
-import { DecisionLinks } from "../../decisions/DecisionLinks.ts"
 import { Decisions } from "../../decisions/Decisions.ts"
 import { currentCause } from "../../store/journal/Correlation.ts"
 import { Journal } from "../../store/journal/Journal.ts"
@@ -76,38 +73,27 @@ const told = <E extends { readonly message: string }, R>(
 
 export const decisionPage = Layer.unwrap(
   Effect.gen(function* () {
-    const links = yield* DecisionLinks
-    const tokens = yield* Tokens
     const decisions = yield* Decisions
     const acting = yield* Acting
     const { transact } = yield* Journal
-
-    /** A wrong signature is a wrong guess at a credential, and counted as one. */
-    const forged = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
-      acting.refused(new Unauthenticated({ reason: "signature" }), senderOf(request), "decisions"),
-    ).pipe(Effect.catchTag("Unauthenticated", () => Effect.succeed(undefined)))
 
     /**
      * Whom the link acts as, on which decision, and whether it is still valid. Persons who are not asked, or no longer,
      * are denied.
      */
-    const bearer = Effect.fnUntraced(function* (action: "read" | "answer") {
-      const { token = "", verdict } = yield* HttpRouter.params
-      const known = links.read(token)
-      if (known === undefined) return yield* forged
-      const { decision } = known
-      // The link is valid for one decision, in no more trusted a context than any token. For a retired person it is
-      // invalid.
-      const standing = yield* Effect.option(tokens.again(known.principal, "agent"))
-      if (Option.isNone(standing)) return yield* forged
-      const caller = standing.value
-      const { correlationId } = yield* currentCause
-      const as = <A, E, R>(app: Effect.Effect<A, E, R>) => acting.as(caller, correlationId, app)
-      const is = yield* decisions.awaits(decision, caller.principal)
-      if (is !== "none") return { token, verdict, decision, principal: caller.principal, as, is }
-      const denied = new Forbidden({ action, resource: `decisions/${decision}`, rule: "not asked" })
-      return yield* Effect.catchTag(as(Effect.fail(denied)), "Forbidden", () => Effect.succeed(undefined))
-    })
+    const bearer = Effect.fnUntraced(
+      function* (action: "read" | "answer") {
+        const { token = "", verdict } = yield* HttpRouter.params
+        const sender = senderOf(yield* HttpServerRequest.HttpServerRequest)
+        const { caller, decision } = yield* acting.identifyLink(sender, token)
+        const { correlationId } = yield* currentCause
+        const as = <A, E, R>(app: Effect.Effect<A, E, R>) => acting.as(caller, correlationId, app)
+        const is = yield* decisions.awaits(decision, caller.principal)
+        if (is !== "none") return { token, verdict, decision, principal: caller.principal, as, is }
+        return yield* as(Effect.fail(new Forbidden({ action, resource: `decisions/${decision}`, rule: "not asked" })))
+      },
+      Effect.catchTag(["Unauthenticated", "Forbidden"], () => Effect.succeed(undefined)),
+    )
     type Bearer = NonNullable<Effect.Success<ReturnType<typeof bearer>>>
 
     const look = Effect.gen(function* () {

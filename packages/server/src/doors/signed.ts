@@ -1,0 +1,75 @@
+/**
+ * Senders that prove themselves by a signature instead of a token: a service, the bearer of a decision link, and the
+ * service that a call went to. Each says whom the signature stands for, or nothing; `Acting` refuses, counts and
+ * records.
+ */
+import type { Caller, DecisionId } from "@stoa/contract"
+import { Clock, Effect, Option } from "effect"
+import { Principals } from "../access/identity/Principals.ts"
+import { Tokens } from "../access/identity/Tokens.ts"
+import { makeServiceKey } from "../access/secrets/ServiceKeys.ts"
+import { Calls } from "../calls/Calls.ts"
+import { makeCallbackCheck } from "../calls/waiting/Callbacks.ts"
+import { isSigned } from "../calls/waiting/Signatures.ts"
+import { DecisionLinks } from "../decisions/DecisionLinks.ts"
+
+/** A request that a service has signed. */
+export interface ServiceRequest {
+  readonly service: string
+  readonly signature: string
+  /** Whom it calls, and its idempotency key: signed with the body. */
+  readonly scope: string
+  readonly body: Effect.Effect<string>
+}
+
+/** A result that the service of a webhook tool has signed. */
+export interface SignedResult {
+  readonly call: string
+  readonly signature: string
+  readonly body: Effect.Effect<string>
+}
+
+/** The person that a link stands for, and the one decision that it is valid for. */
+export interface LinkBearer {
+  readonly caller: Caller["Service"]
+  readonly decision: DecisionId
+}
+
+export const makeSigned = Effect.gen(function* () {
+  const principals = yield* Principals
+  const tokens = yield* Tokens
+  const links = yield* DecisionLinks
+  const calls = yield* Calls
+  const keyOf = yield* makeServiceKey
+  const verify = yield* makeCallbackCheck
+  const house = { principal: null as never, all: true }
+
+  const service = Effect.fnUntraced(function* ({ body, scope, service: name, signature }: ServiceRequest) {
+    const found = yield* Effect.option(principals.get(name))
+    const key = Option.flatMap(found, keyOf)
+    if (Option.isNone(found) || Option.isNone(key)) return undefined
+    // wall clock: the service has signed a moment.
+    const now = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+    if (!isSigned(key.value, signature, now, scope, yield* body)) return undefined
+    // Always in the outermost context, whatever its roles: it sent no token of another context.
+    return Option.getOrUndefined(yield* Effect.option(tokens.again(found.value.id, "crossroads")))
+  })
+
+  const link = Effect.fnUntraced(function* (token: string): Effect.fn.Return<LinkBearer | undefined> {
+    const known = links.read(token)
+    if (known === undefined) return undefined
+    // Valid for one decision, in no more trusted a context than any token. For a retired person it is invalid.
+    const caller = yield* Effect.option(tokens.again(known.principal, "agent"))
+    return Option.isNone(caller) ? undefined : { caller: caller.value, decision: known.decision }
+  })
+
+  /** True, and nobody to act as: whoever has a tool's key is no principal, and can only end the call it waits for. */
+  const result = Effect.fnUntraced(function* ({ body, call, signature }: SignedResult) {
+    const row = yield* Effect.option(calls.get(call, house))
+    const isValid =
+      Option.isSome(row) && row.value.onKind === "callback" && (yield* verify(row.value, signature, yield* body))
+    return isValid ? true : undefined
+  })
+
+  return { service, link, result }
+})
