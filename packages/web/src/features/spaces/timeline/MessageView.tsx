@@ -1,14 +1,14 @@
 import { type FocusEvent, useLayoutEffect, useRef, useState } from "react"
-import { cache, keys } from "../../feed/cache.ts"
-import { house } from "../../feed/house.ts"
-import { type Loaded, reacted, withChanged } from "../../feed/messages.logic.ts"
-import type { Message } from "../../feed/types.ts"
-import { EmojiList } from "../../parts/signs/EmojiList.tsx"
-import { Icon } from "../../parts/signs/Icon.tsx"
-import { Text } from "../../parts/text/Text.tsx"
-import { Composer } from "./Composer.tsx"
+import { cache, keys } from "../../../feed/cache.ts"
+import { house } from "../../../feed/house.ts"
+import { type Loaded, reacted, withChanged } from "../../../feed/messages.logic.ts"
+import type { Message } from "../../../feed/types.ts"
+import { EmojiList } from "../../../parts/signs/EmojiList.tsx"
+import { Icon } from "../../../parts/signs/Icon.tsx"
+import { Text } from "../../../parts/text/Text.tsx"
+import { Composer } from "../composer/Composer.tsx"
 import { Article, type RowContext } from "./Article.tsx"
-import { words } from "./words/en.ts"
+import { words } from "../words/en.ts"
 
 export interface MessageViewProps {
   readonly message: Message

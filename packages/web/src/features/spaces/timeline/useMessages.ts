@@ -1,10 +1,10 @@
 /** The messages of a space: the newest at first, more at either end when the reader gets there. */
 import { useQuery } from "@tanstack/react-query"
 import { useCallback } from "react"
-import { cache, keys } from "../../feed/cache.ts"
-import { house } from "../../feed/house.ts"
-import { joined, type Loaded, most, withNewer, withOlder } from "../../feed/messages.logic.ts"
-import type { Message } from "../../feed/types.ts"
+import { cache, keys } from "../../../feed/cache.ts"
+import { house } from "../../../feed/house.ts"
+import { joined, type Loaded, most, withNewer, withOlder } from "../../../feed/messages.logic.ts"
+import type { Message } from "../../../feed/types.ts"
 
 const limit = 100
 

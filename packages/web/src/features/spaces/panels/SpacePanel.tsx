@@ -1,16 +1,16 @@
 /** About a space: its members, whom a message is for, what is pinned. */
 import { Link } from "@tanstack/react-router"
 import { type ReactNode, useState } from "react"
-import { house } from "../../feed/house.ts"
-import { useLiveRuns, usePeople, useStart } from "../../feed/start.ts"
-import type { Message, Run, Space } from "../../feed/types.ts"
-import { Avatar } from "../../parts/signs/Avatar.tsx"
-import { Icon } from "../../parts/signs/Icon.tsx"
-import { FaultPane } from "../../parts/panes/Pane.tsx"
-import { dayKey, startOfDay } from "../../parts/figures/time.logic.ts"
-import { ClockTime, useNow } from "../../parts/figures/Time.tsx"
-import { words as common } from "../../words/en.ts"
-import { words } from "./words/en.ts"
+import { house } from "../../../feed/house.ts"
+import { useLiveRuns, usePeople, useStart } from "../../../feed/start.ts"
+import type { Message, Run, Space } from "../../../feed/types.ts"
+import { Avatar } from "../../../parts/signs/Avatar.tsx"
+import { Icon } from "../../../parts/signs/Icon.tsx"
+import { FaultPane } from "../../../parts/panes/Pane.tsx"
+import { dayKey, startOfDay } from "../../../parts/figures/time.logic.ts"
+import { ClockTime, useNow } from "../../../parts/figures/Time.tsx"
+import { words as common } from "../../../words/en.ts"
+import { words } from "../words/en.ts"
 
 export interface SpacePanelProps {
   readonly space: Space

@@ -3,13 +3,13 @@
  */
 import { useVirtualizer } from "@tanstack/react-virtual"
 import { type KeyboardEvent, useEffect, useLayoutEffect, useRef, useState } from "react"
-import { settings } from "../../parts/settings.ts"
-import { later } from "../../feed/clock.ts"
-import { Icon } from "../../parts/signs/Icon.tsx"
+import { settings } from "../../../parts/settings.ts"
+import { later } from "../../../feed/clock.ts"
+import { Icon } from "../../../parts/signs/Icon.tsx"
 import { heightOf, type Row } from "./timeline.logic.ts"
 import type { RowContext } from "./Article.tsx"
 import { RowView } from "./RowView.tsx"
-import { words } from "./words/en.ts"
+import { words } from "../words/en.ts"
 
 export interface TimelineProps {
   readonly rows: ReadonlyArray<Row>

@@ -1,9 +1,9 @@
 /** Posts that are not confirmed yet. A failed post stays in its place, and is retried with the same key. */
-import { cache, keys } from "../../feed/cache.ts"
-import { moment, now } from "../../feed/clock.ts"
-import { house } from "../../feed/house.ts"
-import { type Loaded, withSaid } from "../../feed/messages.logic.ts"
-import { makeStore } from "../../feed/store.ts"
+import { cache, keys } from "../../../feed/cache.ts"
+import { moment, now } from "../../../feed/clock.ts"
+import { house } from "../../../feed/house.ts"
+import { type Loaded, withSaid } from "../../../feed/messages.logic.ts"
+import { makeStore } from "../../../feed/store.ts"
 
 export interface Pending {
   readonly key: string

@@ -1,13 +1,13 @@
 import { memo } from "react"
-import { CallLines } from "../../cards/CallLines.tsx"
-import { now } from "../../feed/clock.ts"
-import { Text } from "../../parts/text/Text.tsx"
-import { dayOf } from "../../parts/figures/time.logic.ts"
+import { CallLines } from "../../../cards/CallLines.tsx"
+import { now } from "../../../feed/clock.ts"
+import { Text } from "../../../parts/text/Text.tsx"
+import { dayOf } from "../../../parts/figures/time.logic.ts"
 import { Article, type RowContext } from "./Article.tsx"
 import { MessageView } from "./MessageView.tsx"
-import { giveUp, postAgain } from "./outbox.ts"
+import { giveUp, postAgain } from "../composer/outbox.ts"
 import { type Row, sameRow } from "./timeline.logic.ts"
-import { words } from "./words/en.ts"
+import { words } from "../words/en.ts"
 
 const Waiting = ({
   context,

@@ -2,14 +2,14 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link, useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
-import { house } from "../../feed/house.ts"
-import type { Space } from "../../feed/types.ts"
-import { Avatar } from "../../parts/signs/Avatar.tsx"
-import { Icon } from "../../parts/signs/Icon.tsx"
-import { EmptyPane, FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
-import { AgoTime } from "../../parts/figures/Time.tsx"
-import { words as common } from "../../words/en.ts"
-import { words } from "./words/en.ts"
+import { house } from "../../../feed/house.ts"
+import type { Space } from "../../../feed/types.ts"
+import { Avatar } from "../../../parts/signs/Avatar.tsx"
+import { Icon } from "../../../parts/signs/Icon.tsx"
+import { EmptyPane, FaultPane, LoadingPane } from "../../../parts/panes/Pane.tsx"
+import { AgoTime } from "../../../parts/figures/Time.tsx"
+import { words as common } from "../../../words/en.ts"
+import { words } from "../words/en.ts"
 
 export interface SearchPanelProps {
   readonly space: Space

@@ -1,7 +1,7 @@
 /** Completions for the text being typed: a list above the field, controlled by the keys of the field. */
 import type { ReactNode } from "react"
 import { windowAt } from "./slash.logic.ts"
-import { words } from "./words/en.ts"
+import { words } from "../words/en.ts"
 
 export interface Offer {
   readonly name: string
@@ -9,7 +9,7 @@ export interface Offer {
   readonly choose: () => void
 }
 
-export interface OfferedProps {
+export interface OfferListProps {
   readonly id: string
   readonly label: string
   readonly offers: ReadonlyArray<Offer>
@@ -18,7 +18,7 @@ export interface OfferedProps {
 
 const room = 8
 
-export const Offered = ({ at, id, label, offers }: OfferedProps) => {
+export const OfferList = ({ at, id, label, offers }: OfferListProps) => {
   const [from, to] = windowAt(offers.length, at, room)
   return (
     <div className="menu above">

@@ -1,20 +1,20 @@
 import { useQuery } from "@tanstack/react-query"
 import { type KeyboardEvent, lazy, type ReactNode, Suspense, useId, useRef, useState } from "react"
-import { now } from "../../feed/clock.ts"
-import { house } from "../../feed/house.ts"
-import { usePeople, useStart } from "../../feed/start.ts"
-import { useStore } from "../../feed/store.ts"
-import { type Tool, toolsQuery } from "../../feed/tools.ts"
-import type { Space } from "../../feed/types.ts"
-import { EmojiList } from "../../parts/signs/EmojiList.tsx"
-import { Avatar } from "../../parts/signs/Avatar.tsx"
-import { Icon } from "../../parts/signs/Icon.tsx"
-import { LoadingPane } from "../../parts/panes/Pane.tsx"
-import { settings } from "../../parts/settings.ts"
+import { now } from "../../../feed/clock.ts"
+import { house } from "../../../feed/house.ts"
+import { usePeople, useStart } from "../../../feed/start.ts"
+import { useStore } from "../../../feed/store.ts"
+import { type Tool, toolsQuery } from "../../../feed/tools.ts"
+import type { Space } from "../../../feed/types.ts"
+import { EmojiList } from "../../../parts/signs/EmojiList.tsx"
+import { Avatar } from "../../../parts/signs/Avatar.tsx"
+import { Icon } from "../../../parts/signs/Icon.tsx"
+import { LoadingPane } from "../../../parts/panes/Pane.tsx"
+import { settings } from "../../../parts/settings.ts"
 import { fitting, mentionAt, mentioned, type Mentionable } from "./mention.logic.ts"
-import { type Offer, Offered } from "./Offered.tsx"
+import { type Offer, OfferList } from "./OfferList.tsx"
 import { fittingTools, slashOf } from "./slash.logic.ts"
-import { words } from "./words/en.ts"
+import { words } from "../words/en.ts"
 
 export interface ComposerProps {
   readonly space: Space
@@ -172,7 +172,7 @@ export const Composer = (props: ComposerProps) => {
   return (
     <div className="composer">
       {offers.length === 0 ? null : (
-        <Offered
+        <OfferList
           id={list}
           label={slash === undefined ? words.mentionList : words.toolList}
           offers={offers}

@@ -1,7 +1,7 @@
 /** Messages to rows: days, the line of new messages, groups by author, calls in one frame. Pure, with stable keys. */
-import type { Decision, Message } from "../../feed/types.ts"
-import { dayKey } from "../../parts/figures/time.logic.ts"
-import type { Pending } from "./outbox.ts"
+import type { Decision, Message } from "../../../feed/types.ts"
+import { dayKey } from "../../../parts/figures/time.logic.ts"
+import type { Pending } from "../composer/outbox.ts"
 
 export type Row =
   | { readonly kind: "day"; readonly key: string; readonly at: string }
