@@ -4,7 +4,7 @@ import { useStart } from "../feed/start.ts"
 import { Icon } from "../parts/signs/Icon.tsx"
 import { words } from "../words/en.ts"
 import { guideOf } from "./guide.logic.ts"
-import { isMine } from "./side.logic.ts"
+import { isMine } from "./navigation/side.logic.ts"
 
 export interface BarProps {
   readonly title: string

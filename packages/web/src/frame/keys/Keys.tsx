@@ -1,10 +1,10 @@
 /** `?`: the keys, in one list. */
 import { Dialog } from "@base-ui/react/dialog"
 import { Fragment } from "react"
-import { useStart } from "../feed/start.ts"
-import { words } from "../words/en.ts"
+import { useStart } from "../../feed/start.ts"
+import { words } from "../../words/en.ts"
 import { asking } from "./jumping.ts"
-import { placesFor } from "./places.ts"
+import { placesFor } from "../navigation/places.ts"
 
 export const Keys = () => {
   const { me } = useStart()

@@ -1,5 +1,5 @@
 /** The lists of the side, from the page's initial data. */
-import type { Decision, Member, Space } from "../feed/types.ts"
+import type { Decision, Member, Space } from "../../feed/types.ts"
 
 const byName = (a: Space, b: Space) => a.name.localeCompare(b.name)
 

@@ -1,4 +1,4 @@
-import { makeStore } from "../feed/store.ts"
+import { makeStore } from "../../feed/store.ts"
 
 /** Whether "search or go to" is open. */
 export const jumping = makeStore(false)

@@ -1,8 +1,8 @@
 /**
  * The parts of the house that have a screen, in the order of the side. One line each; only `admins` see some of them.
  */
-import type { Principal } from "../feed/types.ts"
-import { words } from "../words/en.ts"
+import type { Principal } from "../../feed/types.ts"
+import { words } from "../../words/en.ts"
 
 export interface Destination {
   readonly to: string

@@ -2,12 +2,12 @@
 import { Dialog } from "@base-ui/react/dialog"
 import { useRouter } from "@tanstack/react-router"
 import { type KeyboardEvent, useState } from "react"
-import { useStart } from "../feed/start.ts"
-import { Icon } from "../parts/signs/Icon.tsx"
-import { words } from "../words/en.ts"
+import { useStart } from "../../feed/start.ts"
+import { Icon } from "../../parts/signs/Icon.tsx"
+import { words } from "../../words/en.ts"
 import { jumping } from "./jumping.ts"
-import { placesFor } from "./places.ts"
-import { spaceIcon } from "./side.logic.ts"
+import { placesFor } from "../navigation/places.ts"
+import { spaceIcon } from "../navigation/side.logic.ts"
 
 interface Goal {
   readonly key: string

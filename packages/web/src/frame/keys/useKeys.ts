@@ -4,12 +4,12 @@
  */
 import { useRouter } from "@tanstack/react-router"
 import { useEffect, useRef } from "react"
-import { now } from "../feed/clock.ts"
-import { useStart } from "../feed/start.ts"
-import { settings } from "../parts/settings.ts"
+import { now } from "../../feed/clock.ts"
+import { useStart } from "../../feed/start.ts"
+import { settings } from "../../parts/settings.ts"
 import { asking, jumping } from "./jumping.ts"
-import { placesFor } from "./places.ts"
-import { sidesOf } from "./side.logic.ts"
+import { placesFor } from "../navigation/places.ts"
+import { sidesOf } from "../navigation/side.logic.ts"
 
 const patience = 1500
 

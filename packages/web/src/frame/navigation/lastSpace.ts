@@ -1,5 +1,5 @@
 /** The space last viewed in this browser. */
-import type { Space } from "../feed/types.ts"
+import type { Space } from "../../feed/types.ts"
 
 const key = "stoa.space"
 
