@@ -1,12 +1,12 @@
 /** What a run did, row by row, over worked time. A tree that can be walked with the arrow keys. */
 import { useVirtualizer } from "@tanstack/react-virtual"
 import { type KeyboardEvent, useLayoutEffect, useMemo, useRef, useState } from "react"
-import { sayings } from "../../feed/signs.ts"
-import { useStore } from "../../feed/store.ts"
-import { span as lengthOf } from "../../parts/figures/time.logic.ts"
-import { isOpen, moveOf, type Scale, type Span } from "./run.logic.ts"
+import { sayings } from "../../../feed/signs.ts"
+import { useStore } from "../../../feed/store.ts"
+import { span as lengthOf } from "../../../parts/figures/time.logic.ts"
+import { isOpen, moveOf, type Scale, type Span } from "./spans.logic.ts"
 import { SpanRow } from "./SpanRow.tsx"
-import { words } from "./words/en.ts"
+import { words } from "../words/en.ts"
 
 export interface WaterfallProps {
   readonly rows: ReadonlyArray<Span>

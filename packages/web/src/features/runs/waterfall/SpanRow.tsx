@@ -1,12 +1,13 @@
 /** One row of the waterfall: what it was, when, and how long. */
 import { type KeyboardEvent, memo } from "react"
-import { gistOfInput } from "../../cards/call.logic.ts"
-import type { Json } from "../../feed/types.ts"
-import { Icon } from "../../parts/signs/Icon.tsx"
-import { counted } from "../../parts/figures/money.logic.ts"
-import { span as lengthOf } from "../../parts/figures/time.logic.ts"
-import type { Scale, Span, Wait } from "./run.logic.ts"
-import { words } from "./words/en.ts"
+import { gistOfInput } from "../../../cards/call.logic.ts"
+import type { Json } from "../../../feed/types.ts"
+import { Icon } from "../../../parts/signs/Icon.tsx"
+import { counted } from "../../../parts/figures/money.logic.ts"
+import { span as lengthOf } from "../../../parts/figures/time.logic.ts"
+import type { Scale, Span } from "./spans.logic.ts"
+import type { Wait } from "../run.logic.ts"
+import { words } from "../words/en.ts"
 
 const icons = {
   step: "chevron-down",
