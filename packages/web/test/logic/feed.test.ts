@@ -1,7 +1,7 @@
 /** What the feed makes of the cache: messages in one run without gaps, counts that fit, and no event that breaks it. */
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { type Change, changesOf } from "../../src/feed/feed.logic.ts"
+import { type Change, changesOf } from "../../src/feed/events/feed.logic.ts"
 import {
   deleted,
   joined,

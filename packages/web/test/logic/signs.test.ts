@@ -2,7 +2,7 @@
 import type { FeedEvent } from "@stoa/sdk"
 import { expect, it } from "vitest"
 import { linesOf } from "../../src/features/servers/held.logic.ts"
-import { doings, takeEvent } from "../../src/feed/signs.ts"
+import { doings, takeEvent } from "../../src/feed/events/signs.ts"
 
 const tell = (kind: string, body: object, space: string | null = null) =>
   takeEvent({ kind, body: { principal: "p_scout", run: "run_1", ...body }, space, at: "" } as unknown as FeedEvent)

@@ -1,6 +1,6 @@
 /** Queries about agents. The feed says when to read again. */
 import { useQueries, useQuery } from "@tanstack/react-query"
-import { noteSpace } from "../../feed/apply.ts"
+import { noteSpace } from "../../feed/events/apply.ts"
 import { cache, keys } from "../../feed/cache.ts"
 import { house } from "../../feed/house.ts"
 import type { Loaded } from "../../feed/messages.logic.ts"

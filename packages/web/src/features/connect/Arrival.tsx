@@ -2,7 +2,7 @@
 import { Link } from "@tanstack/react-router"
 import { useEffect, useState } from "react"
 import { later } from "../../feed/clock.ts"
-import { arrivals, type Arrival as Arrived, refusedAt } from "../../feed/signs.ts"
+import { arrivals, type Arrival as Arrived, refusedAt } from "../../feed/events/signs.ts"
 import { useStart } from "../../feed/start.ts"
 import { useStore } from "../../feed/store.ts"
 import { Icon } from "../../parts/signs/Icon.tsx"

@@ -1,6 +1,6 @@
 /** Who is doing what now. */
 import { Link } from "@tanstack/react-router"
-import { doings } from "../../feed/signs.ts"
+import { doings } from "../../feed/events/signs.ts"
 import { useStore } from "../../feed/store.ts"
 import type { Space } from "../../feed/types.ts"
 import { Avatar } from "../../parts/signs/Avatar.tsx"

@@ -1,7 +1,7 @@
 /** All spaces, and a form to open one. The start screen on a phone. */
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import { type FormEvent, useState } from "react"
-import { noteSpace } from "../../feed/apply.ts"
+import { noteSpace } from "../../feed/events/apply.ts"
 import { house } from "../../feed/house.ts"
 import { usePeople, useStart } from "../../feed/start.ts"
 import { Bar } from "../../frame/Bar.tsx"

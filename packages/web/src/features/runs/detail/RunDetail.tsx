@@ -1,7 +1,7 @@
 /** The selected row: the call, the prompt and the model's output, and the raw data. */
 import { Link } from "@tanstack/react-router"
 import type { Json, Run, RunMessage } from "../../../feed/types.ts"
-import { sayings } from "../../../feed/signs.ts"
+import { sayings } from "../../../feed/events/signs.ts"
 import { useStore } from "../../../feed/store.ts"
 import { Copy } from "../../../parts/text/Copy.tsx"
 import { Icon } from "../../../parts/signs/Icon.tsx"

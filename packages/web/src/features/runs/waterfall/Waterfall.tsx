@@ -1,7 +1,7 @@
 /** What a run did, row by row, over worked time. A tree that can be walked with the arrow keys. */
 import { useVirtualizer } from "@tanstack/react-virtual"
 import { type KeyboardEvent, useLayoutEffect, useMemo, useRef, useState } from "react"
-import { sayings } from "../../../feed/signs.ts"
+import { sayings } from "../../../feed/events/signs.ts"
 import { useStore } from "../../../feed/store.ts"
 import { span as lengthOf } from "../../../parts/figures/time.logic.ts"
 import { isOpen, moveOf, type Scale, type Span } from "./spans.logic.ts"

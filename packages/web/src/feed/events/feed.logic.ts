@@ -4,9 +4,9 @@
  */
 import type { EventKind } from "@stoa/contract"
 import type { FeedEvent } from "@stoa/sdk"
-import { keys } from "./cache.ts"
-import { deleted, type Loaded, reacted, withChanged, withSaid } from "./messages.logic.ts"
-import type { Message, Space, Start } from "./types.ts"
+import { keys } from "../cache.ts"
+import { deleted, type Loaded, reacted, withChanged, withSaid } from "../messages.logic.ts"
+import type { Message, Space, Start } from "../types.ts"
 
 export type Change =
   | { readonly do: "write"; readonly key: ReadonlyArray<string>; readonly with: (old: never) => unknown }

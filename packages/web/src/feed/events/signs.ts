@@ -2,8 +2,8 @@
  * Live signals: shown, never stored. They are kept here by space and by call, and removed when the real thing comes.
  */
 import type { FeedEvent } from "@stoa/sdk"
-import { now } from "./clock.ts"
-import { makeStore } from "./store.ts"
+import { now } from "../clock.ts"
+import { makeStore } from "../store.ts"
 
 export interface Doing {
   readonly who: string

@@ -5,10 +5,10 @@
 // edge: tabs, locks and reconnecting are the browser's.
 import { connect, type FeedItem, StoaError } from "@stoa/sdk"
 import { apply } from "./apply.ts"
-import { later, now } from "./clock.ts"
-import { house } from "./house.ts"
+import { later, now } from "../clock.ts"
+import { house } from "../house.ts"
 import { takeDelta } from "./signs.ts"
-import { makeStore } from "./store.ts"
+import { makeStore } from "../store.ts"
 
 export type Live =
   | { readonly state: "live" | "offline" | "opening" }

@@ -1,11 +1,11 @@
 /** Writes a batch of events into the cache once. */
 import type { FeedEvent } from "@stoa/sdk"
-import { cache, keys } from "./cache.ts"
+import { cache, keys } from "../cache.ts"
 import { type Change, changesOf } from "./feed.logic.ts"
-import { house, isRefusal } from "./house.ts"
+import { house, isRefusal } from "../house.ts"
 import { refreshing } from "./refreshing.ts"
 import { takeEvent } from "./signs.ts"
-import type { Decision, Space, Start } from "./types.ts"
+import type { Decision, Space, Start } from "../types.ts"
 
 const refresh = refreshing(cache)
 
