@@ -1,15 +1,15 @@
 /** What the model would see now: the persona, and every part with its size. Viewing it sends nothing. */
 import { useState } from "react"
-import { house } from "../../feed/house.ts"
-import { cache } from "../../feed/cache.ts"
-import { Copy } from "../../parts/text/Copy.tsx"
-import { Icon } from "../../parts/signs/Icon.tsx"
-import { counted } from "../../parts/figures/money.logic.ts"
-import { FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
-import { partsOf } from "./agents.logic.ts"
-import { PersonaField } from "./PersonaField.tsx"
-import { agentsChanged, usePrompt } from "./useAgents.ts"
-import { words } from "./words/en.ts"
+import { house } from "../../../feed/house.ts"
+import { cache } from "../../../feed/cache.ts"
+import { Copy } from "../../../parts/text/Copy.tsx"
+import { Icon } from "../../../parts/signs/Icon.tsx"
+import { counted } from "../../../parts/figures/money.logic.ts"
+import { FaultPane, LoadingPane } from "../../../parts/panes/Pane.tsx"
+import { partsOf } from "../agents.logic.ts"
+import { PersonaField } from "../PersonaField.tsx"
+import { agentsChanged, usePrompt } from "../useAgents.ts"
+import { words } from "../words/en.ts"
 
 interface Shown {
   readonly name: string

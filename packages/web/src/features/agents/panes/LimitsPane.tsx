@@ -1,12 +1,12 @@
 /** The limits of an agent: those in force, what it has spent, and a form to change them and its place in the team. */
 import { type FormEvent, useState } from "react"
-import { house } from "../../feed/house.ts"
-import { useNames, usePeople } from "../../feed/start.ts"
-import { counted, money } from "../../parts/figures/money.logic.ts"
-import { FaultPane } from "../../parts/panes/Pane.tsx"
-import { limitsDraft, limitsOfDraft } from "./agents.logic.ts"
-import { agentsChanged, type useAgent, useSpent } from "./useAgents.ts"
-import { words } from "./words/en.ts"
+import { house } from "../../../feed/house.ts"
+import { useNames, usePeople } from "../../../feed/start.ts"
+import { counted, money } from "../../../parts/figures/money.logic.ts"
+import { FaultPane } from "../../../parts/panes/Pane.tsx"
+import { limitsDraft, limitsOfDraft } from "../agents.logic.ts"
+import { agentsChanged, type useAgent, useSpent } from "../useAgents.ts"
+import { words } from "../words/en.ts"
 
 type Agent = NonNullable<ReturnType<typeof useAgent>["data"]>
 

@@ -1,16 +1,16 @@
 /** A chat with an agent on its own screen: in their DM, and stored like any other. */
 import { Link } from "@tanstack/react-router"
 import { type FormEvent, useEffect, useRef, useState } from "react"
-import { CallLines } from "../../cards/CallLines.tsx"
-import { house } from "../../feed/house.ts"
-import { useLiveRuns, useStart } from "../../feed/start.ts"
-import { Icon } from "../../parts/signs/Icon.tsx"
-import { Avatar } from "../../parts/signs/Avatar.tsx"
-import { EmptyPane, FaultPane } from "../../parts/panes/Pane.tsx"
-import { Text } from "../../parts/text/Text.tsx"
-import { ClockTime } from "../../parts/figures/Time.tsx"
-import { openPair, useRunsOf, useTalk } from "./useAgents.ts"
-import { words } from "./words/en.ts"
+import { CallLines } from "../../../cards/CallLines.tsx"
+import { house } from "../../../feed/house.ts"
+import { useLiveRuns, useStart } from "../../../feed/start.ts"
+import { Icon } from "../../../parts/signs/Icon.tsx"
+import { Avatar } from "../../../parts/signs/Avatar.tsx"
+import { EmptyPane, FaultPane } from "../../../parts/panes/Pane.tsx"
+import { Text } from "../../../parts/text/Text.tsx"
+import { ClockTime } from "../../../parts/figures/Time.tsx"
+import { openPair, useRunsOf, useTalk } from "../useAgents.ts"
+import { words } from "../words/en.ts"
 
 interface Shown {
   readonly id: string
