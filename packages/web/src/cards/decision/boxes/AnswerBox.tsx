@@ -1,13 +1,13 @@
 /** A question that needs a value: a form from its schema, or an address a person opens elsewhere. */
 import type { NewAnswer } from "@stoa/contract"
 import { useState } from "react"
-import type { Decision, Json } from "../../feed/types.ts"
-import { type Fault, faultsOf, initial, type JsonSchema } from "../../parts/form/form.logic.ts"
-import { isFields } from "../../parts/form/json.logic.ts"
-import { SchemaForm } from "../../parts/form/SchemaForm.tsx"
-import { Icon } from "../../parts/signs/Icon.tsx"
-import { hostOf } from "./decision.logic.ts"
-import { words } from "./words/en.ts"
+import type { Decision, Json } from "../../../feed/types.ts"
+import { type Fault, faultsOf, initial, type JsonSchema } from "../../../parts/form/form.logic.ts"
+import { isFields } from "../../../parts/form/json.logic.ts"
+import { SchemaForm } from "../../../parts/form/SchemaForm.tsx"
+import { Icon } from "../../../parts/signs/Icon.tsx"
+import { hostOf } from "../decision.logic.ts"
+import { words } from "../words/en.ts"
 
 export interface AnswerBoxProps {
   readonly decision: Decision

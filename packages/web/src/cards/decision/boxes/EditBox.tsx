@@ -1,17 +1,17 @@
 /** The input of a call, edited by a person: form, JSON and changes are three views of one value. */
 import type { NewAnswer } from "@stoa/contract"
 import { useState } from "react"
-import type { Decision, Json } from "../../feed/types.ts"
-import { Diff } from "../../parts/text/Diff.tsx"
-import { type Fault, faultsOf, type JsonSchema } from "../../parts/form/form.logic.ts"
-import { isFields } from "../../parts/form/json.logic.ts"
-import { JsonBox } from "../../parts/form/JsonBox.tsx"
-import { OneOf } from "../../parts/form/OneOf.tsx"
-import { SchemaForm } from "../../parts/form/SchemaForm.tsx"
-import { Icon } from "../../parts/signs/Icon.tsx"
-import { changesIn } from "./decision.logic.ts"
+import type { Decision, Json } from "../../../feed/types.ts"
+import { Diff } from "../../../parts/text/Diff.tsx"
+import { type Fault, faultsOf, type JsonSchema } from "../../../parts/form/form.logic.ts"
+import { isFields } from "../../../parts/form/json.logic.ts"
+import { JsonBox } from "../../../parts/form/JsonBox.tsx"
+import { OneOf } from "../../../parts/form/OneOf.tsx"
+import { SchemaForm } from "../../../parts/form/SchemaForm.tsx"
+import { Icon } from "../../../parts/signs/Icon.tsx"
+import { changesIn } from "../decision.logic.ts"
 import { noted, NoteField } from "./NoteField.tsx"
-import { words } from "./words/en.ts"
+import { words } from "../words/en.ts"
 
 export interface EditBoxProps {
   readonly decision: Decision

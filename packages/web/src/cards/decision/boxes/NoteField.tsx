@@ -1,7 +1,7 @@
 /** What the asker reads with the answer. */
-import type { Decision } from "../../feed/types.ts"
-import { InputField } from "../../parts/form/Field.tsx"
-import { words } from "./words/en.ts"
+import type { Decision } from "../../../feed/types.ts"
+import { InputField } from "../../../parts/form/Field.tsx"
+import { words } from "../words/en.ts"
 
 export interface NoteFieldProps {
   readonly decision: Decision
