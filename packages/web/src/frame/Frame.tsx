@@ -6,7 +6,7 @@ import { Paused } from "./Paused.tsx"
 import { Side } from "./navigation/Side.tsx"
 import { TabsBottom } from "./navigation/TabsBottom.tsx"
 import { useKeys } from "./keys/useKeys.ts"
-import { asking, jumping } from "./keys/jumping.ts"
+import { jumpOpen, keysOpen } from "./keys/dialogs.ts"
 import { useStore } from "../feed/store.ts"
 
 const Keys = lazy(() => import("./keys/Keys.tsx").then(({ Keys }) => ({ default: Keys })))
@@ -14,8 +14,8 @@ const Jump = lazy(() => import("./keys/Jump.tsx").then(({ Jump }) => ({ default:
 
 export const Frame = () => {
   useKeys()
-  const jumps = useStore(jumping)
-  const asks = useStore(asking)
+  const jumps = useStore(jumpOpen)
+  const asks = useStore(keysOpen)
   return (
     <div className="app">
       <a className="skip" href="#main">

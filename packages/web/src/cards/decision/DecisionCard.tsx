@@ -49,7 +49,7 @@ const Question = ({ decision, id }: { readonly decision: Decision; readonly id: 
 }
 
 /** Who has approved, if several must. */
-const Halves = ({ decision, nameOf }: Pick<DecisionCardProps, "decision" | "nameOf">) =>
+const ApprovalsSoFar = ({ decision, nameOf }: Pick<DecisionCardProps, "decision" | "nameOf">) =>
   decision.approvals.length === 0 ? null : (
     <div className="line wrap small">
       {decision.approvals.map((id) => (
@@ -183,7 +183,7 @@ export const DecisionCard = (props: DecisionCardProps) => {
       <div className="ask">
         <Question decision={decision} id={title} />
         {where === undefined || where === null ? null : <div className="line wrap small faint">{where}</div>}
-        <Halves decision={decision} nameOf={nameOf} />
+        <ApprovalsSoFar decision={decision} nameOf={nameOf} />
         {mode === "edit" || (decision.kind !== "approval" && decision.call?.input === undefined) ? null : (
           <Arguments decision={decision} />
         )}

@@ -16,7 +16,7 @@ export type Live =
 
 export const live = makeStore<Live>({ state: "opening" })
 
-type Said =
+type TabMessage =
   | { readonly who: string; readonly item: FeedItem }
   | { readonly who: string; readonly live: Live }
   | { readonly who: string; readonly asks: true }
@@ -27,10 +27,10 @@ const hour = 60 * 60_000
 
 /** Open before the first request: messages of another tab are held meanwhile, and then used if they are newer. */
 const channel = new BroadcastChannel("stoa-feed")
-let held: Array<Said> = []
-const hold = (said: Said) => void held.push(said)
-let listener: (said: Said) => void = hold
-channel.addEventListener("message", ({ data }: MessageEvent<Said>) => listener(data))
+let held: Array<TabMessage> = []
+const hold = (said: TabMessage) => void held.push(said)
+let listener: (said: TabMessage) => void = hold
+channel.addEventListener("message", ({ data }: MessageEvent<TabMessage>) => listener(data))
 
 export interface FeedOptions {
   readonly me: string
@@ -67,12 +67,12 @@ export const openFeed = ({ after, me, restart, signedOut }: FeedOptions): void =
     waiting.push(item)
     flushing ??= later(batchMillis, flush)
   }
-  const tell = (said: Said) => channel.postMessage(said)
+  const tell = (said: TabMessage) => channel.postMessage(said)
   const tellLive = (state: Live) => {
     live.set(() => state)
     if (leads) tell({ who: me, live: state })
   }
-  const hear = (said: Said) => {
+  const hear = (said: TabMessage) => {
     if ("over" in said) return signedOut()
     if (said.who !== me) return
     if ("item" in said) take(said.item)
@@ -133,4 +133,4 @@ export const openFeed = ({ after, me, restart, signedOut }: FeedOptions): void =
 }
 
 /** Signing out applies to the whole browser. */
-export const tellSignedOut = (): void => channel.postMessage({ who: "", over: true } satisfies Said)
+export const tellSignedOut = (): void => channel.postMessage({ who: "", over: true } satisfies TabMessage)

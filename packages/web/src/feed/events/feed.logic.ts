@@ -5,7 +5,7 @@
 import type { EventKind } from "@stoa/contract"
 import type { FeedEvent } from "@stoa/sdk"
 import { keys } from "../cache.ts"
-import { deleted, type Loaded, reacted, withChanged, withSaid } from "../messages.logic.ts"
+import { deleted, type LoadedMessages, reacted, withChanged, withPosted } from "../messages.logic.ts"
 import type { Message, Space, Start } from "../types.ts"
 
 export type Change =
@@ -30,10 +30,10 @@ const start = (change: (old: Start) => Start): Change => ({
 })
 const inSpaces = (id: string | null, change: (space: Space) => Space): Change =>
   start((old) => ({ ...old, spaces: old.spaces.map((one) => (one.id === id ? change(one) : one)) }))
-const inMessages = (space: string | null, change: (loaded: Loaded) => Loaded): ReadonlyArray<Change> =>
+const inMessages = (space: string | null, change: (loaded: LoadedMessages) => LoadedMessages): ReadonlyArray<Change> =>
   space === null
     ? []
-    : [{ do: "write", key: keys.messages(space), with: (old: Loaded | undefined) => old && change(old) }]
+    : [{ do: "write", key: keys.messages(space), with: (old: LoadedMessages | undefined) => old && change(old) }]
 const onMessage = (space: string | null, id: string, change: (message: Message) => Message) =>
   inMessages(space, (loaded) => withChanged(loaded, id, change))
 
@@ -43,7 +43,7 @@ const thread = (message: Message): ReadonlyArray<Change> => (message.replyTo ===
 const said: Cell<"message.created"> = ({ body, space }, me) => {
   const { message } = body
   return [
-    ...inMessages(space, (loaded) => withSaid(loaded, message)),
+    ...inMessages(space, (loaded) => withPosted(loaded, message)),
     ...thread(message),
     inSpaces(space, (one) =>
       message.seq <= one.lastSeq

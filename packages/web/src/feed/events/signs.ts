@@ -5,7 +5,7 @@ import type { FeedEvent } from "@stoa/sdk"
 import { now } from "../clock.ts"
 import { makeStore } from "../store.ts"
 
-export interface Doing {
+export interface Activity {
   readonly who: string
   readonly what: "writes" | "works"
   readonly run: string | undefined
@@ -17,7 +17,7 @@ export interface Doing {
 }
 
 /** By space: who does something there now. */
-export const doings = makeStore<ReadonlyMap<string, ReadonlyArray<Doing>>>(new Map())
+export const activities = makeStore<ReadonlyMap<string, ReadonlyArray<Activity>>>(new Map())
 /** By call: its input so far. */
 export const inputs = makeStore<ReadonlyMap<string, string>>(new Map())
 
@@ -38,7 +38,7 @@ export const serverLines = makeStore<ReadonlyMap<string, ReadonlyArray<string>>>
 export const sayings = makeStore<ReadonlyMap<string, { readonly step: number; readonly text: string }>>(new Map())
 
 /** How many events have come: for screens that depend on any event. */
-export const heard = makeStore(0)
+export const eventCount = makeStore(0)
 
 const mostLines = 200
 const mostSaid = 64_000
@@ -46,14 +46,14 @@ const typingLasts = 6000
 const longestRun = 60 * 60_000
 const mostInputs = 200
 
-const change = (space: string, of: (list: ReadonlyArray<Doing>) => ReadonlyArray<Doing>) =>
-  doings.set((old) => new Map(old).set(space, of(old.get(space) ?? [])))
+const change = (space: string, of: (list: ReadonlyArray<Activity>) => ReadonlyArray<Activity>) =>
+  activities.set((old) => new Map(old).set(space, of(old.get(space) ?? [])))
 
-const begin = (space: string, one: Doing) =>
+const begin = (space: string, one: Activity) =>
   change(space, (list) => [...list.filter(({ what, who }) => who !== one.who || what !== one.what), one])
-const end = (space: string, who: string, what?: Doing["what"]) => {
+const end = (space: string, who: string, what?: Activity["what"]) => {
   if (
-    doings
+    activities
       .get()
       .get(space)
       ?.some((one) => one.who === who) !== true
@@ -63,11 +63,11 @@ const end = (space: string, who: string, what?: Doing["what"]) => {
 }
 
 /** Users who may see a run see more than that it is running. */
-const onRun = (run: string, of: (one: Doing) => Doing): void => {
-  for (const [space, list] of doings.get())
+const onRun = (run: string, of: (one: Activity) => Activity): void => {
+  for (const [space, list] of activities.get())
     if (list.some((one) => one.run === run)) change(space, (all) => all.map((one) => (one.run === run ? of(one) : one)))
 }
-const atWork = ({ run, until, what, who }: Doing): Doing => ({ who, what, run, until })
+const atWork = ({ run, until, what, who }: Activity): Activity => ({ who, what, run, until })
 
 const takeRun = (event: FeedEvent): void => {
   if (event.kind === "call.received" && event.body.run !== undefined) {
@@ -126,7 +126,7 @@ const silent = (run: string): void =>
 /** The real event replaces its live signal. */
 export const takeEvent = (event: FeedEvent): void => {
   const { space } = event
-  heard.set((old) => old + 1)
+  eventCount.set((old) => old + 1)
   if (event.kind === "client.connected") {
     const { principal, ...said } = event.body
     arrivals.set((old) => new Map(old).set(principal, { ...said, at: event.at }))

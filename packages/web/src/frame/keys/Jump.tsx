@@ -5,7 +5,7 @@ import { type KeyboardEvent, useState } from "react"
 import { useStart } from "../../feed/start.ts"
 import { Icon } from "../../parts/signs/Icon.tsx"
 import { words } from "../../words/en.ts"
-import { jumping } from "./jumping.ts"
+import { jumpOpen } from "./dialogs.ts"
 import { placesFor } from "../navigation/places.ts"
 import { spaceIcon } from "../navigation/side.logic.ts"
 
@@ -23,7 +23,7 @@ export const Jump = () => {
   const { me, spaces } = useStart()
   const [asked, ask] = useState("")
   const [at, point] = useState(0)
-  const close = () => jumping.set(() => false)
+  const close = () => jumpOpen.set(() => false)
   const all: ReadonlyArray<Goal> = [
     ...spaces.map((space) => ({
       key: space.id,

@@ -3,7 +3,7 @@ import { Dialog } from "@base-ui/react/dialog"
 import { Fragment } from "react"
 import { useStart } from "../../feed/start.ts"
 import { words } from "../../words/en.ts"
-import { asking } from "./jumping.ts"
+import { keysOpen } from "./dialogs.ts"
 import { placesFor } from "../navigation/places.ts"
 
 export const Keys = () => {
@@ -14,7 +14,7 @@ export const Keys = () => {
     ...placesFor(me).flatMap(({ key, name }) => (key === undefined ? [] : [{ key, name }])),
   ]
   return (
-    <Dialog.Root open onOpenChange={(open) => (open ? undefined : asking.set(() => false))}>
+    <Dialog.Root open onOpenChange={(open) => (open ? undefined : keysOpen.set(() => false))}>
       <Dialog.Portal>
         <Dialog.Backdrop className="backdrop" />
         <Dialog.Popup className="dialog">

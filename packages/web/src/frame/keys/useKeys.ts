@@ -7,7 +7,7 @@ import { useEffect, useRef } from "react"
 import { now } from "../../feed/clock.ts"
 import { useStart } from "../../feed/start.ts"
 import { settings } from "../../parts/settings.ts"
-import { asking, jumping } from "./jumping.ts"
+import { jumpOpen, keysOpen } from "./dialogs.ts"
 import { placesFor } from "../navigation/places.ts"
 import { sidesOf } from "../navigation/side.logic.ts"
 
@@ -34,14 +34,14 @@ export const useKeys = (): void => {
     const onKey = (event: KeyboardEvent) => {
       if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
         event.preventDefault()
-        return jumping.set((open) => !open)
+        return jumpOpen.set((open) => !open)
       }
       if (event.altKey && (event.key === "ArrowUp" || event.key === "ArrowDown")) {
         event.preventDefault()
         return neighbour(event.key === "ArrowUp" ? -1 : 1)
       }
       if (event.ctrlKey || event.metaKey || event.altKey || isField(event.target) || !settings.get().letters) return
-      if (event.key === "?") return asking.set((open) => !open)
+      if (event.key === "?") return keysOpen.set((open) => !open)
       if (event.key === "g") {
         pressedG.current = now()
         return

@@ -4,7 +4,7 @@ import { Avatar } from "../../parts/signs/Avatar.tsx"
 import { Icon } from "../../parts/signs/Icon.tsx"
 import { Mark } from "../../parts/signs/Mark.tsx"
 import { words } from "../../words/en.ts"
-import { jumping } from "../keys/jumping.ts"
+import { jumpOpen } from "../keys/dialogs.ts"
 import { LiveDot } from "../LiveDot.tsx"
 import { placesFor } from "./places.ts"
 import { isMine, sidesOf, spaceIcon } from "./side.logic.ts"
@@ -32,7 +32,7 @@ export const Side = () => {
         <b>{words.product}</b>
         <span className="cut">{house.name === words.product ? house.version : house.name}</span>
       </Link>
-      <button type="button" className="jump" onClick={() => jumping.set(() => true)}>
+      <button type="button" className="jump" onClick={() => jumpOpen.set(() => true)}>
         <Icon name="search" small />
         {words.jump}
         <kbd>{words.jumpKeys}</kbd>

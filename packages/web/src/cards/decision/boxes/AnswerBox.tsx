@@ -18,11 +18,11 @@ export interface AnswerBoxProps {
   readonly decline: () => void
 }
 
-export const FormBox = ({ armed, busy, decision, decline, faults: told, send }: AnswerBoxProps) => {
+export const FormBox = ({ armed, busy, decision, decline, faults: fromHouse, send }: AnswerBoxProps) => {
   const schema = (isFields(decision.schema) ? decision.schema : {}) as JsonSchema
   const [value, set] = useState<Json | undefined>(() => initial(schema, schema))
   const [mine, find] = useState<ReadonlyArray<Fault>>([])
-  const faults = mine.length > 0 ? mine : told
+  const faults = mine.length > 0 ? mine : fromHouse
   const submit = () => {
     const wrong = faultsOf(schema, value ?? null)
     find(wrong)

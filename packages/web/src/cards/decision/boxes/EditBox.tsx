@@ -24,7 +24,7 @@ export interface EditBoxProps {
 type View = "form" | "json" | "changes"
 const views: ReadonlyArray<View> = ["form", "json", "changes"]
 
-export const EditBox = ({ back, busy, decision, faults: told, send }: EditBoxProps) => {
+export const EditBox = ({ back, busy, decision, faults: fromHouse, send }: EditBoxProps) => {
   const before = decision.call?.input
   const schema = (isFields(decision.schema) ? decision.schema : { type: "object" }) as JsonSchema
   const [value, set] = useState<Json | undefined>(before)
@@ -32,7 +32,7 @@ export const EditBox = ({ back, busy, decision, faults: told, send }: EditBoxPro
   const [view, look] = useState<View>(isFields(schema["properties"]) ? "form" : "json")
   const [mine, find] = useState<ReadonlyArray<Fault>>([])
   const changes = changesIn(before, value)
-  const faults = mine.length > 0 ? mine : told
+  const faults = mine.length > 0 ? mine : fromHouse
   const submit = (input: Json | undefined) => {
     const wrong = faultsOf(schema, input)
     find(wrong)

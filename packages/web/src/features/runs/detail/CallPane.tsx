@@ -35,7 +35,7 @@ const Value = ({ label, value }: { readonly label: string; readonly value: Json 
 )
 
 /** The same card as everywhere: the first answer counts, and every copy is updated. */
-const Asked = ({ id }: { readonly id: string }) => {
+const CallDecision = ({ id }: { readonly id: string }) => {
   const { data } = useQuery({ queryKey: keys.decision(id), queryFn: () => house.decisions.get(id), retry: false })
   return data === undefined ? (
     <p className="note" data-tone="warn">
@@ -66,7 +66,7 @@ export const CallPane = ({ run, span }: { readonly run: Run; readonly span: Span
           {state === "" ? words.notMade : state === "waiting" ? words.waitsShort : state}
         </span>
       </p>
-      {open === undefined ? null : <Asked id={open.id} />}
+      {open === undefined ? null : <CallDecision id={open.id} />}
       {call.rule === undefined && answered.length === 0 ? null : (
         <section className="stack">
           <h2 className="label">{words.judgement}</h2>

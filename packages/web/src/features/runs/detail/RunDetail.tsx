@@ -31,7 +31,7 @@ export interface RunDetailProps {
   readonly close: () => void
 }
 
-const Told = ({ messages }: { readonly messages: ReadonlyArray<RunMessage> }) => (
+const PromptMessages = ({ messages }: { readonly messages: ReadonlyArray<RunMessage> }) => (
   <div className="calls run-parts">
     {messages.map((one) => {
       const body =
@@ -67,14 +67,14 @@ const PromptPane = ({ span }: { readonly span: Span }) => {
   return (
     <>
       <p className="faint small">{words.asSent}</p>
-      <Told messages={promptOf(data, span.step)} />
+      <PromptMessages messages={promptOf(data, span.step)} />
     </>
   )
 }
 
 const AnswerPane = ({ span }: { readonly span: Span }) => {
   const said = useStore(sayings).get(span.run)
-  const step = span.told
+  const step = span.runStep
   if (step === undefined) return null
   const text = step.state === "thinking" && said?.step === step.number ? said.text : step.text
   return (
@@ -127,7 +127,7 @@ const ChildPane = ({ names, span }: { readonly span: Span; readonly names: (id: 
 }
 
 const rawOf = (span: Span): Json =>
-  (span.child ?? span.wait ?? (span.kind === "model" ? span.told : (span.call ?? span.told))) as Json
+  (span.child ?? span.wait ?? (span.kind === "model" ? span.runStep : (span.call ?? span.runStep))) as Json
 
 const RawPane = ({ name, span }: { readonly span: Span; readonly name: string }) => {
   const raw = rawOf(span)

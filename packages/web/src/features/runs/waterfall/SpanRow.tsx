@@ -64,7 +64,7 @@ const gistOf = (span: Span, doing: string | undefined): string => {
   if (span.kind === "model")
     return span.to === undefined
       ? (doing ?? words.thinks)
-      : words.tokensInOut(counted(span.told!.tokens.in), counted(span.told!.tokens.out))
+      : words.tokensInOut(counted(span.runStep!.tokens.in), counted(span.runStep!.tokens.out))
   if (span.wait !== undefined) return words.waitEnds[span.wait.state] ?? ""
   if (span.kind === "run") return span.child!.trigger.summary
   if (span.call !== undefined && span.kind !== "wait") return gistOfInput(span.call.input as Json)

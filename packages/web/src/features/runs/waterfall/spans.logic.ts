@@ -23,7 +23,7 @@ export interface Span {
   readonly opens: boolean
   /** For a call that waited and is over: when it worked. */
   readonly works?: ReadonlyArray<Interval>
-  readonly told?: RunStep
+  readonly runStep?: RunStep
   readonly call?: StepCall
   readonly decision?: string
   readonly on?: string
@@ -151,7 +151,7 @@ const callSpans = (
       opens: below.length > 0,
       ...works,
       call,
-      told: step,
+      runStep: step,
     },
     ...below,
   ]
@@ -171,7 +171,7 @@ export const spansOf = (
   return steps.flatMap((step) => {
     const began = millis(step.beganAt)!
     const said = millis(step.saidAt) ?? end
-    const at = { step: step.number, run: run.id, told: step }
+    const at = { step: step.number, run: run.id, runStep: step }
     const calls = step.calls.flatMap((call) => callSpans(taken, step, call, { level: level + 1, prefix }))
     // Waits of the run itself: a team's requests, which belong to no call.
     const hanging = waitSpans(

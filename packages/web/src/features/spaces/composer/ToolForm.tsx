@@ -20,7 +20,7 @@ export interface ToolFormProps {
   readonly onCalled: () => void
 }
 
-const told = (error: unknown): ReadonlyArray<Fault> =>
+const faultsOfHouse = (error: unknown): ReadonlyArray<Fault> =>
   error instanceof StoaError
     ? error.issues.map(({ message, path }) => ({ message, path: path.replace(/^input\.?/, "") }))
     : []
@@ -41,7 +41,7 @@ export const ToolForm = ({ back, onCalled, space, tool }: ToolFormProps) => {
     const field = form.current?.querySelector<HTMLElement>("input, textarea, select")
     ;(field ?? form.current)?.focus()
   }, [])
-  const faults = mine.length > 0 ? mine : told(called.error)
+  const faults = mine.length > 0 ? mine : faultsOfHouse(called.error)
   const submit = () => {
     const wrong = faultsOf(schema, value ?? {})
     find(wrong)

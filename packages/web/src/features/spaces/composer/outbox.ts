@@ -2,7 +2,7 @@
 import { cache, keys } from "../../../feed/cache.ts"
 import { moment, now } from "../../../feed/clock.ts"
 import { house } from "../../../feed/house.ts"
-import { type Loaded, withSaid } from "../../../feed/messages.logic.ts"
+import { type LoadedMessages, withPosted } from "../../../feed/messages.logic.ts"
 import { makeStore } from "../../../feed/store.ts"
 
 export interface Pending {
@@ -32,7 +32,7 @@ const trySend = async (space: string, pending: Pending): Promise<void> => {
     )
     // Together: the pending post disappears in the same render in which the real one appears.
     change(space, (list) => list.filter((one) => one.key !== key))
-    cache.setQueryData<Loaded>(keys.messages(space), (old) => old && withSaid(old, said))
+    cache.setQueryData<LoadedMessages>(keys.messages(space), (old) => old && withPosted(old, said))
     if (replyTo !== null) void cache.invalidateQueries({ queryKey: ["thread"] })
   } catch (cause) {
     const error = cause instanceof Error ? cause : new Error(String(cause))

@@ -1,7 +1,7 @@
 import { type FocusEvent, useLayoutEffect, useRef, useState } from "react"
 import { cache, keys } from "../../../feed/cache.ts"
 import { house } from "../../../feed/house.ts"
-import { type Loaded, reacted, withChanged } from "../../../feed/messages.logic.ts"
+import { type LoadedMessages, reacted, withChanged } from "../../../feed/messages.logic.ts"
 import type { Message } from "../../../feed/types.ts"
 import { EmojiList } from "../../../parts/signs/EmojiList.tsx"
 import { Icon } from "../../../parts/signs/Icon.tsx"
@@ -21,7 +21,10 @@ export interface MessageViewProps {
 const react = async (message: Message, emoji: string, me: string, on: boolean) => {
   const key = keys.messages(message.space)
   const set = (is: boolean) =>
-    cache.setQueryData<Loaded>(key, (old) => old && withChanged(old, message.id, (one) => reacted(one, emoji, me, is)))
+    cache.setQueryData<LoadedMessages>(
+      key,
+      (old) => old && withChanged(old, message.id, (one) => reacted(one, emoji, me, is)),
+    )
   set(on)
   await (on ? house.messages.react(message.id, emoji) : house.messages.unreact(message.id, emoji)).catch(() => set(!on))
 }

@@ -9,7 +9,7 @@ import { giveUp, postAgain } from "../composer/outbox.ts"
 import { type Row, sameRow } from "./timeline.logic.ts"
 import { words } from "../words/en.ts"
 
-const Waiting = ({
+const PendingMessage = ({
   context,
   row,
 }: {
@@ -72,6 +72,6 @@ export const RowView = memo(({ context, row }: RowProps) => {
       )
     }
     case "pending":
-      return <Waiting row={row} context={context} />
+      return <PendingMessage row={row} context={context} />
   }
 }, isSame)

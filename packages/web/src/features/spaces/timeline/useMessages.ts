@@ -3,14 +3,14 @@ import { useQuery } from "@tanstack/react-query"
 import { useCallback } from "react"
 import { cache, keys } from "../../../feed/cache.ts"
 import { house } from "../../../feed/house.ts"
-import { joined, type Loaded, most, withNewer, withOlder } from "../../../feed/messages.logic.ts"
+import { joined, type LoadedMessages, most, withNewer, withOlder } from "../../../feed/messages.logic.ts"
 import type { Message } from "../../../feed/types.ts"
 
 const limit = 100
 
 /** Loaded messages are reloaded from the first one on, so that the reader stays at the same position. */
-const load = async (space: string, at: number | undefined): Promise<Loaded> => {
-  const known = cache.getQueryData<Loaded>(keys.messages(space))
+const load = async (space: string, at: number | undefined): Promise<LoadedMessages> => {
+  const known = cache.getQueryData<LoadedMessages>(keys.messages(space))
   const first = known?.items[0]
   if (known !== undefined && first !== undefined && at === undefined) {
     let items: ReadonlyArray<Message> = []
@@ -37,7 +37,7 @@ const busy = new Set<string>()
 /** Loads more at one end, if there is more and it is not being loaded. */
 const loadMore = async (space: string, end: "older" | "newer"): Promise<void> => {
   const key = keys.messages(space)
-  const loaded = cache.getQueryData<Loaded>(key)
+  const loaded = cache.getQueryData<LoadedMessages>(key)
   const edge = end === "older" ? loaded?.items[0] : loaded?.items.at(-1)
   if (busy.has(space) || loaded?.[end] !== true || edge === undefined) return
   busy.add(space)
@@ -47,7 +47,7 @@ const loadMore = async (space: string, end: "older" | "newer"): Promise<void> =>
       end === "older" ? { limit, before: edge.seq } : { limit, after: edge.seq },
     )
     const join = end === "older" ? withOlder : withNewer
-    cache.setQueryData<Loaded>(key, (old) => {
+    cache.setQueryData<LoadedMessages>(key, (old) => {
       // The reader may have jumped meanwhile: then this page belongs to a list that is gone.
       if (old === undefined || loaded === undefined) return old
       const now = end === "older" ? old.items[0] : old.items.at(-1)
@@ -69,7 +69,7 @@ let jumps = 0
 const jump = async (space: string, seq: number | undefined): Promise<void> => {
   const mine = ++jumps
   const key = keys.messages(space)
-  const loaded = cache.getQueryData<Loaded>(key)
+  const loaded = cache.getQueryData<LoadedMessages>(key)
   // The first messages are still loading.
   if (loaded === undefined) return
   const has = seq === undefined ? !loaded.newer : loaded.items.some((one) => one.seq === seq)
@@ -81,7 +81,7 @@ const jump = async (space: string, seq: number | undefined): Promise<void> => {
   if (mine !== jumps) return
   const isStale = cache.isFetching({ queryKey: key }) > 0
   await cache.cancelQueries({ queryKey: key })
-  cache.setQueryData<Loaded>(key, place)
+  cache.setQueryData<LoadedMessages>(key, place)
   if (isStale) void cache.invalidateQueries({ queryKey: key })
 }
 
@@ -97,7 +97,7 @@ export const useMessages = (space: string, at: number | undefined) => {
   return { ...query, more, jumpTo }
 }
 
-const newest = async (space: string): Promise<Loaded> => {
+const newest = async (space: string): Promise<LoadedMessages> => {
   const page = await house.spaces.messages(space, { limit })
   return { items: page.items, older: page.next !== null, newer: false }
 }

@@ -125,7 +125,7 @@ const EraseBox = () => {
   )
 }
 
-export const Keeping = () => {
+export const WholeMemory = () => {
   const { me } = useStart()
   const [fault, fail] = useState<unknown>()
   return (

@@ -2,7 +2,7 @@
 import { words } from "../../words/en.ts"
 import { useCopy } from "./useCopy.ts"
 
-export const Named = ({ id, text }: { readonly id: string; readonly text: string }) => {
+export const CopyName = ({ id, text }: { readonly id: string; readonly text: string }) => {
   const { copy, done } = useCopy(id)
   return (
     <button
