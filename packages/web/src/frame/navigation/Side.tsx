@@ -1,4 +1,5 @@
 import { Link } from "@tanstack/react-router"
+import { isMine } from "../../feed/decision.logic.ts"
 import { useHeld, useLiveRuns, useStart } from "../../feed/start.ts"
 import { Avatar } from "../../parts/signs/Avatar.tsx"
 import { Icon } from "../../parts/signs/Icon.tsx"
@@ -7,7 +8,7 @@ import { words } from "../../words/en.ts"
 import { jumpOpen } from "../keys/dialogs.ts"
 import { LiveDot } from "../LiveDot.tsx"
 import { placesFor } from "./places.ts"
-import { isMine, sidesOf, spaceIcon } from "./side.logic.ts"
+import { sidesOf, spaceIcon } from "./side.logic.ts"
 
 const Count = ({ of, words: said }: { readonly of: number; readonly words: string }) =>
   of === 0 ? null : (

@@ -1,8 +1,8 @@
 import { Link, useLocation } from "@tanstack/react-router"
+import { isMine } from "../../feed/decision.logic.ts"
 import { useStart } from "../../feed/start.ts"
 import { Icon } from "../../parts/signs/Icon.tsx"
 import { words } from "../../words/en.ts"
-import { isMine } from "./side.logic.ts"
 
 /** A phone has no side: four tabs at the bottom, one pane at a time. */
 export const TabsBottom = () => {

@@ -1,5 +1,5 @@
 /** The lists of the side, from the page's initial data. */
-import type { Decision, Member, Space } from "../../feed/types.ts"
+import type { Member, Space } from "../../feed/types.ts"
 
 const byName = (a: Space, b: Space) => a.name.localeCompare(b.name)
 
@@ -19,9 +19,5 @@ export const sidesOf = (all: ReadonlyArray<Space>, me: string): Sides => {
       .toSorted((a, b) => (a.other?.name ?? a.space.name).localeCompare(b.other?.name ?? b.space.name)),
   }
 }
-
-/** Decisions that this person may answer now and has not approved already. */
-export const isMine = (decision: Decision, me: string): boolean =>
-  decision.state === "open" && decision.mayAnswer.includes(me) && !decision.approvals.includes(me)
 
 export const spaceIcon = (kind: Space["kind"]): string => (kind === "private" || kind === "dm" ? "lock" : "hash")
