@@ -14,7 +14,7 @@ import { house as client } from "./feed/house.ts"
 import { startQuery } from "./feed/start.ts"
 import { Frame } from "./frame/Frame.tsx"
 import { NoSuchPlace, RouteFault } from "./frame/RouteFault.tsx"
-import { lastSpace } from "./frame/lastSpace.ts"
+import { lastSpace } from "./frame/navigation/lastSpace.ts"
 import { SpaceScreen } from "./features/spaces/SpaceScreen.tsx"
 
 const text = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined)

@@ -1,7 +1,7 @@
 /** Consecutive calls of one author share a frame; many are folded into one line. */
 import { lazy, memo, Suspense, useState } from "react"
 import { useStart } from "../feed/start.ts"
-import { inputs } from "../feed/signs.ts"
+import { inputs } from "../feed/events/signs.ts"
 import { useStore } from "../feed/store.ts"
 import type { Message, MessageCall } from "../feed/types.ts"
 import { Icon } from "../parts/signs/Icon.tsx"

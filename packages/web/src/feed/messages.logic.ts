@@ -1,7 +1,7 @@
 /** The loaded messages of a space: one range without gaps, and whether there is more at either end. */
 import type { Message } from "./types.ts"
 
-export interface Loaded {
+export interface LoadedMessages {
   readonly items: ReadonlyArray<Message>
   readonly older: boolean
   readonly newer: boolean
@@ -19,14 +19,14 @@ export const joined = (a: ReadonlyArray<Message>, b: ReadonlyArray<Message>): Re
   return [...by.values()].toSorted((x, y) => x.seq - y.seq)
 }
 
-export const withOlder = (loaded: Loaded, page: ReadonlyArray<Message>, more: boolean): Loaded => {
+export const withOlder = (loaded: LoadedMessages, page: ReadonlyArray<Message>, more: boolean): LoadedMessages => {
   const items = joined(page, loaded.items)
   return items.length > most
     ? { items: items.slice(0, most), older: more, newer: true }
     : { ...loaded, items, older: more }
 }
 
-export const withNewer = (loaded: Loaded, page: ReadonlyArray<Message>, more: boolean): Loaded => {
+export const withNewer = (loaded: LoadedMessages, page: ReadonlyArray<Message>, more: boolean): LoadedMessages => {
   const items = joined(loaded.items, page)
   return items.length > most
     ? { items: items.slice(-most), older: true, newer: more }
@@ -34,13 +34,17 @@ export const withNewer = (loaded: Loaded, page: ReadonlyArray<Message>, more: bo
 }
 
 /** Adds a new message. If the end is not loaded, it will be there when the reader gets to it. */
-export const withSaid = (loaded: Loaded, message: Message): Loaded => {
+export const withPosted = (loaded: LoadedMessages, message: Message): LoadedMessages => {
   if (loaded.newer && message.seq > (loaded.items.at(-1)?.seq ?? 0)) return loaded
   if (loaded.items.some(({ id }) => id === message.id)) return withChanged(loaded, message.id, () => message)
   return withNewer(loaded, [message], loaded.newer)
 }
 
-export const withChanged = (loaded: Loaded, id: string, change: (message: Message) => Message): Loaded =>
+export const withChanged = (
+  loaded: LoadedMessages,
+  id: string,
+  change: (message: Message) => Message,
+): LoadedMessages =>
   loaded.items.some((one) => one.id === id)
     ? { ...loaded, items: loaded.items.map((one) => (one.id === id ? change(one) : one)) }
     : loaded

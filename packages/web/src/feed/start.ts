@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { useCallback } from "react"
 import { cache, keys } from "./cache.ts"
-import { closeFeed, openFeed } from "./Feed.ts"
+import { closeFeed, openFeed } from "./events/Feed.ts"
 import { house } from "./house.ts"
 import type { Principal, Start } from "./types.ts"
 

@@ -1,10 +1,10 @@
 import { Link, useLocation, useRouter } from "@tanstack/react-router"
 import { type ReactNode, useEffect, useRef } from "react"
+import { isMine } from "../feed/decision.logic.ts"
 import { useStart } from "../feed/start.ts"
 import { Icon } from "../parts/signs/Icon.tsx"
 import { words } from "../words/en.ts"
 import { guideOf } from "./guide.logic.ts"
-import { isMine } from "./side.logic.ts"
 
 export interface BarProps {
   readonly title: string

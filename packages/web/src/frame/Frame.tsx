@@ -3,19 +3,19 @@ import { Outlet } from "@tanstack/react-router"
 import { lazy, Suspense } from "react"
 import { words } from "../words/en.ts"
 import { Paused } from "./Paused.tsx"
-import { Side } from "./Side.tsx"
-import { TabsBottom } from "./TabsBottom.tsx"
-import { useKeys } from "./useKeys.ts"
-import { asking, jumping } from "./jumping.ts"
+import { Side } from "./navigation/Side.tsx"
+import { TabsBottom } from "./navigation/TabsBottom.tsx"
+import { useKeys } from "./keys/useKeys.ts"
+import { jumpOpen, keysOpen } from "./keys/dialogs.ts"
 import { useStore } from "../feed/store.ts"
 
-const Keys = lazy(() => import("./Keys.tsx").then(({ Keys }) => ({ default: Keys })))
-const Jump = lazy(() => import("./Jump.tsx").then(({ Jump }) => ({ default: Jump })))
+const Keys = lazy(() => import("./keys/Keys.tsx").then(({ Keys }) => ({ default: Keys })))
+const Jump = lazy(() => import("./keys/Jump.tsx").then(({ Jump }) => ({ default: Jump })))
 
 export const Frame = () => {
   useKeys()
-  const jumps = useStore(jumping)
-  const asks = useStore(asking)
+  const jumps = useStore(jumpOpen)
+  const asks = useStore(keysOpen)
   return (
     <div className="app">
       <a className="skip" href="#main">

@@ -1,4 +1,4 @@
-import { live } from "../feed/Feed.ts"
+import { live } from "../feed/events/Feed.ts"
 import { useStore } from "../feed/store.ts"
 import { useNow } from "../parts/figures/Time.tsx"
 import { words } from "../words/en.ts"

@@ -1,17 +1,17 @@
 /** What the feed makes of the cache: messages in one run without gaps, counts that fit, and no event that breaks it. */
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { type Change, changesOf } from "../../src/feed/feed.logic.ts"
+import { type Change, changesOf } from "../../src/feed/events/feed.logic.ts"
 import {
   deleted,
   joined,
-  type Loaded,
+  type LoadedMessages,
   most,
   reacted,
   withChanged,
   withNewer,
   withOlder,
-  withSaid,
+  withPosted,
 } from "../../src/feed/messages.logic.ts"
 import type { Message, Space, Start } from "../../src/feed/types.ts"
 
@@ -31,7 +31,7 @@ const message = (seq: number, more: Partial<Message> = {}): Message =>
     ...more,
   }) as unknown as Message
 const many = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, at) => message(from + at))
-const seqs = ({ items }: Loaded) => items.map(({ seq }) => seq)
+const seqs = ({ items }: LoadedMessages) => items.map(({ seq }) => seq)
 
 describe("messages that are loaded", () => {
   it("are joined in order, each once, the later version of each", () => {
@@ -48,7 +48,7 @@ describe("messages that are loaded", () => {
   })
 
   it("are never more than are kept, and say at which end there is more", () => {
-    const full: Loaded = { items: many(1001, 1000 + most), older: true, newer: false }
+    const full: LoadedMessages = { items: many(1001, 1000 + most), older: true, newer: false }
     const older = withOlder(full, many(901, 1000), true)
     expect(older.items).toHaveLength(most)
     expect([older.items[0]?.seq, older.older, older.newer]).toEqual([901, true, true])
@@ -60,11 +60,11 @@ describe("messages that are loaded", () => {
     fc.assert(
       fc.property(fc.boolean(), fc.array(fc.integer({ min: 1, max: 3 }), { maxLength: 20 }), (newer, ways) => {
         let end = 300
-        let loaded: Loaded = { items: many(200, newer ? 250 : 300), older: true, newer }
+        let loaded: LoadedMessages = { items: many(200, newer ? 250 : 300), older: true, newer }
         for (const way of ways) {
           const first = loaded.items[0]!.seq
           const last = loaded.items.at(-1)!.seq
-          if (way === 1) loaded = withSaid(loaded, message(++end))
+          if (way === 1) loaded = withPosted(loaded, message(++end))
           else if (way === 2) loaded = withOlder(loaded, many(Math.max(1, first - 10), first - 1), first > 11)
           else loaded = withNewer(loaded, many(last + 1, Math.min(end, last + 10)), last + 10 < end)
         }
@@ -76,8 +76,8 @@ describe("messages that are loaded", () => {
   })
 
   it("are said once, though told twice", () => {
-    const loaded: Loaded = { items: many(1, 3), older: false, newer: false }
-    const twice = withSaid(withSaid(loaded, message(4)), message(4, { text: "edited" }))
+    const loaded: LoadedMessages = { items: many(1, 3), older: false, newer: false }
+    const twice = withPosted(withPosted(loaded, message(4)), message(4, { text: "edited" }))
     expect(seqs(twice)).toEqual([1, 2, 3, 4])
     expect(twice.items.at(-1)?.text).toBe("edited")
     expect(withChanged(loaded, "msg_9", deletedNow)).toBe(loaded)

@@ -1,7 +1,7 @@
 /** What happens while a list is read for the first time is in it afterwards. */
 import { QueryClient, QueryObserver } from "@tanstack/react-query"
 import { expect, it } from "vitest"
-import { refreshing } from "../../src/feed/refreshing.ts"
+import { refreshing } from "../../src/feed/events/refreshing.ts"
 
 it("an event that comes during the first reading makes it be read once more", async () => {
   const cache = new QueryClient({ defaultOptions: { queries: { staleTime: Infinity, retry: false } } })

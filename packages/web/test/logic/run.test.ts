@@ -8,8 +8,8 @@ import {
   scaleOf,
   shownOf,
   spansOf,
-  type WholeRun,
-} from "../../src/features/runs/run.logic.ts"
+} from "../../src/features/runs/waterfall/spans.logic.ts"
+import type { WholeRun } from "../../src/features/runs/run.logic.ts"
 
 const start = Date.UTC(2026, 10, 16, 10)
 const at = (seconds: number) => new Date(start + seconds * 1000).toISOString()

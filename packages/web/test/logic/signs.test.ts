@@ -2,11 +2,11 @@
 import type { FeedEvent } from "@stoa/sdk"
 import { expect, it } from "vitest"
 import { linesOf } from "../../src/features/servers/held.logic.ts"
-import { doings, takeEvent } from "../../src/feed/signs.ts"
+import { activities, takeEvent } from "../../src/feed/events/signs.ts"
 
 const tell = (kind: string, body: object, space: string | null = null) =>
   takeEvent({ kind, body: { principal: "p_scout", run: "run_1", ...body }, space, at: "" } as unknown as FeedEvent)
-const now = () => doings.get().get("spc_harbour")?.[0]
+const now = () => activities.get().get("spc_harbour")?.[0]
 
 it("an agent at work is shown with its step and its call, not while it waits, and no longer when it has ended", () => {
   tell("run.started", {}, "spc_harbour")

@@ -2,9 +2,9 @@
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import type { Decision, Message } from "../../src/feed/types.ts"
-import { fitting, mentionAt, mentioned } from "../../src/features/spaces/mention.logic.ts"
-import { fittingTools, slashOf, windowAt } from "../../src/features/spaces/slash.logic.ts"
-import { heightOf, type Row, rootsOf, rowsOf, sameRow } from "../../src/features/spaces/timeline.logic.ts"
+import { fitting, mentionAt, mentioned } from "../../src/features/spaces/composer/mention.logic.ts"
+import { fittingTools, slashOf, windowAt } from "../../src/features/spaces/composer/slash.logic.ts"
+import { heightOf, type Row, rootsOf, rowsOf, sameRow } from "../../src/features/spaces/timeline/timeline.logic.ts"
 
 const base = Date.parse("2026-11-14T12:00:00.000Z")
 interface Given {

@@ -6,12 +6,14 @@ import { Avatar } from "../../parts/signs/Avatar.tsx"
 import { Icon } from "../../parts/signs/Icon.tsx"
 import { FaultPane } from "../../parts/panes/Pane.tsx"
 import { settings } from "../../parts/settings.ts"
-import { AddressBox, FormBox } from "./AnswerBox.tsx"
+import { AddressBox, FormBox } from "./boxes/AnswerBox.tsx"
 import { Arguments } from "./Arguments.tsx"
-import { AlwaysBox, CriticalBox, DenyBox } from "./boxes.tsx"
+import { AlwaysBox } from "./boxes/AlwaysBox.tsx"
+import { CriticalBox } from "./boxes/CriticalBox.tsx"
+import { DenyBox } from "./boxes/DenyBox.tsx"
 import { ClosedCard } from "./ClosedCard.tsx"
 import { isCritical, mayReach, standOf } from "./decision.logic.ts"
-import { EditBox } from "./EditBox.tsx"
+import { EditBox } from "./boxes/EditBox.tsx"
 import { Foot, namesOf } from "./Foot.tsx"
 import { type SendAnswer, useAnswer, useArmed } from "./useAnswer.ts"
 import { words } from "./words/en.ts"
@@ -47,7 +49,7 @@ const Question = ({ decision, id }: { readonly decision: Decision; readonly id: 
 }
 
 /** Who has approved, if several must. */
-const Halves = ({ decision, nameOf }: Pick<DecisionCardProps, "decision" | "nameOf">) =>
+const ApprovalsSoFar = ({ decision, nameOf }: Pick<DecisionCardProps, "decision" | "nameOf">) =>
   decision.approvals.length === 0 ? null : (
     <div className="line wrap small">
       {decision.approvals.map((id) => (
@@ -181,7 +183,7 @@ export const DecisionCard = (props: DecisionCardProps) => {
       <div className="ask">
         <Question decision={decision} id={title} />
         {where === undefined || where === null ? null : <div className="line wrap small faint">{where}</div>}
-        <Halves decision={decision} nameOf={nameOf} />
+        <ApprovalsSoFar decision={decision} nameOf={nameOf} />
         {mode === "edit" || (decision.kind !== "approval" && decision.call?.input === undefined) ? null : (
           <Arguments decision={decision} />
         )}

@@ -3,7 +3,7 @@
  */
 import type { NewAnswer } from "@stoa/contract"
 import type { ReactNode } from "react"
-import { noteDecision, readDecision } from "../../feed/apply.ts"
+import { noteDecision, readDecision } from "../../feed/events/apply.ts"
 import { house, isRefusal } from "../../feed/house.ts"
 import { useNames, useStart } from "../../feed/start.ts"
 import type { Decision } from "../../feed/types.ts"

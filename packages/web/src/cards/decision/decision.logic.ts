@@ -1,4 +1,5 @@
 /** What a decision means to its viewer, and what the viewer may do with it. */
+import { isMine } from "../../feed/decision.logic.ts"
 import type { Decision, Json } from "../../feed/types.ts"
 import { isFields } from "../../parts/form/json.logic.ts"
 
@@ -13,7 +14,7 @@ export type Stand =
 export const standOf = (decision: Decision, me: string): Stand => {
   if (decision.state !== "open") return "closed"
   if (decision.approvals.includes(me)) return "halfway"
-  return decision.mayAnswer.includes(me) ? "mine" : "foreign"
+  return isMine(decision, me) ? "mine" : "foreign"
 }
 
 export const isCritical = (decision: Decision): boolean => decision.call?.riskLevel === "critical"

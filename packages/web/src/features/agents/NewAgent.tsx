@@ -25,9 +25,9 @@ interface Draft {
   readonly steps: string
 }
 /** Undefined until the user has chosen a model. */
-type Typed = Omit<Draft, "model"> & { readonly model: string | undefined }
+type DraftInput = Omit<Draft, "model"> & { readonly model: string | undefined }
 
-const empty: Typed = {
+const empty: DraftInput = {
   name: "",
   persona: "",
   model: undefined,

@@ -3,13 +3,13 @@ import type { Principal, Run } from "../../feed/types.ts"
 
 export type AgentState = "runs" | "waits" | "idle" | "paused" | "program"
 
-export interface Doing {
+export interface AgentActivity {
   readonly state: AgentState
   readonly run: Run | undefined
 }
 
 /** What it does now: a working run comes before a waiting one. */
-export const doingOf = (agent: { readonly id: string }, live: ReadonlyArray<Run>, paused: boolean): Doing => {
+export const doingOf = (agent: { readonly id: string }, live: ReadonlyArray<Run>, paused: boolean): AgentActivity => {
   const own = live.filter((run) => run.agent === agent.id)
   const works = own.find(({ state }) => state === "running" || state === "queued")
   const run = works ?? own[0]

@@ -1,9 +1,9 @@
 /** Queries about agents. The feed says when to read again. */
 import { useQueries, useQuery } from "@tanstack/react-query"
-import { noteSpace } from "../../feed/apply.ts"
+import { noteSpace } from "../../feed/events/apply.ts"
 import { cache, keys } from "../../feed/cache.ts"
 import { house } from "../../feed/house.ts"
-import type { Loaded } from "../../feed/messages.logic.ts"
+import type { LoadedMessages } from "../../feed/messages.logic.ts"
 import type { Principal, Space } from "../../feed/types.ts"
 import { pairName } from "./agents.logic.ts"
 
@@ -82,7 +82,7 @@ export const useMemoryOf = (id: string) =>
 export const useTalk = (space: Space | undefined) =>
   useQuery({
     queryKey: keys.messages(space?.id ?? ""),
-    queryFn: async (): Promise<Loaded> => {
+    queryFn: async (): Promise<LoadedMessages> => {
       const page = await house.spaces.messages(space!.id, { limit: 100 })
       return { items: page.items, older: page.next !== null, newer: false }
     },

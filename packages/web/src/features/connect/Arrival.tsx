@@ -2,7 +2,7 @@
 import { Link } from "@tanstack/react-router"
 import { useEffect, useState } from "react"
 import { later } from "../../feed/clock.ts"
-import { arrivals, type Arrival as Arrived, refusedAt } from "../../feed/signs.ts"
+import { arrivals, type Arrival as Arrived, refusedAt } from "../../feed/events/signs.ts"
 import { useStart } from "../../feed/start.ts"
 import { useStore } from "../../feed/store.ts"
 import { Icon } from "../../parts/signs/Icon.tsx"
@@ -12,7 +12,7 @@ import { words } from "./words/en.ts"
 /** After this much silence the screen says what was seen. */
 const patience = 8000
 
-export interface Expected {
+export interface ExpectedClient {
   readonly agent: { readonly id: string; readonly name: string }
   /** Since when. */
   readonly at: number
@@ -25,7 +25,7 @@ export interface ArrivalState {
   readonly trouble: boolean
 }
 
-export const useArrival = (of: Expected | undefined): ArrivalState => {
+export const useArrival = (of: ExpectedClient | undefined): ArrivalState => {
   const known = useStore(arrivals).get(of?.agent.id ?? "")
   const refused = useStore(refusedAt)
   const [lateFor, setLate] = useState<number>()
@@ -37,7 +37,7 @@ export const useArrival = (of: Expected | undefined): ArrivalState => {
   return { arrived, wasRefused, isLate, trouble: arrived === undefined && (wasRefused || isLate) }
 }
 
-export const Arrival = ({ of, seen }: { readonly of: Expected; readonly seen: ArrivalState }) => {
+export const Arrival = ({ of, seen }: { readonly of: ExpectedClient; readonly seen: ArrivalState }) => {
   const { spaces } = useStart()
   const { arrived } = seen
   if (arrived === undefined)

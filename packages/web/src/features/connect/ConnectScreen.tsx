@@ -2,7 +2,7 @@
 import "../../parts/panes/Pick.css"
 import { connectableClients, type ConnectableName } from "@stoa/sdk"
 import { Link, useParams } from "@tanstack/react-router"
-import { arrivals } from "../../feed/signs.ts"
+import { arrivals } from "../../feed/events/signs.ts"
 import { useNames } from "../../feed/start.ts"
 import { useStore } from "../../feed/store.ts"
 import { Bar } from "../../frame/Bar.tsx"

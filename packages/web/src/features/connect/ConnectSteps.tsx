@@ -10,16 +10,16 @@ import { usePeople } from "../../feed/start.ts"
 import { FaultPane } from "../../parts/panes/Pane.tsx"
 import { Icon } from "../../parts/signs/Icon.tsx"
 import { fullTime } from "../../parts/figures/time.logic.ts"
-import { Arrival, type Expected, useArrival } from "./Arrival.tsx"
+import { Arrival, type ExpectedClient, useArrival } from "./Arrival.tsx"
 import { words } from "./words/en.ts"
 
-interface Made extends Expected {
+interface NewConnection extends ExpectedClient {
   readonly line: ConnectionLine
   readonly expiresAt: string | null
 }
 
 /** The agent of this name, created if there is none, and a token only for it. */
-const make = async (client: ConnectableName, name: string): Promise<Made> => {
+const make = async (client: ConnectableName, name: string): Promise<NewConnection> => {
   const agent = await house.principals.get(name).catch((cause: unknown) => {
     if (cause instanceof StoaError && cause.status === 404) return house.principals.add({ kind: "agent", name })
     throw cause

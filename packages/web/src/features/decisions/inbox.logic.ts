@@ -1,5 +1,5 @@
 /** The inbox: my decisions, oldest first; those of others; and how fast people answer. */
-import { isMine } from "../../frame/side.logic.ts"
+import { isMine } from "../../feed/decision.logic.ts"
 import type { Decision } from "../../feed/types.ts"
 
 export const tabs = ["mine", "others", "answered", "always"] as const

@@ -9,13 +9,11 @@ import { words } from "./words/en.ts"
 
 const limit = 100
 
-interface Counted {
+interface Count {
   readonly count: number
   readonly more: boolean
 }
-const countOf = (
-  pages: ReadonlyArray<{ readonly items: ReadonlyArray<unknown>; readonly next: unknown }>,
-): Counted => ({
+const countOf = (pages: ReadonlyArray<{ readonly items: ReadonlyArray<unknown>; readonly next: unknown }>): Count => ({
   count: pages.reduce((sum, { items }) => sum + items.length, 0),
   more: pages.some(({ next }) => next !== null),
 })

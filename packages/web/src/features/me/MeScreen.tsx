@@ -1,6 +1,6 @@
 /** The user's own principal, how the page looks, and signing out. */
 import { type ComponentType, Suspense } from "react"
-import { tellSignedOut } from "../../feed/Feed.ts"
+import { tellSignedOut } from "../../feed/events/Feed.ts"
 import { house } from "../../feed/house.ts"
 import { forget, useStart } from "../../feed/start.ts"
 import { useStore } from "../../feed/store.ts"

@@ -2,7 +2,7 @@
 import { Link } from "@tanstack/react-router"
 import { useStart } from "../../feed/start.ts"
 import { Bar } from "../../frame/Bar.tsx"
-import { placesFor } from "../../frame/places.ts"
+import { placesFor } from "../../frame/navigation/places.ts"
 import { Icon } from "../../parts/signs/Icon.tsx"
 import { words } from "./words/en.ts"
 

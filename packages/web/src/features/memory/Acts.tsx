@@ -8,12 +8,12 @@ import { FaultPane } from "../../parts/panes/Pane.tsx"
 import { memoryChanged, useShares } from "./useMemory.ts"
 import { words } from "./words/en.ts"
 
-type Open = "share" | "expiry" | "remove"
-type Doing = (act: () => Promise<unknown>) => void
+type OpenBox = "share" | "expiry" | "remove"
+type RunAct = (act: () => Promise<unknown>) => void
 
 const given = (value: FormDataEntryValue | null) => (typeof value === "string" ? value : "")
 
-const ShareBox = ({ doing, record }: { readonly record: MemoryRecord; readonly doing: Doing }) => {
+const ShareBox = ({ record, runAct }: { readonly record: MemoryRecord; readonly runAct: RunAct }) => {
   const { me } = useStart()
   const names = useNames()
   const people = usePeople().filter(({ id, retiredAt }) => id !== me.id && retiredAt === null)
@@ -29,7 +29,7 @@ const ShareBox = ({ doing, record }: { readonly record: MemoryRecord; readonly d
             type="button"
             className="button tiny plain push"
             aria-label={words.takeBack(names(principal))}
-            onClick={() => doing(() => house.memory.unshare(record.id, principal))}
+            onClick={() => runAct(() => house.memory.unshare(record.id, principal))}
           >
             <Icon name="x" small />
           </button>
@@ -41,7 +41,7 @@ const ShareBox = ({ doing, record }: { readonly record: MemoryRecord; readonly d
           event.preventDefault()
           const form = new FormData(event.currentTarget)
           const right = given(form.get("right")) === "write" ? "write" : "read"
-          doing(() => house.memory.share(record.id, given(form.get("who")), { right }))
+          runAct(() => house.memory.share(record.id, given(form.get("who")), { right }))
         }}
       >
         <select className="input" name="who" aria-label={words.shareWith} required>
@@ -66,13 +66,13 @@ const ShareBox = ({ doing, record }: { readonly record: MemoryRecord; readonly d
   )
 }
 
-const ExpiryBox = ({ doing, record }: { readonly record: MemoryRecord; readonly doing: Doing }) => (
+const ExpiryBox = ({ record, runAct }: { readonly record: MemoryRecord; readonly runAct: RunAct }) => (
   <form
     className="note line wrap"
     onSubmit={(event) => {
       event.preventDefault()
       const day = given(new FormData(event.currentTarget).get("day"))
-      doing(() => house.memory.change(record.id, { expiresAt: `${day}T00:00:00.000Z` }))
+      runAct(() => house.memory.change(record.id, { expiresAt: `${day}T00:00:00.000Z` }))
     }}
   >
     <input
@@ -90,7 +90,7 @@ const ExpiryBox = ({ doing, record }: { readonly record: MemoryRecord; readonly 
       <button
         type="button"
         className="button tiny plain"
-        onClick={() => doing(() => house.memory.change(record.id, { expiresAt: null }))}
+        onClick={() => runAct(() => house.memory.change(record.id, { expiresAt: null }))}
       >
         {words.never}
       </button>
@@ -99,20 +99,20 @@ const ExpiryBox = ({ doing, record }: { readonly record: MemoryRecord; readonly 
 )
 
 export const Acts = ({ record }: { readonly record: MemoryRecord }) => {
-  const [open, show] = useState<Open>()
+  const [open, show] = useState<OpenBox>()
   const [fault, fail] = useState<unknown>()
-  const doing: Doing = (act) => {
+  const runAct: RunAct = (act) => {
     fail(undefined)
     void act()
       .then(memoryChanged)
       .then(() => show(undefined))
       .catch(fail)
   }
-  const turn = (one: Open) => show(open === one ? undefined : one)
+  const turn = (one: OpenBox) => show(open === one ? undefined : one)
   if (record.deletedAt !== null)
     return (
       <p>
-        <button type="button" className="button" onClick={() => doing(() => house.memory.restore(record.id))}>
+        <button type="button" className="button" onClick={() => runAct(() => house.memory.restore(record.id))}>
           {words.restore}
         </button>
       </p>
@@ -123,7 +123,7 @@ export const Acts = ({ record }: { readonly record: MemoryRecord }) => {
         <button
           type="button"
           className="button tiny"
-          onClick={() => doing(() => house.memory.change(record.id, { pinned: !record.pinned }))}
+          onClick={() => runAct(() => house.memory.change(record.id, { pinned: !record.pinned }))}
         >
           <Icon name="pin" small />
           {record.pinned ? words.unpin : words.pin}
@@ -131,7 +131,7 @@ export const Acts = ({ record }: { readonly record: MemoryRecord }) => {
         <button
           type="button"
           className="button tiny"
-          onClick={() => doing(() => house.memory.change(record.id, { public: !record.public }))}
+          onClick={() => runAct(() => house.memory.change(record.id, { public: !record.public }))}
         >
           <Icon name="globe" small />
           {record.public ? words.makePrivate : words.makePublic}
@@ -155,12 +155,12 @@ export const Acts = ({ record }: { readonly record: MemoryRecord }) => {
           </button>
         )}
       </div>
-      {open === "share" ? <ShareBox record={record} doing={doing} /> : null}
-      {open === "expiry" ? <ExpiryBox record={record} doing={doing} /> : null}
+      {open === "share" ? <ShareBox record={record} runAct={runAct} /> : null}
+      {open === "expiry" ? <ExpiryBox record={record} runAct={runAct} /> : null}
       {open === "remove" ? (
         <p className="note line wrap" data-tone="bad">
           <span>{words.removeSure(record.key)}</span>
-          <button type="button" className="button tiny no" onClick={() => doing(() => house.memory.remove(record.id))}>
+          <button type="button" className="button tiny no" onClick={() => runAct(() => house.memory.remove(record.id))}>
             {words.remove}
           </button>
           <button type="button" className="button tiny plain" onClick={() => show(undefined)}>

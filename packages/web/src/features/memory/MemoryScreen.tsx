@@ -10,25 +10,20 @@ import { Avatar } from "../../parts/signs/Avatar.tsx"
 import { Icon } from "../../parts/signs/Icon.tsx"
 import { isWide } from "../../parts/settings.ts"
 import { EmptyPane, FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
-import { Keeping } from "./Keeping.tsx"
+import { WholeMemory } from "./WholeMemory.tsx"
 import { firstLine, groupsOf, iconOf, inOrder, whyOf } from "./memory.logic.ts"
 import { NewRecord } from "./NewRecord.tsx"
 import { RecordView } from "./RecordView.tsx"
-import { useRecords } from "./useMemory.ts"
+import { type MemoryFilter, useRecords } from "./useMemory.ts"
 import { words } from "./words/en.ts"
-
-interface Held {
-  readonly owner?: string
-  readonly q?: string
-}
 
 const Line = ({
   current,
-  held,
+  filter,
   record,
 }: {
   readonly record: MemoryRecord
-  readonly held: Held
+  readonly filter: MemoryFilter
   readonly current: boolean
 }) => {
   const why = whyOf(record)
@@ -38,7 +33,7 @@ const Line = ({
         className="pick"
         to="/memory/$id"
         params={{ id: record.id }}
-        search={held}
+        search={filter}
         {...(current ? { "aria-current": "true" as const } : {})}
       >
         <Icon name={iconOf(record)} small />
@@ -51,12 +46,12 @@ const Line = ({
   )
 }
 
-const Records = ({ current, held }: { readonly held: Held; readonly current: string | undefined }) => {
-  const { data, error, fetchNextPage, hasNextPage, isPending, refetch } = useRecords(held)
+const Records = ({ current, filter }: { readonly filter: MemoryFilter; readonly current: string | undefined }) => {
+  const { data, error, fetchNextPage, hasNextPage, isPending, refetch } = useRecords(filter)
   const all = data?.pages.flatMap(({ items }) => items) ?? []
   const agents = usePeople().filter(({ kind, retiredAt }) => kind === "agent" && retiredAt === null)
   const line = (record: MemoryRecord) => (
-    <Line key={record.id} record={record} held={held} current={record.id === current} />
+    <Line key={record.id} record={record} filter={filter} current={record.id === current} />
   )
   if (isPending) return <LoadingPane lines={8} />
   if (error !== null) return <FaultPane error={error} again={() => void refetch()} />
@@ -64,7 +59,7 @@ const Records = ({ current, held }: { readonly held: Held; readonly current: str
     return (
       <EmptyPane
         action={
-          held.q === undefined && held.owner === undefined && agents.length > 0 ? (
+          filter.q === undefined && filter.owner === undefined && agents.length > 0 ? (
             <div className="line wrap memory-whose">
               {agents.map(({ id, name }) => (
                 <Link key={id} className="button" to="/memory" search={{ owner: name }}>
@@ -76,12 +71,16 @@ const Records = ({ current, held }: { readonly held: Held; readonly current: str
           ) : undefined
         }
       >
-        {held.q !== undefined ? words.noneFound : held.owner === undefined ? words.none : words.noneOf(held.owner)}
+        {filter.q !== undefined
+          ? words.noneFound
+          : filter.owner === undefined
+            ? words.none
+            : words.noneOf(filter.owner)}
       </EmptyPane>
     )
   return (
     <>
-      {held.q === undefined ? (
+      {filter.q === undefined ? (
         groupsOf(all).map(({ group, records }) => (
           <section key={group}>
             <h2 className="label memory-label">
@@ -111,14 +110,14 @@ const Records = ({ current, held }: { readonly held: Held; readonly current: str
 const pauseToSearch = 250
 let waiting: (() => void) | undefined
 
-const SearchField = ({ held }: { readonly held: Held }) => {
+const SearchField = ({ filter }: { readonly filter: MemoryFilter }) => {
   const navigate = useNavigate()
-  const [text, write] = useState(held.q ?? "")
+  const [text, write] = useState(filter.q ?? "")
   const ask = (next: string) => {
     write(next)
     waiting?.()
     waiting = later(pauseToSearch, () => {
-      const { q: _, ...rest } = held
+      const { q: _, ...rest } = filter
       void navigate({ to: "/memory", search: next.trim() === "" ? rest : { ...rest, q: next }, replace: true })
     })
   }
@@ -162,19 +161,19 @@ const OwnerPick = ({ className, owner }: { readonly owner: string | undefined; r
 export const MemoryScreen = () => {
   const { id } = useParams({ strict: false })
   const { open, owner, q } = useSearch({ strict: false })
-  const held: Held = { ...(owner === undefined ? {} : { owner }), ...(q === undefined ? {} : { q }) }
+  const filter: MemoryFilter = { ...(owner === undefined ? {} : { owner }), ...(q === undefined ? {} : { q }) }
   const navigate = useNavigate()
   const toggle = (what: "new" | "keep") =>
-    void navigate({ to: "/memory", search: open === what ? held : { ...held, open: what } })
+    void navigate({ to: "/memory", search: open === what ? filter : { ...filter, open: what } })
   const aside = id !== undefined || open !== undefined
   // If there is room for both, the first record is shown at once.
-  const first = useRecords(held).data?.pages[0]?.items
+  const first = useRecords(filter).data?.pages[0]?.items
   const shown = id ?? (open === undefined && isWide() ? inOrder(first ?? [])[0]?.id : undefined)
   return (
     <>
       <Bar title={words.title} up={aside ? "/memory" : "/house"}>
         <span className="wide-only">
-          <SearchField key={owner} held={held} />
+          <SearchField key={owner} filter={filter} />
         </span>
         <OwnerPick owner={owner} className="input wide-only" />
         <button
@@ -195,17 +194,17 @@ export const MemoryScreen = () => {
       <div className="split list-first memory-split">
         <div className={`scroll ${aside ? "not-phone" : ""}`}>
           <div className="phone-only memory-whose-phone">
-            <SearchField key={owner} held={held} />
+            <SearchField key={owner} filter={filter} />
             <OwnerPick owner={owner} className="input" />
           </div>
-          <Records held={held} current={shown} />
+          <Records filter={filter} current={shown} />
         </div>
         {shown !== undefined ? (
           <RecordView key={shown} id={shown} />
         ) : (
           <div className={`scroll ${aside ? "" : "not-phone"}`}>
             {open === "new" ? <NewRecord /> : null}
-            {open === "keep" ? <Keeping /> : null}
+            {open === "keep" ? <WholeMemory /> : null}
             {open === undefined ? <EmptyPane>{words.choose}</EmptyPane> : null}
           </div>
         )}

@@ -81,14 +81,14 @@ const Origin = ({ version }: { readonly version: MemoryVersion }) => {
   )
 }
 
-interface ChangedProps {
+interface VersionChangesProps {
   readonly record: MemoryRecord
   readonly versions: ReadonlyArray<MemoryVersion>
   readonly at: number
   readonly may: boolean
 }
 
-const Changed = ({ at, may, record, versions }: ChangedProps) => {
+const VersionChanges = ({ at, may, record, versions }: VersionChangesProps) => {
   const [asks, ask] = useState(false)
   const [fault, fail] = useState<unknown>()
   const now = versions.find(({ version }) => version === at)
@@ -176,7 +176,7 @@ const History = ({
   const names = useNames()
   const people = usePeople()
   const { owner, q } = useSearch({ strict: false })
-  const held = { ...(owner === undefined ? {} : { owner }), ...(q === undefined ? {} : { q }) }
+  const filter = { ...(owner === undefined ? {} : { owner }), ...(q === undefined ? {} : { q }) }
   return (
     <aside className="scroll memory-history" aria-label={words.history}>
       <h3 className="label memory-label">{words.history}</h3>
@@ -187,7 +187,7 @@ const History = ({
               className="pick"
               to="/memory/$id"
               params={{ id }}
-              search={{ ...held, version: one.version }}
+              search={{ ...filter, version: one.version }}
               replace
               {...(one.version === at ? { "aria-current": "true" as const } : {})}
             >
@@ -210,7 +210,7 @@ const History = ({
 export const RecordView = ({ id }: { readonly id: string }) => {
   const { me } = useStart()
   const { owner, q, version } = useSearch({ strict: false })
-  const held = { ...(owner === undefined ? {} : { owner }), ...(q === undefined ? {} : { q }) }
+  const filter = { ...(owner === undefined ? {} : { owner }), ...(q === undefined ? {} : { q }) }
   const navigate = useNavigate()
   const { data: record, error, isPending, refetch } = useRecord(id)
   const { data: history } = useHistory(id)
@@ -265,7 +265,7 @@ export const RecordView = ({ id }: { readonly id: string }) => {
                 edit(false)
                 write(undefined)
                 // The newest version is shown next.
-                void navigate({ to: "/memory/$id", params: { id }, search: held })
+                void navigate({ to: "/memory/$id", params: { id }, search: filter })
               }}
             />
           ) : (
@@ -276,7 +276,13 @@ export const RecordView = ({ id }: { readonly id: string }) => {
             </div>
           )}
           {mine ? <Acts record={record} /> : null}
-          <Changed key={`${record.version} ${at}`} record={record} versions={versions} at={at} may={mine && !edits} />
+          <VersionChanges
+            key={`${record.version} ${at}`}
+            record={record}
+            versions={versions}
+            at={at}
+            may={mine && !edits}
+          />
         </div>
       </div>
       {edits && places.length > 0 ? (

@@ -5,7 +5,7 @@ import { house } from "../../feed/house.ts"
 import type { Principal } from "../../feed/types.ts"
 import { AskOnce } from "../../parts/panes/AskOnce.tsx"
 import { Avatar } from "../../parts/signs/Avatar.tsx"
-import { Grants, Lent } from "./rights.tsx"
+import { Delegations, Grants } from "./rights.tsx"
 import { Roles } from "./Roles.tsx"
 import { Tokens } from "./Tokens.tsx"
 import { words } from "./words/en.ts"
@@ -48,7 +48,7 @@ export const PrincipalDetail = ({ admin, onGone, who }: PrincipalDetailProps) =>
         <Grants who={who} />
       </>
     ) : null}
-    <Lent who={who} />
+    <Delegations who={who} />
     {admin ? (
       <AskOnce
         act={words.retire}

@@ -4,7 +4,7 @@ import type { ReactNode } from "react"
 import { FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
 import { words } from "./words/en.ts"
 
-interface Held {
+interface RevocableItem {
   readonly id: string
   /** Its name in the label of its button. */
   readonly name: string
@@ -19,7 +19,7 @@ export interface RevocableListProps {
   readonly title: string
   readonly none: string
   readonly found: Pick<UseQueryResult, "isPending" | "error" | "refetch">
-  readonly held: ReadonlyArray<Held> | undefined
+  readonly items: ReadonlyArray<RevocableItem> | undefined
   readonly revoke: (id: string) => Promise<unknown>
   readonly children?: ReactNode
 }
@@ -28,7 +28,7 @@ export interface RevocableListProps {
 export const isWaiting = (answer: unknown): boolean =>
   typeof answer === "object" && answer !== null && "state" in answer && answer.state === "waiting"
 
-export const RevocableList = ({ children, found, held, none, revoke, title }: RevocableListProps) => {
+export const RevocableList = ({ children, found, items, none, revoke, title }: RevocableListProps) => {
   const revoked = useMutation({ mutationFn: revoke })
   return (
     <section className="card" aria-label={title}>
@@ -38,9 +38,9 @@ export const RevocableList = ({ children, found, held, none, revoke, title }: Re
       <div className="in stack">
         {found.isPending ? <LoadingPane lines={2} /> : null}
         {found.error === null ? null : <FaultPane error={found.error} again={() => void found.refetch()} />}
-        {held?.length === 0 ? <p className="faint">{none}</p> : null}
+        {items?.length === 0 ? <p className="faint">{none}</p> : null}
         <ul className="stack">
-          {held?.map(({ acts, fixed, id, line, name }) => (
+          {items?.map(({ acts, fixed, id, line, name }) => (
             <li key={id} className="line wrap">
               {line}
               <span className="push" />

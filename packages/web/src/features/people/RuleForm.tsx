@@ -19,7 +19,7 @@ type Span = keyof typeof spans | "ever"
 const lendingSpans = ["hour", "day"] as const
 const grantSpans = ["hour", "day", "week"] as const
 
-export interface Ruled {
+export interface RuleDraft {
   readonly resource: string
   readonly actions: ReadonlyArray<Action>
   readonly effect: Effect
@@ -31,7 +31,7 @@ export interface RuleFormProps {
   readonly act: string
   /** A grant says allow, ask or deny; a delegation has a reason, and always ends. */
   readonly lends: boolean
-  readonly send: (rule: Ruled) => Promise<unknown>
+  readonly send: (rule: RuleDraft) => Promise<unknown>
 }
 
 const text = (form: FormData, name: string): string => {

@@ -90,7 +90,7 @@ export const Tokens = ({ who }: { readonly who: Principal }) => {
       none={words.noTokens}
       found={found}
       revoke={(id) => house.tokens.revoke(id).then(changed)}
-      held={tokens?.map((one) => ({
+      items={tokens?.map((one) => ({
         id: one.id,
         name: one.label ?? one.id,
         fixed: overOf(one, now),

@@ -6,7 +6,7 @@ import { useNames, useStart } from "../../feed/start.ts"
 import type { Principal } from "../../feed/types.ts"
 import { AgoTime, SoonTime } from "../../parts/figures/Time.tsx"
 import { RevocableList } from "./RevocableList.tsx"
-import { type Ruled, RuleForm } from "./RuleForm.tsx"
+import { type RuleDraft, RuleForm } from "./RuleForm.tsx"
 import { words } from "./words/en.ts"
 
 const changed = () => cache.invalidateQueries({ queryKey: ["grants"] })
@@ -16,7 +16,7 @@ export const Grants = ({ who }: { readonly who: Principal }) => {
     queryKey: ["grants", "of", who.id],
     queryFn: async () => (await house.grants.list({ principal: who.id, limit: 100 })).items,
   })
-  const add = async ({ reason: _none, ...rule }: Ruled) => {
+  const add = async ({ reason: _none, ...rule }: RuleDraft) => {
     const made = await house.grants.add({ principal: who.id, ...rule })
     await changed()
     return made
@@ -27,7 +27,7 @@ export const Grants = ({ who }: { readonly who: Principal }) => {
       none={words.noGrants}
       found={found}
       revoke={(id) => house.grants.revoke(id).then((it) => changed().then(() => it))}
-      held={found.data?.map(({ actions, effect, expiresAt, id, resource, source }) => ({
+      items={found.data?.map(({ actions, effect, expiresAt, id, resource, source }) => ({
         id,
         name: resource,
         fixed: source === "file" ? words.fileOwned : undefined,
@@ -49,7 +49,7 @@ export const Grants = ({ who }: { readonly who: Principal }) => {
   )
 }
 
-export const Lent = ({ who }: { readonly who: Principal }) => {
+export const Delegations = ({ who }: { readonly who: Principal }) => {
   const { me } = useStart()
   const nameOf = useNames()
   const found = useQuery({
@@ -58,7 +58,7 @@ export const Lent = ({ who }: { readonly who: Principal }) => {
     select: (items) =>
       items.filter(({ from, revokedAt, to }) => revokedAt === null && (from === who.id || to === who.id)),
   })
-  const lend = async ({ actions, expiresAt, reason, resource }: Ruled) => {
+  const lend = async ({ actions, expiresAt, reason, resource }: RuleDraft) => {
     await house.delegations.add({
       to: who.id,
       actions,
@@ -74,7 +74,7 @@ export const Lent = ({ who }: { readonly who: Principal }) => {
       none={words.nothingLent}
       found={found}
       revoke={(id) => house.delegations.revoke(id).then(changed)}
-      held={found.data?.map(({ actions, createdAt, expiresAt, from, id, reason, resource, to }) => ({
+      items={found.data?.map(({ actions, createdAt, expiresAt, from, id, reason, resource, to }) => ({
         id,
         name: resource,
         line: (

@@ -4,29 +4,29 @@ import { useMutation } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
 import { house } from "../../feed/house.ts"
-import { serverLines } from "../../feed/signs.ts"
+import { serverLines } from "../../feed/events/signs.ts"
 import { useStore } from "../../feed/store.ts"
 import { Bar } from "../../frame/Bar.tsx"
 import { Icon } from "../../parts/signs/Icon.tsx"
 import { FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
 import { OpenApi } from "./OpenApi.tsx"
-import { isOpenApi, type Read, readPasted } from "./pasted.logic.ts"
+import { isOpenApi, type PastedServer, readPasted } from "./pasted.logic.ts"
 import { words } from "./words/en.ts"
 
 /** Parsing is pure; keys are stored as secrets before the server is looked at with them. */
-const look = async (read: Read) => {
+const look = async (read: PastedServer) => {
   for (const [name, value] of Object.entries(read.secrets)) await house.secrets.set(name, { value })
   return house.mcpServers.look(read.server)
 }
 
-type Seen = Awaited<ReturnType<typeof look>>
+type ServerPreview = Awaited<ReturnType<typeof look>>
 
-const Choice = ({ read, seen }: { readonly read: Read; readonly seen: Seen }) => {
+const Choice = ({ preview, read }: { readonly read: PastedServer; readonly preview: ServerPreview }) => {
   const navigate = useNavigate()
   const [off, set] = useState<ReadonlySet<string>>(new Set())
   const added = useMutation({
     mutationFn: () => {
-      const allowedTools = seen.tools.map(({ name }) => name).filter((name) => !off.has(name))
+      const allowedTools = preview.tools.map(({ name }) => name).filter((name) => !off.has(name))
       return house.mcpServers.add({ ...read.server, ...(off.size === 0 ? {} : { allowedTools }) })
     },
     onSuccess: ({ name }) => navigate({ to: "/servers/$server", params: { server: name } }),
@@ -40,11 +40,11 @@ const Choice = ({ read, seen }: { readonly read: Read; readonly seen: Seen }) =>
     <section className="stack">
       <p className="note" data-tone="good" role="status">
         <Icon name="circle-check" small />
-        <span>{words.found(seen.version ?? "", seen.protocol ?? "", seen.tools.length)}</span>
+        <span>{words.found(preview.version ?? "", preview.protocol ?? "", preview.tools.length)}</span>
       </p>
       <fieldset className="stack servers-choice">
         <legend className="label">{words.off}</legend>
-        {seen.tools.map(({ description, name, risk }) => (
+        {preview.tools.map(({ description, name, risk }) => (
           <label key={name} className="line">
             <input type="checkbox" checked={!off.has(name)} onChange={() => flip(name)} />
             <code>{name}</code>
@@ -65,23 +65,23 @@ const Choice = ({ read, seen }: { readonly read: Read; readonly seen: Seen }) =>
 
 export const AddServerScreen = () => {
   const [pasted, setPasted] = useState("")
-  const [read, setRead] = useState<Read | string>()
+  const [read, setRead] = useState<PastedServer | string>()
   const [api, setApi] = useState<string>()
-  const seen = useMutation({ mutationFn: look })
+  const preview = useMutation({ mutationFn: look })
   const lines = useStore(serverLines)
   const begin = () => {
     setApi(isOpenApi(pasted) ? pasted : undefined)
     if (isOpenApi(pasted)) {
       setRead(undefined)
-      return seen.reset()
+      return preview.reset()
     }
     try {
       const found = readPasted(pasted)
       setRead(found)
-      seen.mutate(found)
+      preview.mutate(found)
     } catch (cause) {
       setRead(cause instanceof Error ? cause.message : String(cause))
-      seen.reset()
+      preview.reset()
     }
   }
   const known = typeof read === "object" ? read : undefined
@@ -109,7 +109,7 @@ export const AddServerScreen = () => {
               />
             </label>
             <p className="line wrap">
-              <button type="submit" className="button main-act" disabled={seen.isPending || pasted.trim() === ""}>
+              <button type="submit" className="button main-act" disabled={preview.isPending || pasted.trim() === ""}>
                 {words.look}
               </button>
               <label className="line small faint">
@@ -133,24 +133,26 @@ export const AddServerScreen = () => {
           {known === undefined || Object.keys(known.secrets).length === 0 ? null : (
             <p className="small">{words.keys(Object.keys(known.secrets).join(", "))}</p>
           )}
-          {seen.isPending ? (
+          {preview.isPending ? (
             <>
               <p role="status">{words.looking}</p>
               <LoadingPane lines={3} />
             </>
           ) : null}
           {log.length === 0 ? null : <pre className="code scroll-x">{log.join("\n")}</pre>}
-          {seen.error === null ? null : <FaultPane error={seen.error} again={begin} />}
-          {seen.data?.status === "error" ? (
+          {preview.error === null ? null : <FaultPane error={preview.error} again={begin} />}
+          {preview.data?.status === "error" ? (
             <div className="note" data-tone="bad" role="alert">
               <Icon name="circle-alert" small />
               <div className="stack">
-                <p className="strong">{words.failed[seen.data.failed ?? "protocol"]}</p>
-                <p>{seen.data.error}</p>
+                <p className="strong">{words.failed[preview.data.failed ?? "protocol"]}</p>
+                <p>{preview.data.error}</p>
               </div>
             </div>
           ) : null}
-          {seen.data?.status === "connected" && known !== undefined ? <Choice read={known} seen={seen.data} /> : null}
+          {preview.data?.status === "connected" && known !== undefined ? (
+            <Choice read={known} preview={preview.data} />
+          ) : null}
         </div>
       </div>
     </>

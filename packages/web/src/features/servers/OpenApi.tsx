@@ -28,7 +28,7 @@ const ask = (document: string, { baseUrl, prefix }: Where, dryRun: boolean, incl
 
 type Report = Awaited<ReturnType<typeof ask>>
 
-const Told = ({ report }: { readonly report: Report }) => (
+const ImportReport = ({ report }: { readonly report: Report }) => (
   <>
     {report.issues.length === 0 ? null : (
       <ul className="note stack" data-tone="bad" role="alert">
@@ -148,7 +148,7 @@ export const OpenApi = ({ document }: { readonly document: string }) => {
               ))}
             </ul>
           </section>
-          <Told report={added.data ?? report} />
+          <ImportReport report={added.data ?? report} />
           {added.error === null ? null : <FaultPane error={added.error} />}
           {report.tools.length === 0 || report.issues.length > 0 ? null : (
             <p>

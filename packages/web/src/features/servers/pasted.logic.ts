@@ -8,7 +8,7 @@ interface ReadServer {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-export interface Read {
+export interface PastedServer {
   readonly server: ReadServer
   /** How many servers there were. */
   readonly count: number
@@ -47,7 +47,7 @@ const keyless = (server: string, values: Readonly<Record<string, string>> | unde
     }),
   )
 
-const serverIn = (given: string, it: Fields, count: number): Read => {
+const serverIn = (given: string, it: Fields, count: number): PastedServer => {
   const name = nameFrom(given)
   const secrets: Record<string, string> = {}
   const env = keyless(name, texts(it["env"]), secrets)
@@ -74,7 +74,7 @@ export const isOpenApi = (pasted: string): boolean => {
   }
 }
 
-export const readPasted = (pasted: string): Read => {
+export const readPasted = (pasted: string): PastedServer => {
   const text = pasted.trim()
   if (text === "") throw new TypeError("there is nothing in it")
   if (/^(https?|wss?):\/\/\S+$/i.test(text))

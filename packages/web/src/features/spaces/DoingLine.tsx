@@ -1,6 +1,6 @@
 /** Who is doing what now. */
 import { Link } from "@tanstack/react-router"
-import { doings } from "../../feed/signs.ts"
+import { activities } from "../../feed/events/signs.ts"
 import { useStore } from "../../feed/store.ts"
 import type { Space } from "../../feed/types.ts"
 import { Avatar } from "../../parts/signs/Avatar.tsx"
@@ -9,7 +9,7 @@ import { words } from "./words/en.ts"
 
 export const DoingLine = ({ me, space }: { readonly space: Space; readonly me: string }) => {
   const now = useNow(1000)
-  const list = (useStore(doings).get(space.id) ?? []).filter(
+  const list = (useStore(activities).get(space.id) ?? []).filter(
     ({ until, waits, who }) => until > now && waits !== true && who !== me,
   )
   const [first] = list

@@ -6,24 +6,24 @@ import { useStart } from "../../feed/start.ts"
 import { useStore } from "../../feed/store.ts"
 import type { Decision, Message, Space } from "../../feed/types.ts"
 import { Bar } from "../../frame/Bar.tsx"
-import { rememberSpace } from "../../frame/lastSpace.ts"
-import { spaceIcon } from "../../frame/side.logic.ts"
+import { rememberSpace } from "../../frame/navigation/lastSpace.ts"
+import { spaceIcon } from "../../frame/navigation/side.logic.ts"
 import { Avatar } from "../../parts/signs/Avatar.tsx"
 import { Icon } from "../../parts/signs/Icon.tsx"
 import { EmptyPane, FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
 import { words as common } from "../../words/en.ts"
-import { Composer } from "./Composer.tsx"
+import { Composer } from "./composer/Composer.tsx"
 import { DoingLine } from "./DoingLine.tsx"
-import { outbox, post } from "./outbox.ts"
-import type { RowContext } from "./Article.tsx"
-import { Timeline } from "./Timeline.tsx"
-import { rowsOf } from "./timeline.logic.ts"
-import { useMessages } from "./useMessages.ts"
+import { outbox, post } from "./composer/outbox.ts"
+import type { RowContext } from "./timeline/Article.tsx"
+import { Timeline } from "./timeline/Timeline.tsx"
+import { rowsOf } from "./timeline/timeline.logic.ts"
+import { useMessages } from "./timeline/useMessages.ts"
 import { words } from "./words/en.ts"
 
-const SpacePanel = lazy(() => import("./SpacePanel.tsx").then(({ SpacePanel }) => ({ default: SpacePanel })))
-const ThreadPanel = lazy(() => import("./ThreadPanel.tsx").then(({ ThreadPanel }) => ({ default: ThreadPanel })))
-const SearchPanel = lazy(() => import("./SearchPanel.tsx").then(({ SearchPanel }) => ({ default: SearchPanel })))
+const SpacePanel = lazy(() => import("./panels/SpacePanel.tsx").then(({ SpacePanel }) => ({ default: SpacePanel })))
+const ThreadPanel = lazy(() => import("./panels/ThreadPanel.tsx").then(({ ThreadPanel }) => ({ default: ThreadPanel })))
+const SearchPanel = lazy(() => import("./panels/SearchPanel.tsx").then(({ SearchPanel }) => ({ default: SearchPanel })))
 
 const HouseDecision = lazy(() =>
   import("../../cards/decision/HouseDecision.tsx").then(({ HouseDecision }) => ({ default: HouseDecision })),

@@ -1,11 +1,11 @@
 /** All spaces, and a form to open one. The start screen on a phone. */
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import { type FormEvent, useState } from "react"
-import { noteSpace } from "../../feed/apply.ts"
+import { noteSpace } from "../../feed/events/apply.ts"
 import { house } from "../../feed/house.ts"
 import { usePeople, useStart } from "../../feed/start.ts"
 import { Bar } from "../../frame/Bar.tsx"
-import { sidesOf, spaceIcon } from "../../frame/side.logic.ts"
+import { sidesOf, spaceIcon } from "../../frame/navigation/side.logic.ts"
 import { Avatar } from "../../parts/signs/Avatar.tsx"
 import { InputField, SelectField } from "../../parts/form/Field.tsx"
 import { Icon } from "../../parts/signs/Icon.tsx"

@@ -22,7 +22,7 @@ export interface ToolEditorProps {
 
 const views = ["form", "json"] as const
 
-const told = (error: unknown): ReadonlyArray<Fault> => (error instanceof StoaError ? error.issues : [])
+const faultsOfHouse = (error: unknown): ReadonlyArray<Fault> => (error instanceof StoaError ? error.issues : [])
 
 export const ToolEditor = ({ act, begin, cancel, isNew, save, title }: ToolEditorProps) => {
   const [value, set] = useState<Json | undefined>(begin)
@@ -30,7 +30,7 @@ export const ToolEditor = ({ act, begin, cancel, isNew, save, title }: ToolEdito
   const [mine, find] = useState<ReadonlyArray<Fault>>([])
   const saved = useMutation({ mutationFn: save })
   const schema = formSchema(kindOf(value), isNew)
-  const faults = mine.length > 0 ? mine : told(saved.error)
+  const faults = mine.length > 0 ? mine : faultsOfHouse(saved.error)
   const submit = () => {
     const wrong = faultsOf(schema, value)
     find(wrong)

@@ -13,7 +13,7 @@ import { isWide } from "../../parts/settings.ts"
 import { Icon } from "../../parts/signs/Icon.tsx"
 import { EmptyPane, FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
 import { LastCalls } from "./LastCalls.tsx"
-import { Keeping, NewTool } from "./making.tsx"
+import { NewTool, ToolActs } from "./making.tsx"
 import { TryIt } from "./TryIt.tsx"
 import { words } from "./words/en.ts"
 
@@ -46,7 +46,7 @@ const Detail = ({ call, mayChange, space, tool }: DetailProps) => (
       </div>
       <p className="soft">{tool.description}</p>
     </div>
-    {mayChange && tool.source === "configured" ? <Keeping key={`kept ${tool.name}`} tool={tool} /> : null}
+    {mayChange && tool.source === "configured" ? <ToolActs key={`kept ${tool.name}`} tool={tool} /> : null}
     <TryIt key={tool.name} tool={tool.name} schema={tool.inputSchema} space={space} />
     <LastCalls key={`calls ${tool.name}`} tool={tool.name} opened={call} />
     <section className="stack">

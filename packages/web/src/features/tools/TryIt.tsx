@@ -20,7 +20,7 @@ export interface TryItProps {
   readonly space: string
 }
 
-interface Called {
+interface CallAnswer {
   readonly state?: string
   readonly output?: Json
   readonly error?: { readonly message: string }
@@ -37,7 +37,7 @@ export const TryIt = ({ schema: given, space: begun, tool }: TryItProps) => {
   const [faults, find] = useState<ReadonlyArray<Fault>>([])
   const called = useMutation({
     mutationFn: ({ dryRun, input }: { readonly dryRun: boolean; readonly input: Record<string, Json> }) =>
-      house.tools.call(tool, { input, dryRun, wait: 20, ...(space === "" ? {} : { space }) }) as Promise<Called>,
+      house.tools.call(tool, { input, dryRun, wait: 20, ...(space === "" ? {} : { space }) }) as Promise<CallAnswer>,
   })
   const go = (dryRun: boolean) => {
     const wrong = faultsOf(schema, value ?? {})

@@ -80,7 +80,7 @@ const Change = ({ done, tool }: ChangeProps) => {
 }
 
 /** The possible actions on a configured tool. */
-export const Keeping = ({ tool }: { readonly tool: Tool }) => {
+export const ToolActs = ({ tool }: { readonly tool: Tool }) => {
   const navigate = useNavigate()
   const [edits, edit] = useState(false)
   const remove = async () => {

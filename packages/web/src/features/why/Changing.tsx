@@ -9,7 +9,7 @@ import { FaultPane } from "../../parts/panes/Pane.tsx"
 import {
   type AllowListGate,
   askedFor,
-  type Asked,
+  type AccessQuestion,
   effectOf,
   type SpanName,
   spansOf,
@@ -44,7 +44,7 @@ const relist = async ({ context, toolset }: AllowListGate, tool: string, isOn: b
   return house.allowLists.set(place.toolset, place.context, { tools: isOn ? [...others, tool] : others })
 }
 
-const make = async ({ action, resource, who }: Asked, { reason, span, way }: Change, list?: AllowListGate) => {
+const make = async ({ action, resource, who }: AccessQuestion, { reason, span, way }: Change, list?: AllowListGate) => {
   const millis = askedFor(way, span)
   const expires = millis === undefined ? {} : { expiresAt: moment(now() + millis).toISOString() }
   const right = { actions: [action as "read"], resource }
@@ -54,7 +54,7 @@ const make = async ({ action, resource, who }: Asked, { reason, span, way }: Cha
 }
 
 export interface ChangingProps {
-  readonly asked: Asked
+  readonly asked: AccessQuestion
   readonly isMe: boolean
   /** Whether the allow list contains the tool, and which list it is; undefined if no list applies. */
   readonly gate: { readonly passes: boolean; readonly allowList?: AllowListGate | undefined } | undefined

@@ -20,7 +20,7 @@ export interface JudgementQuery {
   readonly space?: string
 }
 
-type Told = Awaited<ReturnType<(typeof house)["grants"]["judge"]>>
+type Explanation = Awaited<ReturnType<(typeof house)["grants"]["judge"]>>
 
 const actions = ["read", "write", "execute", "delete", "admin"] as const
 
@@ -30,7 +30,7 @@ interface JudgementProps {
   readonly onAsk: (question: JudgementQuery) => void
 }
 
-const Rules = ({ rules }: { readonly rules: NonNullable<Told["rules"]> }) => (
+const Rules = ({ rules }: { readonly rules: NonNullable<Explanation["rules"]> }) => (
   <Sideways label={words.rules}>
     <table className="table">
       <thead>
@@ -78,7 +78,7 @@ const Rules = ({ rules }: { readonly rules: NonNullable<Told["rules"]> }) => (
   </Sideways>
 )
 
-const Gates = ({ gates }: { readonly gates: NonNullable<Told["gates"]> }) => (
+const Gates = ({ gates }: { readonly gates: NonNullable<Explanation["gates"]> }) => (
   <ul className="line wrap small gates" aria-label={words.gates}>
     {gates.map((one) => (
       <li key={one.gate} className={one.passes ? "faint" : "bad strong"}>
@@ -91,16 +91,16 @@ const Gates = ({ gates }: { readonly gates: NonNullable<Told["gates"]> }) => (
 )
 
 /** The overall outcome: a rule may allow what a gate stops, or a person may be asked all the same. */
-const outcomeOf = ({ gates = [], verdict }: Told): Told["verdict"] =>
+const outcomeOf = ({ gates = [], verdict }: Explanation): Explanation["verdict"] =>
   gates.some(({ passes }) => !passes)
     ? "deny"
     : verdict === "allow" && gates.some(({ gate }) => gate === "approval")
       ? "ask"
       : verdict
 
-const Answer = ({ told }: { readonly told: Told }) => {
-  const { gates = [], rule, verdict } = told
-  const outcome = outcomeOf(told)
+const Answer = ({ explanation }: { readonly explanation: Explanation }) => {
+  const { gates = [], rule, verdict } = explanation
+  const outcome = outcomeOf(explanation)
   const stops = gates.find(({ passes }) => !passes) ?? gates.find(({ gate }) => gate === "approval")
   return (
     <p className="answer">
@@ -128,7 +128,7 @@ export const Judgement = ({ names, onAsk, question }: JudgementProps) => {
   const { action, principal, resource, space } = question
   const { me, spaces } = useStart()
   const complete = action !== undefined && resource !== undefined
-  const told = useQuery({
+  const explanation = useQuery({
     queryKey: ["grants", "judge", principal ?? "", action ?? "", resource ?? "", space ?? ""],
     queryFn: () =>
       house.grants.judge({
@@ -198,21 +198,27 @@ export const Judgement = ({ names, onAsk, question }: JudgementProps) => {
             {words.go}
           </button>
         </form>
-        {complete && told.isPending ? <LoadingPane lines={3} /> : null}
-        {told.error === null ? null : <FaultPane error={told.error} again={() => void told.refetch()} />}
+        {complete && explanation.isPending ? <LoadingPane lines={3} /> : null}
+        {explanation.error === null ? null : (
+          <FaultPane error={explanation.error} again={() => void explanation.refetch()} />
+        )}
         {complete ? null : <p className="faint">{words.asksWhat}</p>}
-        {told.data === undefined ? null : (
+        {explanation.data === undefined ? null : (
           <div className="stack judgement" role="status">
-            <Answer told={told.data} />
-            {told.data.rules === undefined || told.data.rules.length === 0 ? null : <Rules rules={told.data.rules} />}
-            {told.data.gates === undefined || told.data.gates.length === 0 ? null : <Gates gates={told.data.gates} />}
+            <Answer explanation={explanation.data} />
+            {explanation.data.rules === undefined || explanation.data.rules.length === 0 ? null : (
+              <Rules rules={explanation.data.rules} />
+            )}
+            {explanation.data.gates === undefined || explanation.data.gates.length === 0 ? null : (
+              <Gates gates={explanation.data.gates} />
+            )}
           </div>
         )}
-        {told.data === undefined ? null : (
+        {explanation.data === undefined ? null : (
           <Changing
             asked={{ who: principal ?? me.name, action: action!, resource: resource! }}
             isMe={principal === undefined || principal === me.name || principal === me.id}
-            gate={told.data.gates?.find(({ gate }) => gate === "allow-list")}
+            gate={explanation.data.gates?.find(({ gate }) => gate === "allow-list")}
           />
         )}
       </div>

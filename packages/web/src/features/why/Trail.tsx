@@ -5,14 +5,14 @@ import { cache } from "../../feed/cache.ts"
 import { later } from "../../feed/clock.ts"
 import { house } from "../../feed/house.ts"
 import { usePeople, useStart } from "../../feed/start.ts"
-import { heard } from "../../feed/signs.ts"
+import { eventCount } from "../../feed/events/signs.ts"
 import { useStore } from "../../feed/store.ts"
 import { Avatar } from "../../parts/signs/Avatar.tsx"
 import { Icon } from "../../parts/signs/Icon.tsx"
 import { EmptyPane, FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
 import { ClockTime } from "../../parts/figures/Time.tsx"
 import { Sideways } from "../../parts/panes/Sideways.tsx"
-import { Named } from "../../parts/text/Named.tsx"
+import { CopyName } from "../../parts/text/CopyName.tsx"
 import { cutId, piecesOf } from "./trail.logic.ts"
 import { words } from "./words/en.ts"
 
@@ -61,7 +61,7 @@ const Result = ({ result }: { readonly result: keyof typeof looks }) => {
   )
 }
 
-type Asked = Parameters<typeof house.audit.list>[0]
+type TrailFilter = Parameters<typeof house.audit.list>[0]
 
 const atOnce = 50
 const newest = ["audit-newest"]
@@ -71,11 +71,11 @@ const pause = 1000
 let waiting: (() => void) | undefined
 
 /** Entries written since the page was opened: they wait, so that nothing moves while it is read. */
-const useNewer = (asked: Asked, from: number | undefined): number => {
-  const events = useStore(heard)
+const useNewer = (filter: TrailFilter, from: number | undefined): number => {
+  const events = useStore(eventCount)
   const { data } = useQuery({
-    queryKey: [...newest, asked],
-    queryFn: async () => (await house.audit.list({ ...asked, limit: atOnce })).items,
+    queryKey: [...newest, filter],
+    queryFn: async () => (await house.audit.list({ ...filter, limit: atOnce })).items,
     enabled: from !== undefined,
     staleTime: Infinity,
   })
@@ -101,7 +101,7 @@ const useKnown = (people: TrailProps["people"]) => {
     people.get(id) ?? [...more, ...start.spaces, ...(data ?? [])].find((one) => one.id === id)
 }
 
-const Known = ({
+const ResourceName = ({
   nameOf,
   resource,
 }: {
@@ -110,14 +110,14 @@ const Known = ({
 }) => (
   <code>
     {piecesOf(resource, nameOf).map(({ id, text }, at) =>
-      id === undefined ? text : <Named key={`${at}${id}`} id={id} text={text} />,
+      id === undefined ? text : <CopyName key={`${at}${id}`} id={id} text={text} />,
     )}
   </code>
 )
 
 export const Trail = ({ filters, onFilter, people }: TrailProps) => {
   const { result, trace, who } = filters
-  const asked: Asked = {
+  const filter: TrailFilter = {
     ...(who === undefined ? {} : { principal: who }),
     ...(trace === undefined ? {} : { correlation: trace }),
     ...(results.includes(result as never) ? { result: result as (typeof results)[number] } : {}),
@@ -126,11 +126,11 @@ export const Trail = ({ filters, onFilter, people }: TrailProps) => {
     queryKey: ["audit", who ?? "", result ?? "", trace ?? ""],
     initialPageParam: "",
     queryFn: ({ pageParam }) =>
-      house.audit.list({ ...asked, limit: atOnce, ...(pageParam === "" ? {} : { cursor: pageParam }) }),
+      house.audit.list({ ...filter, limit: atOnce, ...(pageParam === "" ? {} : { cursor: pageParam }) }),
     getNextPageParam: ({ next }) => next ?? undefined,
   })
   const items = rows.data?.pages.flatMap((page) => page.items) ?? []
-  const newer = useNewer(asked, items[0]?.seq)
+  const newer = useNewer(filter, items[0]?.seq)
   const known = useKnown(people)
   const whoOf = (id: string | null) => {
     const found = id === null ? undefined : known(id)
@@ -210,12 +210,12 @@ export const Trail = ({ filters, onFilter, people }: TrailProps) => {
                   <td>
                     <span className="line">
                       <Avatar {...whoOf(one.principal)} size="s" />
-                      {one.principal === null ? "–" : <Named id={one.principal} text={whoOf(one.principal).name} />}
+                      {one.principal === null ? "–" : <CopyName id={one.principal} text={whoOf(one.principal).name} />}
                     </span>
                   </td>
                   <td>
                     <span className="small faint">{words.did[one.action] ?? one.action}</span>{" "}
-                    <Known resource={one.resource} nameOf={(id) => known(id)?.name} />
+                    <ResourceName resource={one.resource} nameOf={(id) => known(id)?.name} />
                   </td>
                   <td>
                     <Result result={one.result} />

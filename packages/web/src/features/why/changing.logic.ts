@@ -27,7 +27,7 @@ export interface AllowListGate {
   readonly named: boolean
 }
 
-export interface Asked {
+export interface AccessQuestion {
   readonly who: string
   readonly action: string
   readonly resource: string
@@ -42,7 +42,12 @@ export const waysOf = (isMe: boolean, passes: boolean, list: AllowListGate | und
   ...(list === undefined ? [] : !passes ? (["list"] as const) : list.named ? (["unlist"] as const) : []),
 ]
 
-export const effectOf = (way: Way, { action, resource, who }: Asked, span: SpanName, list?: AllowListGate): string => {
+export const effectOf = (
+  way: Way,
+  { action, resource, who }: AccessQuestion,
+  span: SpanName,
+  list?: AllowListGate,
+): string => {
   const until = words.until[span]
   const named = `${list?.toolset ?? ""}/${list?.context ?? ""}`
   switch (way) {

@@ -1,0 +1,94 @@
+/** A question that needs a value: a form from its schema, or an address a person opens elsewhere. */
+import type { NewAnswer } from "@stoa/contract"
+import { useState } from "react"
+import type { Decision, Json } from "../../../feed/types.ts"
+import { type Fault, faultsOf, initial, type JsonSchema } from "../../../parts/form/form.logic.ts"
+import { isFields } from "../../../parts/form/json.logic.ts"
+import { SchemaForm } from "../../../parts/form/SchemaForm.tsx"
+import { Icon } from "../../../parts/signs/Icon.tsx"
+import { hostOf } from "../decision.logic.ts"
+import { words } from "../words/en.ts"
+
+export interface AnswerBoxProps {
+  readonly decision: Decision
+  readonly busy: boolean
+  readonly armed: boolean
+  readonly faults: ReadonlyArray<Fault>
+  readonly send: (answer: NewAnswer) => void
+  readonly decline: () => void
+}
+
+export const FormBox = ({ armed, busy, decision, decline, faults: fromHouse, send }: AnswerBoxProps) => {
+  const schema = (isFields(decision.schema) ? decision.schema : {}) as JsonSchema
+  const [value, set] = useState<Json | undefined>(() => initial(schema, schema))
+  const [mine, find] = useState<ReadonlyArray<Fault>>([])
+  const faults = mine.length > 0 ? mine : fromHouse
+  const submit = () => {
+    const wrong = faultsOf(schema, value ?? null)
+    find(wrong)
+    if (wrong.length === 0 && armed) send({ verdict: "submit", value: value ?? null })
+  }
+  return (
+    <form
+      className="stack"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault()
+        submit()
+      }}
+    >
+      {faults.length === 0 ? null : (
+        <p className="note" data-tone="bad" role="alert" tabIndex={-1} ref={(box) => box?.focus()}>
+          {words.faults(faults.length)}
+        </p>
+      )}
+      <SchemaForm schema={schema} value={value} onChange={set} faults={faults} />
+      <div className="acts stay">
+        <button type="submit" className="button main-act" aria-disabled={!armed || undefined} disabled={busy}>
+          <Icon name="check" small />
+          {words.send}
+        </button>
+        <button type="button" className="button" disabled={busy} onClick={decline}>
+          {words.decline}
+        </button>
+      </div>
+    </form>
+  )
+}
+
+/** Never opened or fetched by the page itself: the person reads where it leads, and presses. */
+export const AddressBox = ({ armed, busy, decision, decline, send }: AnswerBoxProps) => {
+  const url = decision.url ?? ""
+  const host = hostOf(url)
+  return (
+    <div className="stack">
+      {host === undefined ? null : (
+        <p className="line wrap">
+          <Icon name="globe" />
+          <span className="strong lead">{host}</span>
+        </p>
+      )}
+      <p className="small faint mono whole">{url}</p>
+      <div className="acts stay">
+        {host === undefined ? null : (
+          <a className="button main-act" href={url} target="_blank" rel="noopener noreferrer">
+            <Icon name="external-link" small />
+            {words.open(host)}
+          </a>
+        )}
+        <button
+          type="button"
+          className="button"
+          aria-disabled={!armed || undefined}
+          disabled={busy}
+          onClick={() => (armed ? send({ verdict: "submit", value: {} }) : undefined)}
+        >
+          {words.done}
+        </button>
+        <button type="button" className="button plain" disabled={busy} onClick={decline}>
+          {words.decline}
+        </button>
+      </div>
+    </div>
+  )
+}

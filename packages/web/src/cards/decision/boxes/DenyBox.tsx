@@ -1,0 +1,30 @@
+/** The note of a denial. */
+import { useState } from "react"
+import { Icon } from "../../../parts/signs/Icon.tsx"
+import { words } from "../words/en.ts"
+import type { BoxProps } from "./box.ts"
+import { noted, NoteField } from "./NoteField.tsx"
+
+export const DenyBox = ({ back, busy, decision, send }: BoxProps) => {
+  const [note, write] = useState("")
+  return (
+    <form
+      className="stack"
+      onSubmit={(event) => {
+        event.preventDefault()
+        send({ verdict: "deny", ...noted(note) })
+      }}
+    >
+      <NoteField decision={decision} note={note} write={write} first />
+      <div className="acts">
+        <button type="submit" className="button no" disabled={busy}>
+          <Icon name="x" small />
+          {decision.kind === "approval" ? words.deny : words.decline}
+        </button>
+        <button type="button" className="button plain" onClick={back}>
+          {words.back}
+        </button>
+      </div>
+    </form>
+  )
+}

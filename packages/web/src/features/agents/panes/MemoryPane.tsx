@@ -1,0 +1,40 @@
+/** What an agent remembers. */
+import { Link } from "@tanstack/react-router"
+import { Icon } from "../../../parts/signs/Icon.tsx"
+import { EmptyPane, FaultPane, LoadingPane } from "../../../parts/panes/Pane.tsx"
+import { useMemoryOf } from "../useAgents.ts"
+import { words } from "../words/en.ts"
+
+interface Shown {
+  readonly id: string
+  readonly name: string
+}
+
+export const MemoryPane = ({ agent }: { readonly agent: Shown }) => {
+  const { data, error, isPending, refetch } = useMemoryOf(agent.id)
+  if (isPending) return <LoadingPane lines={6} />
+  if (error !== null) return <FaultPane error={error} again={() => void refetch()} />
+  return (
+    <>
+      <p className="faint small">{words.memoryHint}</p>
+      {data.length === 0 ? <EmptyPane>{words.memoryEmpty}</EmptyPane> : null}
+      <ul className="rows">
+        {data.map((record) => (
+          <li key={record.id}>
+            <Link className="pick" to="/memory/$id" params={{ id: record.id }} search={{ owner: agent.name }}>
+              <Icon name="file-text" small />
+              <b className="cut">{record.key}</b>
+              <span className="faint small">{record.kind}</span>
+              <span className="sub cut">{record.content.slice(0, 120)}</span>
+            </Link>
+          </li>
+        ))}
+      </ul>
+      <p>
+        <Link className="button tiny" to="/memory" search={{ owner: agent.name }}>
+          {words.memoryAll}
+        </Link>
+      </p>
+    </>
+  )
+}

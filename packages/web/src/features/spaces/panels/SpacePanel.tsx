@@ -1,0 +1,190 @@
+/** About a space: its members, whom a message is for, what is pinned. */
+import { Link } from "@tanstack/react-router"
+import { type ReactNode, useState } from "react"
+import { house } from "../../../feed/house.ts"
+import { useLiveRuns, usePeople, useStart } from "../../../feed/start.ts"
+import type { Message, Run, Space } from "../../../feed/types.ts"
+import { Avatar } from "../../../parts/signs/Avatar.tsx"
+import { Icon } from "../../../parts/signs/Icon.tsx"
+import { FaultPane } from "../../../parts/panes/Pane.tsx"
+import { dayKey, startOfDay } from "../../../parts/figures/time.logic.ts"
+import { ClockTime, useNow } from "../../../parts/figures/Time.tsx"
+import { words as common } from "../../../words/en.ts"
+import { words } from "../words/en.ts"
+
+export interface SpacePanelProps {
+  readonly space: Space
+  readonly messages: ReadonlyArray<Message>
+  readonly close: () => void
+  /** Shown first. */
+  readonly children?: ReactNode
+}
+
+/** What an agent does now, as an icon and a word. */
+const Doing = ({ run }: { readonly run: Run | undefined }) => {
+  if (run === undefined) return null
+  const works = run.state === "running" || run.state === "queued"
+  return (
+    <Link to="/runs/$run" params={{ run: run.id }} className="pill push" data-tone={works ? "good" : "warn"}>
+      <Icon name={works ? "play" : "hourglass"} />
+      {works ? words.runs : words.waits}
+    </Link>
+  )
+}
+
+/** Only loaded messages; the panel says so if the day began earlier. */
+const Today = ({ messages }: { readonly messages: ReadonlyArray<Message> }) => {
+  const from = startOfDay(useNow())
+  const today = messages.filter(({ createdAt }) => dayKey(createdAt) === from)
+  const calls = today.filter(({ call }) => call !== null)
+  const failed = calls.filter(({ call }) => call?.state === "failed" || call?.state === "refused").length
+  if (today.length === 0) return null
+  const isWhole = today.length < messages.length || messages.length < 100
+  return (
+    <section className="stack">
+      <h2 className="label">{words.todayHere}</h2>
+      <dl className="kv">
+        <dt>{words.messages}</dt>
+        <dd>{words.atLeast(today.length - calls.length, isWhole)}</dd>
+        <dt>{words.calls}</dt>
+        <dd>{words.callsFailed(calls.length, failed, isWhole)}</dd>
+      </dl>
+    </section>
+  )
+}
+
+const Invite = ({ space, fail }: { readonly space: Space; readonly fail: (error: unknown) => void }) => {
+  const people = usePeople()
+  const others = people.filter((one) => one.retiredAt === null && !space.members.some(({ id }) => id === one.id))
+  if (others.length === 0) return null
+  return (
+    <form
+      className="line"
+      onSubmit={(event) => {
+        event.preventDefault()
+        const who = new FormData(event.currentTarget).get("who")
+        if (typeof who === "string" && who !== "") void house.spaces.addMember(space.id, who).catch(fail)
+      }}
+    >
+      <select className="input" name="who" aria-label={words.inviteWho} defaultValue="">
+        <option value="">{words.invite}</option>
+        {others.map(({ id, name }) => (
+          <option key={id} value={id}>
+            {name}
+          </option>
+        ))}
+      </select>
+      <button type="submit" className="button">
+        {words.add}
+      </button>
+    </form>
+  )
+}
+
+export const SpacePanel = ({ children, close, messages, space }: SpacePanelProps) => {
+  const { me } = useStart()
+  const [fault, fail] = useState<unknown>()
+  const [asks, ask] = useState(false)
+  const owns = space.members.some(({ id, role }) => id === me.id && role === "owner") || me.roles.includes("admin")
+  const pinned = messages.filter((one) => one.pinned)
+  const live = useLiveRuns().data ?? []
+  const runOf = (id: string) => {
+    const own = live.filter(({ agent }) => agent === id)
+    return own.find(({ state }) => state === "running") ?? own[0]
+  }
+  return (
+    <aside className="panel scroll sheet" aria-label={words.about}>
+      <button
+        type="button"
+        className="button plain icon phone-only sheet-close"
+        aria-label={common.close}
+        onClick={close}
+      >
+        <Icon name="x" small />
+      </button>
+      {children}
+      <section className="stack">
+        <h2 className="label">{words.members}</h2>
+        <ul>
+          {space.members.map(({ id, kind, name, role }) => (
+            <li key={id} className="member">
+              <Avatar name={name} kind={kind} size="s" />
+              <span className="what">
+                <span className="cut">{name}</span>
+                <small className="cut">
+                  {[
+                    id === me.id ? words.you : "",
+                    role === "owner" ? words.owner : "",
+                    kind === "person" ? "" : (runOf(id)?.trigger.summary ?? kind),
+                  ]
+                    .filter((word) => word !== "")
+                    .join(", ")}
+                </small>
+              </span>
+              <Doing run={runOf(id)} />
+              {space.kind !== "dm" && (owns || id === me.id) ? (
+                <button
+                  type="button"
+                  className={runOf(id) === undefined ? "button plain tiny push" : "button plain tiny"}
+                  aria-label={id === me.id ? words.leave : words.takeOut(name)}
+                  onClick={() => void house.spaces.removeMember(space.id, id).catch(fail)}
+                >
+                  {id === me.id ? words.leave : <Icon name="x" small />}
+                </button>
+              ) : null}
+            </li>
+          ))}
+        </ul>
+        {space.kind === "dm" || space.archivedAt !== null ? null : <Invite space={space} fail={fail} />}
+      </section>
+      <section className="stack">
+        <h2 className="label">{words.forWhom}</h2>
+        <p className="small soft">{words.triggers[space.trigger]}</p>
+      </section>
+      {pinned.length === 0 ? null : (
+        <section className="stack">
+          <h2 className="label">{words.pinned}</h2>
+          {pinned.map((one) => (
+            <div key={one.id} className="card">
+              <div className="in small">
+                <p className="strong clamp">{one.text}</p>
+                <p className="faint">
+                  {one.author.name}, <ClockTime at={one.createdAt} />
+                </p>
+              </div>
+            </div>
+          ))}
+        </section>
+      )}
+      <Today messages={messages} />
+      {owns && space.kind !== "dm" && space.archivedAt === null ? (
+        <section className="stack">
+          {asks ? (
+            <div className="note stack">
+              <p>{words.archiveSure(space.name)}</p>
+              <p className="line">
+                <button
+                  type="button"
+                  className="button tiny no"
+                  onClick={() => void house.spaces.change(space.id, { archived: true }).catch(fail)}
+                >
+                  {words.archive}
+                </button>
+                <button type="button" className="button tiny plain" onClick={() => ask(false)}>
+                  {words.cancel}
+                </button>
+              </p>
+            </div>
+          ) : (
+            <p>
+              <button type="button" className="button plain tiny" onClick={() => ask(true)}>
+                {words.archive}
+              </button>
+            </p>
+          )}
+        </section>
+      ) : null}
+      {fault === undefined ? null : <FaultPane error={fault} />}
+    </aside>
+  )
+}
