@@ -121,3 +121,49 @@ it.live(
     }),
   120_000,
 )
+
+it.live(
+  "G-22 a host whose process connects to another house process is there alone: the old line is closed, and its end changes nothing",
+  () =>
+    Effect.gen(function* () {
+      const database = Redacted.value((yield* tempDatabase).url)
+      const [first, second] = [yield* shared(database), yield* shared(database)]
+      const tools = [{ name: "adds", description: "Adds.", inputSchema: { type: "object" } }]
+      yield* send(first.url, token, "PUT", "/hosts/sums", { tools })
+      const line = (url: string, instance: string) =>
+        Effect.promise(async () => {
+          const answer = await fetch(`${url}/api/v1/hosts/sums/calls?instance=${instance}`, {
+            headers: { authorization: `Bearer ${token}` },
+          })
+          const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader()
+          let text = ""
+          const until = async (part: string) => {
+            while (!text.includes(part)) {
+              const { done, value } = await reader.read()
+              if (done) throw new Error(`it ended before "${part}": ${text}`)
+              text += value
+            }
+          }
+          await until("event: ready")
+          return { until, stop: () => reader.cancel() }
+        })
+      const old = yield* line(first.url, "instance-one")
+      const now = yield* line(second.url, "instance-two")
+      yield* Effect.promise(() => old.until('"reason":"replaced"'))
+      yield* Effect.promise(() => old.stop())
+      // Called at the first, sent by the second: the first knows that the host is still there.
+      const call = told(yield* send(first.url, token, "POST", "/tools/adds/call", { input: {}, wait: 0 }))
+      yield* Effect.promise(() => now.until(call.id))
+      const { body } = yield* send(first.url, token, "GET", "/hosts")
+      const [host] = body["items"] as ReadonlyArray<{ readonly connected: boolean }>
+      assert.isTrue(host!.connected)
+      assert.strictEqual(told(yield* send(first.url, token, "GET", `/calls/${call.id}`)).state, "waiting")
+      yield* Effect.promise(() => now.stop())
+      yield* eventually(send(first.url, token, "GET", "/hosts"), (answer) =>
+        (answer.body["items"] as ReadonlyArray<{ readonly connected: boolean }>).every(({ connected }) => !connected),
+      )
+      yield* first.child.kill
+      yield* second.child.kill
+    }),
+  120_000,
+)

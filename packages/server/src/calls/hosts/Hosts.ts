@@ -25,7 +25,7 @@ import { Calls } from "../Calls.ts"
 import { Catalogue } from "../catalogue/Catalogue.ts"
 import type { HandlerCall } from "../road/Handler.ts"
 import { hostedTool } from "./hostedTool.ts"
-import { type LineState, type LineStep, nextLine, takesCalls } from "./lifecycle.ts"
+import { type LineState, type LineStep, nextLine, stateIn, takesCalls } from "./lifecycle.ts"
 import { type Line, makeHostLines } from "./lines.ts"
 import { type HostRow, makeHostRows } from "./rows.ts"
 
@@ -62,7 +62,7 @@ export class Hosts extends Context.Service<
     readonly connect: (
       host: HostRow,
       line: Line,
-    ) => Effect.Effect<{ readonly pump: Effect.Effect<void>; readonly leave: Effect.Effect<void> }>
+    ) => Effect.Effect<{ readonly pump: Effect.Effect<void>; readonly leave: Effect.Effect<void> }, Missing>
     /** The house is closing: lines that end now were not ended by their hosts. */
     readonly closing: Effect.Effect<void>
     readonly heard: (event: Event) => Effect.Effect<void>
@@ -78,7 +78,6 @@ export class Hosts extends Context.Service<
       const config = yield* CurrentToolsConfig
       const rows = yield* makeHostRows
       const hostGrace = yield* HostGrace
-      const lines = yield* makeHostLines(rows)
       /** The state of each host's line and since when, as this process has seen it. */
       const known = new Map<HostId, { readonly state: LineState; readonly since: number }>()
       const offered = new Map<HostId, HostRow>()
@@ -86,6 +85,7 @@ export class Hosts extends Context.Service<
 
       const clock = yield* Clock.Clock
       const { id: me } = yield* Holder
+      const lines = yield* makeHostLines(rows, me)
       const stateOf = (id: HostId): LineState => known.get(id)?.state ?? "removed"
       /** Applies a step of the table. False: the table refuses it, and the line stays as it is. */
       const change = (id: HostId, step: LineStep): boolean => {
@@ -96,11 +96,9 @@ export class Hosts extends Context.Service<
         return to !== null
       }
       /** A host that another process has declared, or that existed before this process. */
-      const learn = ({ connected, id, instance }: HostRow) => {
-        if (known.has(id)) return
-        const state = connected ? "connected" : instance === null ? "declared" : "lost"
+      const learn = (row: HostRow) => {
         // wall clock: compared with a timer's moment.
-        known.set(id, { state, since: clock.currentTimeMillisUnsafe() })
+        if (!known.has(row.id)) known.set(row.id, { state: stateIn(row), since: clock.currentTimeMillisUnsafe() })
       }
       /** Away for so long that its calls fail, whichever process noticed it. */
       // wall clock: compared with a timer's moment.
@@ -237,9 +235,12 @@ export class Hosts extends Context.Service<
         const dueAt = DateTime.add(yield* DateTime.now, { milliseconds: hostGrace })
         yield* timers.set({ purpose, dueAt, payload: { host: id } })
       })
-      const away = Effect.fnUntraced(function* (id: HostId) {
-        yield* rows.seen(id, { connected: false, lastSeenAt: DateTime.formatIso(yield* DateTime.now), holder: me })
+      /** The line that a process of the house had has ended. False: another one has it now. */
+      const away = Effect.fnUntraced(function* (id: HostId, holder: string | null) {
+        const lastSeenAt = DateTime.formatIso(yield* DateTime.now)
+        if (!(yield* rows.disconnected(id, { holder, lastSeenAt }))) return false
         yield* grace(id)
+        return true
       })
 
       const connect: Hosts["Service"]["connect"] = Effect.fn("Hosts.connect")(function* (host, line) {
@@ -249,22 +250,35 @@ export class Hosts extends Context.Service<
         learn(host)
         change(id, "connect")
         yield* lines.set(id, line)
-        yield* journal.transact(
-          Effect.gen(function* () {
-            // Calls that another instance was sent get the grace time to be answered, and are not sent again.
-            if (host.instance !== null && host.instance !== line.instance) yield* grace(id)
-            yield* rows.seen(id, { connected: true, lastSeenAt: since, instance: line.instance, holder: me })
-            yield* rows.forget(id)
-            yield* journal.append({ kind: "host.connected", body: about(host) })
-          }),
-        )
+        yield* journal
+          .transact(
+            Effect.gen(function* () {
+              // Calls that another instance was sent get the grace time to be answered, and are not sent again.
+              if (host.instance !== null && host.instance !== line.instance) yield* grace(id)
+              const isThere = yield* rows.connected(id, { instance: line.instance, holder: me, lastSeenAt: since })
+              if (!isThere) return yield* new Missing({ noun: "host", ref: host.name })
+              yield* rows.forget(id)
+              return yield* journal.append({ kind: "host.connected", body: about(host) })
+            }),
+          )
+          .pipe(
+            // It was removed since its caller looked it up.
+            Effect.tapErrorTag("Missing", () =>
+              Effect.sync(() => {
+                change(id, "remove")
+                lines.delete(id)
+              }),
+            ),
+          )
         before?.close("replaced")
         yield* lines.begin(id, line)
         const leave = Effect.suspend(() => {
           if (closing || lines.get(id) !== line || !change(id, "leave")) return Effect.void
           lines.delete(id)
           return journal.transact(
-            Effect.andThen(away(id), journal.append({ kind: "host.disconnected", body: about(host) })),
+            Effect.flatMap(away(id, me), (gone) =>
+              gone ? journal.append({ kind: "host.disconnected", body: about(host) }) : Effect.void,
+            ),
           )
         })
         return { pump: lines.pump(id), leave }
@@ -300,7 +314,14 @@ export class Hosts extends Context.Service<
         const before = offered.get(id)
         if (row !== undefined) {
           yield* offer(row)
-          if (lines.get(id) === undefined) change(id, row.connected ? "connect" : "leave")
+          const line = lines.get(id)
+          // Its process has connected to another house process: the line here is an old one.
+          const isElsewhere = row.connected && row.holder !== me
+          if (line === undefined || isElsewhere) change(id, row.connected ? "connect" : "leave")
+          if (line !== undefined && isElsewhere) {
+            lines.delete(id)
+            line.close("replaced")
+          }
         } else if (before !== undefined) {
           yield* withdraw(before)
           offered.delete(id)
@@ -324,7 +345,7 @@ export class Hosts extends Context.Service<
       for (const row of yield* rows.all) {
         yield* offer(row)
         if (yield* rows.isHeldBeside(row.id, me)) continue
-        if (change(row.id, "leave")) yield* journal.transact(away(row.id))
+        if (change(row.id, "leave")) yield* journal.transact(away(row.id, row.holder))
       }
 
       return Hosts.of({

@@ -19,5 +19,12 @@ export const nextLine: Record<LineState, Record<LineStep, LineState | null>> = {
   removed: { connect: null, leave: null, lapse: null, remove: null },
 }
 
+/**
+ * The state of a host that this process learns of from its row: another process declared it, or it existed before this
+ * one began. Whoever was away then has had its time.
+ */
+export const stateIn = (row: { readonly connected: boolean; readonly instance: string | null }): LineState =>
+  row.connected ? "connected" : row.instance === null ? "declared" : "lost"
+
 /** Whether to send it a call: its process is connected, or may be back in a moment. */
 export const takesCalls = (state: LineState): boolean => state === "connected" || state === "away"

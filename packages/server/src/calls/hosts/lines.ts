@@ -31,7 +31,8 @@ interface Open {
   readonly one: Semaphore.Semaphore
 }
 
-export const makeHostLines = Effect.fnUntraced(function* (rows: Effect.Success<typeof makeHostRows>) {
+/** `me`: this process of the house. */
+export const makeHostLines = Effect.fnUntraced(function* (rows: Effect.Success<typeof makeHostRows>, me: string) {
   const journal = yield* Journal
   const all = new Map<HostId, Open>()
   let settled = 0
@@ -47,7 +48,7 @@ export const makeHostLines = Effect.fnUntraced(function* (rows: Effect.Success<t
       if (room <= 0 || all.get(id) !== open || !open.line.hasRoom()) return
       if (!(yield* open.line.stands)) return open.line.close("revoked")
       // Recorded before it is sent, so that a process that replaces this one never gets it too.
-      const calls = yield* journal.transact(rows.take(id, open.line.instance, room))
+      const calls = yield* journal.transact(rows.take(id, { instance: open.line.instance, holder: me }, room))
       for (const call of calls) send(open, call)
       if (calls.length < room) return
     }

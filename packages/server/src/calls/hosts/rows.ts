@@ -102,12 +102,24 @@ export const makeHostRows = Effect.map(SqlClient.SqlClient, (sql) => {
     yield* sql`DELETE FROM hosts WHERE id = ${id}`
   }, Effect.orDie)
 
-  const seen = (
-    id: string,
-    line: { readonly connected: boolean; readonly lastSeenAt: string; readonly holder: string } & Partial<
-      Pick<HostRow, "instance">
-    >,
-  ) => Effect.orDie(sql`UPDATE hosts SET ${sql.update(line as never)} WHERE id = ${id}`)
+  /** Its process connected here. False: the host was removed meanwhile. */
+  const connected = (id: string, line: Pick<HostRow, "instance" | "holder" | "lastSeenAt">) =>
+    Effect.map(
+      Effect.orDie(
+        sql`UPDATE hosts SET ${sql.update({ ...line, connected: true } as never)} WHERE id = ${id} RETURNING id`,
+      ),
+      (rows) => rows.length > 0,
+    )
+
+  /** Its line ended. False: this was not its line any more, since another process of the house has it, or nobody. */
+  const disconnected = (id: string, { holder, lastSeenAt }: Pick<HostRow, "holder" | "lastSeenAt">) =>
+    Effect.map(
+      Effect.orDie(
+        sql`UPDATE hosts SET ${sql.update({ connected: false, lastSeenAt } as never)}
+          WHERE id = ${id} AND connected = ${true} AND holder = ${holder} RETURNING id`,
+      ),
+      (rows) => rows.length > 0,
+    )
 
   /** Whether another living process has its line. */
   const isHeldBeside = (id: string, me: string) =>
@@ -140,10 +152,14 @@ export const makeHostRows = Effect.map(SqlClient.SqlClient, (sql) => {
       (rows) => rows.map(sent),
     )
 
-  /** Takes calls that nobody was sent yet, for this process only. */
-  const take = Effect.fnUntraced(function* (host: string, instance: string, limit: number) {
-    const rows = yield* sql<Sent>`SELECT ${columns} FROM calls c LEFT JOIN hosted_calls s ON s.call = c.id
-      WHERE ${waits(host)} AND s.call IS NULL ORDER BY c.created_at, c.id LIMIT ${limit}`
+  // On Postgres: whoever connects the host elsewhere waits until these calls are taken, and then sends them again.
+  const whileHeld = sql.onDialectOrElse({ pg: () => sql`FOR SHARE OF h`, orElse: () => sql`` })
+  /** Takes calls that nobody was sent yet, for this process only, while the line is of the house process `holder`. */
+  const take = Effect.fnUntraced(function* (host: string, line: { instance: string; holder: string }, limit: number) {
+    const { holder, instance } = line
+    const rows = yield* sql<Sent>`SELECT ${columns} FROM calls c JOIN hosts h ON h.id = ${host} AND h.holder = ${holder}
+      LEFT JOIN hosted_calls s ON s.call = c.id
+      WHERE ${waits(host)} AND s.call IS NULL ORDER BY c.created_at, c.id LIMIT ${limit} ${whileHeld}`
     if (rows.length > 0)
       yield* sql`INSERT INTO hosted_calls ${sql.insert(rows.map(({ id }) => ({ call: id, host, instance })) as never)}`
     return rows.map(sent)
@@ -156,7 +172,21 @@ export const makeHostRows = Effect.map(SqlClient.SqlClient, (sql) => {
         AND NOT EXISTS (SELECT 1 FROM calls c WHERE c.id = hosted_calls.call AND c.state = 'waiting')`,
     )
 
-  return { all, byId, ofOwner, put, taken, remove, seen, isHeldBeside, waiting, unanswered, take, forget }
+  return {
+    all,
+    byId,
+    ofOwner,
+    put,
+    taken,
+    remove,
+    connected,
+    disconnected,
+    isHeldBeside,
+    waiting,
+    unanswered,
+    take,
+    forget,
+  }
 })
 
 /** The owner of the host that a call waits for: the only principal that may answer it. */

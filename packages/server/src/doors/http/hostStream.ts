@@ -99,7 +99,12 @@ export const makeHostStream = Effect.gen(function* () {
     response.write(": stoa\n\n")
     const stands = standing(caller, host)
     const line = lineOf(response, instance, caller.token, stands)
-    const { leave, pump } = yield* hosts.connect(host, line)
+    const connected = yield* Effect.option(hosts.connect(host, line))
+    if (connected._tag === "None") {
+      open.delete(response)
+      return line.close("removed")
+    }
+    const { leave, pump } = connected.value
     const forget = endings.watch(caller, () => line.close("revoked"))
     // From here on calls are sent here.
     response.write(`event: ready\ndata: ${JSON.stringify({ host: host.id })}\n\n`)
