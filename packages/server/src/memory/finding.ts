@@ -11,7 +11,7 @@ import type {
 import { DateTime, Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import { decodeCursor, encodeCursor } from "../store/Pages.ts"
-import { yieldToEventLoop } from "../store/EventLoop.ts"
+import { yieldToEventLoop } from "../store/fibers/EventLoop.ts"
 import { digestOf, cursorAt, placeOfCursor } from "../store/search/Cursor.ts"
 import { matchesOf } from "../store/search/Match.ts"
 import type { SearchAnswer, SearchIndex } from "../store/search/SearchIndex.ts"

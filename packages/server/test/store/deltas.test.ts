@@ -4,7 +4,7 @@ import type { Delta, PrincipalId } from "@stoa/contract"
 import { Context, DateTime, Deferred, Effect, Layer, Queue } from "effect"
 import { SqlClient } from "effect/sql"
 import { Deltas, fitting } from "../../src/store/journal/Deltas.ts"
-import { SharedDatabase } from "../../src/store/Holder.ts"
+import { SharedDatabase } from "../../src/store/leases/Holder.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
 import { opened, openings, places } from "../stores.ts"
 

@@ -21,7 +21,7 @@ import {
 } from "@stoa/contract"
 import { Clock, Context, DateTime, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { resolvedValue } from "../../store/Resolved.ts"
+import { resolvedValue } from "../../store/fibers/Resolved.ts"
 import { Flag } from "../../store/database/Columns.ts"
 import { monotonicOf } from "../../store/Moment.ts"
 import { currentCause, newId } from "../../store/journal/Correlation.ts"

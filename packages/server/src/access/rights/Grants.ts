@@ -21,7 +21,7 @@ import { Clock, Context, DateTime, Duration, Effect, Layer, Schema } from "effec
 import { SqlClient, type SqlError } from "effect/sql"
 import { skipIfDiskFull } from "../../store/database/FullDisk.ts"
 import { monotonicOf } from "../../store/Moment.ts"
-import { chain } from "../../store/Resolved.ts"
+import { chain } from "../../store/fibers/Resolved.ts"
 import { json } from "../../store/database/Columns.ts"
 import { newId } from "../../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../../store/journal/Journal.ts"

@@ -2,7 +2,7 @@
 import { Host, type HostedCall, type HostedTool, type HostId, type PrincipalId } from "@stoa/contract"
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { isGone } from "../../store/Holder.ts"
+import { isGone } from "../../store/leases/Holder.ts"
 import { Flag } from "../../store/database/Columns.ts"
 
 export interface HostRow {

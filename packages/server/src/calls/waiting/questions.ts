@@ -2,7 +2,7 @@
 import type { CallId, JsonSchema } from "@stoa/contract"
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { isGone } from "../../store/Holder.ts"
+import { isGone } from "../../store/leases/Holder.ts"
 import { Flag } from "../../store/database/Columns.ts"
 import { inState } from "../../store/database/States.ts"
 import { open } from "../road/record/lifecycle.ts"

@@ -6,7 +6,7 @@
 import { Clock, DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { lockName } from "../../store/database/Locks.ts"
-import { Holder, isGone, SharedDatabase } from "../../store/Holder.ts"
+import { Holder, isGone, SharedDatabase } from "../../store/leases/Holder.ts"
 import { Journal } from "../../store/journal/Journal.ts"
 import { Notices } from "../../store/journal/Notices.ts"
 import { from, to } from "../lifecycle.ts"

@@ -4,7 +4,7 @@ import { Clock, DateTime, Effect, type Schema } from "effect"
 import type { CallPart, OutputDelta } from "../../models/ModelOutput.ts"
 import { newId } from "../../store/journal/Correlation.ts"
 import { Deltas } from "../../store/journal/Deltas.ts"
-import { requestContext } from "../../store/RequestContext.ts"
+import { requestContext } from "../../store/fibers/RequestContext.ts"
 import type { RunRow } from "../rows.ts"
 
 export const makeShow = Effect.gen(function* () {

@@ -3,7 +3,7 @@
  */
 import { Context, Duration, Effect, Layer, type Redacted, Scope } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { SharedDatabase } from "../Holder.ts"
+import { SharedDatabase } from "../leases/Holder.ts"
 import { listen } from "../database/postgres.ts"
 
 /** The channel's name in Postgres. */

@@ -9,7 +9,7 @@ import { Bell } from "./Bell.ts"
 import { eventFrom, type EventRow } from "./eventRows.ts"
 import { repeatOnBell, type View } from "./Following.ts"
 import { Notices } from "./Notices.ts"
-import { yieldToEventLoop } from "../EventLoop.ts"
+import { yieldToEventLoop } from "../fibers/EventLoop.ts"
 
 export interface TailEntry<Row> {
   readonly cursor: number

@@ -6,7 +6,7 @@
 import { Array as Arr, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Transaction } from "../journal/Journal.ts"
-import { Pacing } from "../Pacing.ts"
+import { Pacing } from "../fibers/Pacing.ts"
 import { type Entry, filterToken } from "./entries.ts"
 import { makeKeeping } from "./keeping.ts"
 import {

@@ -6,7 +6,7 @@
  */
 import { Context, Duration, Effect, Layer, Scope } from "effect"
 import { SqlClient, type SqlConnection, type Statement } from "effect/sql"
-import { newId } from "./journal/Correlation.ts"
+import { newId } from "../journal/Correlation.ts"
 
 /**
  * Whether several processes may use one Postgres database. If not, the house's lock admits only one, like the folder's
