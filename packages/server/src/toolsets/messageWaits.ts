@@ -4,7 +4,7 @@
  */
 import type { Event, EventKind } from "@stoa/contract"
 import { Effect } from "effect"
-import { Bell } from "../store/journal/Bell.ts"
+import { Bell } from "../store/journal/signals/Bell.ts"
 import { Journal } from "../store/journal/Journal.ts"
 
 /** Events that may let a principal see more, or less. */

@@ -12,7 +12,7 @@ import { GroupCommit } from "../../src/store/database/groupCommit.ts"
 import { newCorrelation } from "../../src/store/journal/Correlation.ts"
 import { makeInsert } from "../../src/store/database/Inserts.ts"
 import { type CausedEvent, Journal } from "../../src/store/journal/Journal.ts"
-import { Readers, rowsInto } from "../../src/store/journal/Readers.ts"
+import { Readers, rowsInto } from "../../src/store/journal/readers/Readers.ts"
 import { Store } from "../../src/store/database/Store.ts"
 import { ground, opened, quiet, stores, tempFolder, until, withBrokenDisk } from "../stores.ts"
 

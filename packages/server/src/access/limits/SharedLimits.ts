@@ -5,7 +5,7 @@
 import { Context, Duration, Effect, Layer, Option, Schema } from "effect"
 import { SharedDatabase } from "../../store/leases/Holder.ts"
 import { newId } from "../../store/journal/Correlation.ts"
-import { Notices } from "../../store/journal/Notices.ts"
+import { Notices } from "../../store/journal/signals/Notices.ts"
 import { requestContext } from "../../store/fibers/RequestContext.ts"
 
 const gathering = Duration.millis(200)

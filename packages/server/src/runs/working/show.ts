@@ -3,7 +3,7 @@ import type { CallId } from "@stoa/contract"
 import { Clock, DateTime, Effect, type Schema } from "effect"
 import type { CallPart, OutputDelta } from "../../models/ModelOutput.ts"
 import { newId } from "../../store/journal/Correlation.ts"
-import { Deltas } from "../../store/journal/Deltas.ts"
+import { Deltas } from "../../store/journal/signals/Deltas.ts"
 import { requestContext } from "../../store/fibers/RequestContext.ts"
 import type { RunRow } from "../rows.ts"
 

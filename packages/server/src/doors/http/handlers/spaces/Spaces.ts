@@ -6,7 +6,7 @@ import { Grants } from "../../../../access/rights/Grants.ts"
 import { Messages } from "../../../../spaces/Messages.ts"
 import { Spaces } from "../../../../spaces/Spaces.ts"
 import { Journal } from "../../../../store/journal/Journal.ts"
-import { Deltas } from "../../../../store/journal/Deltas.ts"
+import { Deltas } from "../../../../store/journal/signals/Deltas.ts"
 import { makeWatch } from "../../watch.ts"
 
 export const spacesHandlers = HttpApiBuilder.group(

@@ -3,8 +3,8 @@
  */
 import { Context, Duration, Effect, Layer, type Redacted, Scope } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { SharedDatabase } from "../leases/Holder.ts"
-import { listen } from "../database/postgres.ts"
+import { SharedDatabase } from "../../leases/Holder.ts"
+import { listen } from "../../database/postgres.ts"
 
 /** The channel's name in Postgres. */
 export const noticeChannel = (channel: string): string => `stoa_${channel}`

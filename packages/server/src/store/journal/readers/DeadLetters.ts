@@ -5,8 +5,8 @@
 import type { Event } from "@stoa/contract"
 import { Cause, DateTime, Effect, Exit } from "effect"
 import { SqlClient } from "effect/sql"
-import { becauseOf, newId } from "./Correlation.ts"
-import { Journal } from "./Journal.ts"
+import { becauseOf, newId } from "../Correlation.ts"
+import { Journal } from "../Journal.ts"
 
 const tries = 3
 

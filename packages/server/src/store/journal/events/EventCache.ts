@@ -5,8 +5,8 @@
  */
 import type { EventKind } from "@stoa/contract"
 import { Clock, Effect } from "effect"
-import { monotonicOf } from "../Moment.ts"
-import { Journal } from "./Journal.ts"
+import { monotonicOf } from "../../Moment.ts"
+import { Journal } from "../Journal.ts"
 
 const longest = 2000
 const most = 10_000

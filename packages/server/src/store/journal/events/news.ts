@@ -5,11 +5,11 @@
 import type { Event, EventKind } from "@stoa/contract"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { Bell } from "./Bell.ts"
+import { Bell } from "../signals/Bell.ts"
 import { eventFrom, type EventRow } from "./eventRows.ts"
-import { repeatOnBell, type View } from "./Following.ts"
-import { Notices } from "./Notices.ts"
-import { yieldToEventLoop } from "../fibers/EventLoop.ts"
+import { repeatOnBell, type View } from "../readers/Following.ts"
+import { Notices } from "../signals/Notices.ts"
+import { yieldToEventLoop } from "../../fibers/EventLoop.ts"
 
 export interface TailEntry<Row> {
   readonly cursor: number

@@ -5,9 +5,9 @@
  */
 import { Delta } from "@stoa/contract"
 import { Context, Duration, Effect, Layer, Option, Schema, type Scope } from "effect"
-import { requestContext } from "../fibers/RequestContext.ts"
-import { SharedDatabase } from "../leases/Holder.ts"
-import { newId } from "./Correlation.ts"
+import { requestContext } from "../../fibers/RequestContext.ts"
+import { SharedDatabase } from "../../leases/Holder.ts"
+import { newId } from "../Correlation.ts"
 import { Notices } from "./Notices.ts"
 
 /** How long deltas for other processes are collected. */

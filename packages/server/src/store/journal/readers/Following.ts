@@ -1,7 +1,7 @@
 /** The loop of everything that follows the end of the journal, or changes of rights, while the house runs. */
 import type { Event, EventKind } from "@stoa/contract"
 import { Effect, type Scope } from "effect"
-import { Bell } from "./Bell.ts"
+import { Bell } from "../signals/Bell.ts"
 
 /** Looks now, and again whenever the bell has rung. A look that fails is logged and retried. */
 export const repeatOnBell = (
