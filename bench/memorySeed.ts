@@ -10,7 +10,7 @@ import { type RecordRow, recordFrom } from "../packages/server/src/memory/rows.t
 import { slotOf } from "../packages/server/src/memory/rules.ts"
 import { newId } from "../packages/server/src/store/journal/Correlation.ts"
 import { Transaction } from "../packages/server/src/store/journal/Journal.ts"
-import { type Entry, partsOf, scopeToken } from "../packages/server/src/store/search/entries.ts"
+import { type Entry, partsOf, scopeToken } from "../packages/server/src/store/search/index/entries.ts"
 import type { SearchIndex } from "../packages/server/src/store/search/SearchIndex.ts"
 
 export interface Seed {

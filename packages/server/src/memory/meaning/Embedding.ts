@@ -11,7 +11,7 @@ import type { ModelFailure } from "../../models/ModelFailure.ts"
 import { leaseSkew } from "../../store/leases/Claims.ts"
 import { Holder, isGone } from "../../store/leases/Holder.ts"
 import { Journal } from "../../store/journal/Journal.ts"
-import { Vectors } from "../../store/search/Vectors.ts"
+import { Vectors } from "../../store/search/vectors/Vectors.ts"
 import { type RecordRow, recordFrom } from "../rows.ts"
 import { digestOf, textsOf } from "./texts.ts"
 

@@ -4,7 +4,7 @@
  */
 import { DateTime, Effect, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
-import { Journal, type Transaction } from "../journal/Journal.ts"
+import { Journal, type Transaction } from "../../journal/Journal.ts"
 
 /** Increase it to index again: when the terms of a text, or what is stored of it, change. */
 const edition = 2

@@ -1,6 +1,6 @@
 /** What is stored of a searchable text: its rows, their terms and their tokens. Pure. */
 import { hash } from "node:crypto"
-import { speakerOf, termsOf } from "./terms.ts"
+import { speakerOf, termsOf } from "../text/terms.ts"
 
 export interface Entry {
   /** What one search covers, such as `memory:<owner>` or `space:<id>`. */

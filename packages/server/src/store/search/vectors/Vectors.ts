@@ -4,8 +4,8 @@
  */
 import { Array as Arr, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import type { Transaction } from "../journal/Journal.ts"
-import { filterToken } from "./entries.ts"
+import type { Transaction } from "../../journal/Journal.ts"
+import { filterToken } from "../index/entries.ts"
 import { bytesOf, merged, type Near, nearestOf, type VectorRow } from "./nearness.ts"
 
 /** A question as the model embedded it. */

@@ -2,7 +2,7 @@
  * Splits a text into as many passages as the index has rows for it, so that words and meaning have the same positions.
  * Pure.
  */
-import { passagesIn } from "./entries.ts"
+import { passagesIn } from "../index/entries.ts"
 import { wordsIn } from "./terms.ts"
 
 export const passagesOf = (text: string): ReadonlyArray<string> => {
