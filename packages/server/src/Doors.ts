@@ -17,7 +17,7 @@ import { Configuration } from "./Configuration.ts"
 import { makeFigures } from "./Figures.ts"
 import { Settings } from "./Settings.ts"
 import { Backup } from "./store/backup/Backup.ts"
-import { Disk } from "./store/database/Disk.ts"
+import { Disk } from "./store/database/disk/Disk.ts"
 import { causedBy } from "./store/journal/Correlation.ts"
 import { Journal } from "./store/journal/Journal.ts"
 

@@ -27,7 +27,7 @@ import { systemPrompt, systemSections } from "./prompt/system.ts"
 import { type PromptMessage, type PromptTrigger, userPrompt } from "./prompt/user.ts"
 import { open } from "./lifecycle.ts"
 import type { TriggerRow } from "./rows.ts"
-import { inState } from "../store/database/States.ts"
+import { inState } from "../store/database/dialect/States.ts"
 import { wireToolsOf } from "./working/wireTools.ts"
 
 export interface PromptTexts {

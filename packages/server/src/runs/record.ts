@@ -13,7 +13,7 @@ import { endOf, from, open, to } from "./lifecycle.ts"
 import type { RunEnd, RunConfig, RunRow, Usage, StepRow, PromptRow, TriggerRow } from "./rows.ts"
 import { accountsOf, hasSpent, makeAccounts } from "./spending.ts"
 import { makeTogether } from "./together.ts"
-import { inState } from "../store/database/States.ts"
+import { inState } from "../store/database/dialect/States.ts"
 
 const lanes = 64
 

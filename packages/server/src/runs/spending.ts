@@ -4,7 +4,7 @@
  */
 import { Clock, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import { makeInsert } from "../store/database/Inserts.ts"
+import { makeInsert } from "../store/database/dialect/Inserts.ts"
 import { monotonicOf } from "../store/Moment.ts"
 import type { RunRow, Usage } from "./rows.ts"
 

@@ -4,7 +4,7 @@
  */
 import { DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { makeInsert, type Rows } from "../store/database/Inserts.ts"
+import { makeInsert, type Rows } from "../store/database/dialect/Inserts.ts"
 import { type CausedEvent, Journal } from "../store/journal/Journal.ts"
 import { makeBatch } from "../store/journal/Batch.ts"
 import { endOf, from, to } from "./lifecycle.ts"

@@ -4,7 +4,7 @@ import { assert, layer } from "@effect/vitest"
 import { DateTime, Deferred, Duration, Effect, Exit, Fiber, Layer, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { claimDue } from "../../src/store/leases/Claims.ts"
-import { columnTypes, Flag, json } from "../../src/store/database/Columns.ts"
+import { columnTypes, Flag, json } from "../../src/store/database/dialect/Columns.ts"
 import { Store } from "../../src/store/database/Store.ts"
 import { quiet, stores, until } from "../stores.ts"
 

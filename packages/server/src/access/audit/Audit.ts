@@ -7,7 +7,7 @@
 import { AuditEntry, type AuditResult, type Event, type Page, type PageQuery, type PrincipalId } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer, type Redacted, Schema, type Stream } from "effect"
 import { SqlClient } from "effect/sql"
-import { type Insert, makeInsert } from "../../store/database/Inserts.ts"
+import { type Insert, makeInsert } from "../../store/database/dialect/Inserts.ts"
 import { isoMoment, withinADay } from "../../store/Moment.ts"
 import { decodeCursor, encodeCursor } from "../../store/Pages.ts"
 import { readerLayer, rowsInto } from "../../store/journal/readers/Readers.ts"

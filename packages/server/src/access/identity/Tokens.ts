@@ -22,7 +22,7 @@ import {
 import { Clock, Context, DateTime, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { resolvedValue } from "../../store/fibers/Resolved.ts"
-import { Flag } from "../../store/database/Columns.ts"
+import { Flag } from "../../store/database/dialect/Columns.ts"
 import { monotonicOf } from "../../store/Moment.ts"
 import { currentCause, newId } from "../../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../../store/journal/Journal.ts"

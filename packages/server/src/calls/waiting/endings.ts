@@ -22,7 +22,7 @@ import type { Prepare } from "../road/prepare.ts"
 import type { CallRow } from "../road/record/rows.ts"
 import { makeAnswers } from "./answers.ts"
 import type { makeListeners } from "./listeners.ts"
-import { inState } from "../../store/database/States.ts"
+import { inState } from "../../store/database/dialect/States.ts"
 
 /** The error of a call whose server disconnected while a question was open. */
 const cutOff = "Its server went away while it waited for an answer. Whether it had an effect is not known"

@@ -12,7 +12,7 @@ import { Children } from "../waking/Children.ts"
 import { Waits } from "../waiting/Waits.ts"
 import { findWaitCycles } from "../waiting/waiting.ts"
 import { Dispatch } from "../working/Dispatch.ts"
-import { inState } from "../../store/database/States.ts"
+import { inState } from "../../store/database/dialect/States.ts"
 
 const every = Duration.minutes(1)
 /** Younger rows may be in progress. */

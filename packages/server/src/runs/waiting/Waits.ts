@@ -29,7 +29,7 @@ import { noCall, makeHanging } from "./hanging.ts"
 import { makeHistory, type WaitRow } from "./history.ts"
 import { makeRecord } from "../record.ts"
 import { limitsOf, type RunRow } from "../rows.ts"
-import { inState } from "../../store/database/States.ts"
+import { inState } from "../../store/database/dialect/States.ts"
 import {
   findAnsweredWait,
   closedStateOf,

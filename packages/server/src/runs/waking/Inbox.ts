@@ -13,7 +13,7 @@ import { limitsFor, profileNamed, profileNameOf } from "../profile.ts"
 import { makeRecord } from "../record.ts"
 import { envelopeOf, type RunRow, type TriggerRow } from "../rows.ts"
 import { mayWake } from "./route.ts"
-import { inState } from "../../store/database/States.ts"
+import { inState } from "../../store/database/dialect/States.ts"
 
 /** The most messages that one run takes (S3-67). */
 const mostAtOnce = 100

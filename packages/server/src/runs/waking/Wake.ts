@@ -21,7 +21,7 @@ import { depthAfter, mayWake } from "./route.ts"
 import type { RunRow } from "../rows.ts"
 import { Waits, waitPurpose } from "../waiting/Waits.ts"
 import { Dispatch } from "../working/Dispatch.ts"
-import { inState } from "../../store/database/States.ts"
+import { inState } from "../../store/database/dialect/States.ts"
 
 const kinds = [
   "message.created",

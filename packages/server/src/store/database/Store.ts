@@ -3,7 +3,7 @@ import { Context, Effect, Layer, Redacted } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { Notices } from "../journal/signals/Notices.ts"
 import { askVersion, layerPostgres } from "./postgres.ts"
-import { layerSqlite } from "./sqlite.ts"
+import { layerSqlite } from "./sqlite/sqlite.ts"
 import { refuse, type StartError } from "../StartError.ts"
 
 export class Store extends Context.Service<

@@ -5,7 +5,7 @@
 import type { CorrelationId, TimerId } from "@stoa/contract"
 import { Context, DateTime, Duration, Effect, Layer, Schedule, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { makeRowInsert } from "../database/Inserts.ts"
+import { makeRowInsert } from "../database/dialect/Inserts.ts"
 import { Bell } from "./signals/Bell.ts"
 import { claimDue, freeLeases } from "../leases/Claims.ts"
 import { Holder, isGone } from "../leases/Holder.ts"

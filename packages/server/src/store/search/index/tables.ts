@@ -1,7 +1,7 @@
 /** The tables of the search index, for a migration. What is stored is the same on both databases; only the index differs. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { columnTypes } from "../../database/Columns.ts"
+import { columnTypes } from "../../database/dialect/Columns.ts"
 
 export const createSearchIndex = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

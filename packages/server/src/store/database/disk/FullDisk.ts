@@ -1,7 +1,7 @@
 /** Recognises a full disk in the errors of the drivers. */
 import { type Cause, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import { Bell } from "../journal/signals/Bell.ts"
+import { Bell } from "../../journal/signals/Bell.ts"
 
 /**
  * SQLITE_FULL; and SQLITE_IOERR for a write, a sync or the log's index, which is how SQLite reports a quota or a limit.

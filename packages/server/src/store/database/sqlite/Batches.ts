@@ -8,7 +8,7 @@ import { Worker } from "node:worker_threads"
 import { Effect, type Scope } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import type { GroupCommit } from "./groupCommit.ts"
-import { asText, type BatchStatement } from "./statements.ts"
+import { asText, type BatchStatement } from "../statements.ts"
 import type { Batch, WriteResult } from "./writerThread.ts"
 
 /** For each statement, the number of its last row. */

@@ -6,7 +6,7 @@
 import { fdatasyncSync, openSync } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
 import { parentPort, workerData } from "node:worker_threads"
-import { type BatchStatement, batchWriter } from "./statements.ts"
+import { type BatchStatement, batchWriter } from "../statements.ts"
 
 export interface Batch {
   readonly statements: ReadonlyArray<BatchStatement>

@@ -8,7 +8,7 @@ import { dirname } from "node:path"
 import { Context, Effect, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { diskOf } from "./FullDisk.ts"
-import { Store } from "./Store.ts"
+import { Store } from "../Store.ts"
 
 /** A database that cannot grow by this much counts as full: its log may still have room, which would hide it. */
 const least = 1024 * 1024

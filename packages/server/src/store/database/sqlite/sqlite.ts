@@ -8,9 +8,9 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlit
 import { Effect, Layer, Scope, Stream } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient, type SqlConnection, SqlError, Statement } from "effect/sql"
-import { batchWriter, camelRows, Recent, toSnake } from "./statements.ts"
+import { batchWriter, camelRows, Recent, toSnake } from "../statements.ts"
 import { giveBatches, makeBatches } from "./Batches.ts"
-import { DiskState, giveDisk, isDiskFull } from "./FullDisk.ts"
+import { DiskState, giveDisk, isDiskFull } from "../disk/FullDisk.ts"
 import { GroupCommit, type ConnectionTurn } from "./groupCommit.ts"
 import { makeTransactions } from "./transactions.ts"
 

@@ -1,7 +1,7 @@
 /** Many rows of the same shape in few INSERTs. Values are text, numbers or null. */
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
-import { chunksOf, toSnake, type BatchStatement } from "./statements.ts"
+import { chunksOf, toSnake, type BatchStatement } from "../statements.ts"
 
 /** Rows to be inserted into their table. */
 export interface Rows {
