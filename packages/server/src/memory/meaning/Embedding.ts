@@ -7,7 +7,7 @@ import { type MemoryId, MemoryEmbedding, type PrincipalId } from "@stoa/contract
 import { Context, DateTime, Duration, Effect, Layer, Option, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Embedder, Embeddings } from "../../models/Embeddings.ts"
-import type { ModelFailure } from "../../models/ModelFailure.ts"
+import type { ModelFailure } from "../../models/request/ModelFailure.ts"
 import { leaseSkew } from "../../store/leases/Claims.ts"
 import { Holder, isGone } from "../../store/leases/Holder.ts"
 import { Journal } from "../../store/journal/Journal.ts"

@@ -2,7 +2,7 @@
 import { Caller, type CallId, type CallRun } from "@stoa/contract"
 import { Data, Effect } from "effect"
 import { Calls } from "../../calls/Calls.ts"
-import type { CallPart } from "../../models/ModelOutput.ts"
+import type { CallPart } from "../../models/request/ModelOutput.ts"
 import { ActiveSpaces } from "../../spaces/ActiveSpaces.ts"
 import { configOf, type RunRow } from "../rows.ts"
 

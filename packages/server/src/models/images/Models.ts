@@ -4,7 +4,7 @@
  */
 import { Redactor } from "@stoa/tools"
 import { Context, Data, Duration, Effect, Layer, Option, Redacted } from "effect"
-import { Settings } from "../Settings.ts"
+import { Settings } from "../../Settings.ts"
 import { type Image, imageModelOf, imageProviders, type ImageRequest } from "./Image.ts"
 import { faultOf, openaiImage } from "./openai.ts"
 

@@ -3,7 +3,7 @@
 import type { EmbeddingModelV4, LanguageModelV4 } from "@ai-sdk/provider"
 import { Redacted } from "effect"
 import type { Access } from "./Access.ts"
-import { scriptedModel } from "./scripted/scripted.ts"
+import { scriptedModel } from "../scripted/scripted.ts"
 
 /** The key goes only to the address that the operator set, so redirects are refused. */
 const straight: typeof fetch = (url, init) => fetch(url, { ...init, redirect: "error" })

@@ -2,7 +2,7 @@
 // edge: the AI SDK is made of promises and fetch
 import type { OpenAIImageModelGenerationOptions } from "@ai-sdk/openai"
 import type { Redactor } from "@stoa/tools"
-import { largestFile } from "../store/Files.ts"
+import { largestFile } from "../../store/Files.ts"
 import type { Image, ImageRequest } from "./Image.ts"
 
 export interface OpenAIAccess {
