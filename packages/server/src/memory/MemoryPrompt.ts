@@ -5,9 +5,9 @@ import { SqlClient } from "effect/sql"
 import { Principals } from "../access/identity/Principals.ts"
 import { makeBatch } from "../store/journal/Batch.ts"
 import { fenced, fenceRule, inLine, markFor } from "../models/text/Fence.ts"
-import { goalIn } from "./Goals.ts"
+import { goalIn } from "./plans/Goals.ts"
 import { Memories } from "./Memories.ts"
-import { type Plan, Plans } from "./Plans.ts"
+import { type Plan, Plans } from "./plans/Plans.ts"
 
 /** The most items of each list in the prompt; the agent can search for the rest. */
 const most = 100

@@ -12,7 +12,7 @@ import { leaseSkew } from "../../store/leases/Claims.ts"
 import { Holder, isGone } from "../../store/leases/Holder.ts"
 import { Journal } from "../../store/journal/Journal.ts"
 import { Vectors } from "../../store/search/vectors/Vectors.ts"
-import { type RecordRow, recordFrom } from "../rows.ts"
+import { type RecordRow, recordFrom } from "../records/rows.ts"
 import { digestOf, textsOf } from "./texts.ts"
 
 /** Records per batch, and about how many texts. */

@@ -4,9 +4,9 @@
 import { Caller, type MemoryId } from "@stoa/contract"
 import { Effect } from "effect"
 import type { HandlerCall } from "../../calls/road/Handler.ts"
-import { type Goal, goalIn, goalTags } from "../../memory/Goals.ts"
+import { type Goal, goalIn, goalTags } from "../../memory/plans/Goals.ts"
 import { Memories } from "../../memory/Memories.ts"
-import { type Plan, type PlanDefinition, Plans, type PlanStatus } from "../../memory/Plans.ts"
+import { type Plan, type PlanDefinition, Plans, type PlanStatus } from "../../memory/plans/Plans.ts"
 import { type FaceTool, integer, lineOfText, offered, text } from "../face.ts"
 import { withoutPrefix } from "../conversation.ts"
 

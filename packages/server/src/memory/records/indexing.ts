@@ -4,8 +4,8 @@
 import type { MemoryRecord, PrincipalId } from "@stoa/contract"
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { Transaction } from "../store/journal/Journal.ts"
-import type { SearchIndex } from "../store/search/SearchIndex.ts"
+import type { Transaction } from "../../store/journal/Journal.ts"
+import type { SearchIndex } from "../../store/search/SearchIndex.ts"
 import type { RecordRow } from "./rows.ts"
 import { seriesOf } from "./rules.ts"
 

@@ -2,7 +2,7 @@
 import type { MemoryId, MemoryLine, MemoryNamespace, MemoryRight, PrincipalId } from "@stoa/contract"
 import { createHmac, timingSafeEqual } from "node:crypto"
 import { DateTime } from "effect"
-import { type RecordRow, recordFrom, type VersionRow } from "./rows.ts"
+import { type RecordRow, recordFrom, type VersionRow } from "../records/rows.ts"
 
 export interface LineRow extends VersionRow {
   readonly namespace: MemoryNamespace

@@ -19,12 +19,12 @@ import {
 import { hash } from "node:crypto"
 import { Context, DateTime, Effect, Layer, Option, Result } from "effect"
 import { SqlClient } from "effect/sql"
-import { makeDeadLetters } from "../store/journal/readers/DeadLetters.ts"
-import type { Transaction } from "../store/journal/Journal.ts"
-import { readerLayer } from "../store/journal/readers/Readers.ts"
-import { Timers } from "../store/journal/Timers.ts"
-import type { MemoryActor } from "./finding.ts"
-import { Memories } from "./Memories.ts"
+import { makeDeadLetters } from "../../store/journal/readers/DeadLetters.ts"
+import type { Transaction } from "../../store/journal/Journal.ts"
+import { readerLayer } from "../../store/journal/readers/Readers.ts"
+import { Timers } from "../../store/journal/Timers.ts"
+import type { MemoryActor } from "../records/finding.ts"
+import { Memories } from "../Memories.ts"
 import { dueAfter, dueAgain, isLate, type Missed, type Schedule } from "./planTimes.ts"
 
 export interface PlanDefinition extends Schedule {

@@ -19,15 +19,15 @@ import {
 } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { Secrets } from "../access/secrets/Secrets.ts"
-import { Journal, type Transaction } from "../store/journal/Journal.ts"
-import { decodeCursor, encodeCursor } from "../store/Pages.ts"
-import type { MemoryActor } from "./finding.ts"
+import { Secrets } from "../../access/secrets/Secrets.ts"
+import { Journal, type Transaction } from "../../store/journal/Journal.ts"
+import { decodeCursor, encodeCursor } from "../../store/Pages.ts"
+import type { MemoryActor } from "../records/finding.ts"
 import { isSealed, lineOf, type LineRow, rowOf, sealed, type ShareRow } from "./lines.ts"
-import { Memories } from "./Memories.ts"
-import type { RecordRow, VersionRow } from "./rows.ts"
-import { slotOf } from "./rules.ts"
-import { makeStoring } from "./storing.ts"
+import { Memories } from "../Memories.ts"
+import type { RecordRow, VersionRow } from "../records/rows.ts"
+import { slotOf } from "../records/rules.ts"
+import { makeStoring } from "../records/storing.ts"
 
 /** A page ends at this size even if it has few lines. */
 const largestPage = 2 * 1024 * 1024

@@ -4,9 +4,9 @@
  */
 import type { MemoryId } from "@stoa/contract"
 import { DateTime, Effect } from "effect"
-import type { Transaction } from "../store/journal/Journal.ts"
-import type { Timers } from "../store/journal/Timers.ts"
-import { type RecordRow, recordFrom } from "./rows.ts"
+import type { Transaction } from "../../store/journal/Journal.ts"
+import type { Timers } from "../../store/journal/Timers.ts"
+import { type RecordRow, recordFrom } from "../records/rows.ts"
 
 export const purpose = "memory-end"
 

@@ -3,10 +3,10 @@
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { Journal } from "../store/journal/Journal.ts"
-import { withinADay } from "../store/Moment.ts"
-import type { RecordRow } from "./rows.ts"
-import { makeStoring } from "./storing.ts"
+import { Journal } from "../../store/journal/Journal.ts"
+import { withinADay } from "../../store/Moment.ts"
+import type { RecordRow } from "../records/rows.ts"
+import { makeStoring } from "../records/storing.ts"
 
 const atOnce = 100
 
