@@ -12,7 +12,7 @@ import { SharedLimits } from "../packages/server/src/access/limits/SharedLimits.
 import { Limits } from "../packages/server/src/access/limits/Limits.ts"
 import { Rules } from "../packages/server/src/access/rights/Rules.ts"
 import { migrations } from "../packages/server/src/Migrations.ts"
-import { Messages } from "../packages/server/src/spaces/Messages.ts"
+import { Messages } from "../packages/server/src/spaces/messages/Messages.ts"
 import { houseViewer } from "../packages/server/src/access/rights/Viewer.ts"
 import { Spaces } from "../packages/server/src/spaces/Spaces.ts"
 import { Journal } from "../packages/server/src/store/journal/Journal.ts"

@@ -9,8 +9,8 @@ import { Grants } from "../access/rights/Grants.ts"
 import type { Viewer } from "../access/rights/Viewer.ts"
 import { Runs } from "../runs/Runs.ts"
 import { ActiveSpaces } from "../spaces/ActiveSpaces.ts"
-import { Messages } from "../spaces/Messages.ts"
-import type { MessageQuery } from "../spaces/PostOptions.ts"
+import { Messages } from "../spaces/messages/Messages.ts"
+import type { MessageQuery } from "../spaces/messages/PostOptions.ts"
 import { isMember, Spaces } from "../spaces/Spaces.ts"
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/

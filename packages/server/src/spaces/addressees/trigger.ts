@@ -3,7 +3,7 @@
  * the event.
  */
 import type { PrincipalId, PrincipalKind, Trigger } from "@stoa/contract"
-import type { PostOptions } from "./PostOptions.ts"
+import type { PostOptions } from "../messages/PostOptions.ts"
 
 interface Present {
   readonly id: PrincipalId

@@ -8,7 +8,7 @@ import {
   type Space,
 } from "@stoa/contract"
 import { Effect, Option, type Schema } from "effect"
-import type { Viewer } from "../access/rights/Viewer.ts"
+import type { Viewer } from "../../access/rights/Viewer.ts"
 
 /** What a post may carry besides its text: rooms above fill it in. */
 export interface PostOptions {

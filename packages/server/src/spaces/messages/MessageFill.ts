@@ -1,8 +1,8 @@
 /** Indexes messages from before there was a search index, newest first, so that recent ones are found soon. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { fillLayer } from "../store/search/index/Fills.ts"
-import { SearchIndex } from "../store/search/SearchIndex.ts"
+import { fillLayer } from "../../store/search/index/Fills.ts"
+import { SearchIndex } from "../../store/search/SearchIndex.ts"
 import { makeSearch, type IndexedMessage } from "./search.ts"
 
 const atOnce = 100

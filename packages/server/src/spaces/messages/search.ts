@@ -2,11 +2,11 @@
 import { FoundMessage, type MessageId, type Page, type SpaceId } from "@stoa/contract"
 import { Array as Arr, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { Transaction } from "../store/journal/Journal.ts"
-import { digestOf, cursorAt, placeOfCursor } from "../store/search/Cursor.ts"
-import { matchesOf } from "../store/search/Match.ts"
-import type { SearchAnswer, SearchIndex } from "../store/search/SearchIndex.ts"
-import { messageColumns, messagesFrom, mostSaid } from "./rows.ts"
+import type { Transaction } from "../../store/journal/Journal.ts"
+import { digestOf, cursorAt, placeOfCursor } from "../../store/search/Cursor.ts"
+import { matchesOf } from "../../store/search/Match.ts"
+import type { SearchAnswer, SearchIndex } from "../../store/search/SearchIndex.ts"
+import { messageColumns, messagesFrom, mostSaid } from "../rows.ts"
 
 /** How many ids one query may have. */
 const idsAtOnce = 1000
