@@ -4,10 +4,10 @@
  */
 import { Caller, type MemoryRecord, type NewMemory } from "@stoa/contract"
 import { DateTime, Effect } from "effect"
-import { Principals } from "../access/identity/Principals.ts"
-import type { HandlerCall } from "../calls/road/Handler.ts"
-import { Memories } from "../memory/Memories.ts"
-import { type FaceTool, integer, lineOfText, offered, tagList, text } from "./face.ts"
+import { Principals } from "../../access/identity/Principals.ts"
+import type { HandlerCall } from "../../calls/road/Handler.ts"
+import { Memories } from "../../memory/Memories.ts"
+import { type FaceTool, integer, lineOfText, offered, tagList, text } from "../face.ts"
 import { withoutPrefix } from "./conversation.ts"
 
 const tags = tagList("Words to sort it by")

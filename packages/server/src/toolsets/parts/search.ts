@@ -3,10 +3,10 @@
  */
 import { Caller } from "@stoa/contract"
 import { DateTime, Effect } from "effect"
-import { Meanings } from "../memory/meaning/Meanings.ts"
-import { Memories } from "../memory/Memories.ts"
-import { SearchIndex } from "../store/search/SearchIndex.ts"
-import { type FaceTool, integer, offered, text } from "./face.ts"
+import { Meanings } from "../../memory/meaning/Meanings.ts"
+import { Memories } from "../../memory/Memories.ts"
+import { SearchIndex } from "../../store/search/SearchIndex.ts"
+import { type FaceTool, integer, offered, text } from "../face.ts"
 import { makeConversation } from "./conversation.ts"
 
 /** How many ranked results are checked for those the caller may see. */

@@ -4,8 +4,8 @@
  */
 import type { Event, EventKind } from "@stoa/contract"
 import { Effect } from "effect"
-import { Bell } from "../store/journal/signals/Bell.ts"
-import { Journal } from "../store/journal/Journal.ts"
+import { Bell } from "../../store/journal/signals/Bell.ts"
+import { Journal } from "../../store/journal/Journal.ts"
 
 /** Events that may let a principal see more, or less. */
 const changes: ReadonlyArray<EventKind> = [

@@ -1,13 +1,13 @@
 /** Seed 001's two tools about the caller's own runs (S1-52, S1-61). */
 import { Caller, RunState, WrongState } from "@stoa/contract"
 import { Effect } from "effect"
-import { Agents } from "../access/identity/Agents.ts"
-import { Grants } from "../access/rights/Grants.ts"
-import { findIfPermitted } from "../access/rights/FindIfPermitted.ts"
-import { type HandlerCall, PendingResult } from "../calls/road/Handler.ts"
-import { Children } from "../runs/waking/Children.ts"
-import { Runs } from "../runs/Runs.ts"
-import { integer, offered, text } from "./face.ts"
+import { Agents } from "../../access/identity/Agents.ts"
+import { Grants } from "../../access/rights/Grants.ts"
+import { findIfPermitted } from "../../access/rights/FindIfPermitted.ts"
+import { type HandlerCall, PendingResult } from "../../calls/road/Handler.ts"
+import { Children } from "../../runs/waking/Children.ts"
+import { Runs } from "../../runs/Runs.ts"
+import { integer, offered, text } from "../face.ts"
 import { withoutPrefix } from "./conversation.ts"
 
 const runId = (given: string): string => (given.startsWith("run_") ? given : `run_${given}`)

@@ -4,14 +4,14 @@
  */
 import { Caller, type Message, type MessageId, Missing, type RunId, type Space, WrongState } from "@stoa/contract"
 import { Effect } from "effect"
-import type { HandlerCall } from "../calls/road/Handler.ts"
-import { Grants } from "../access/rights/Grants.ts"
-import type { Viewer } from "../access/rights/Viewer.ts"
-import { Runs } from "../runs/Runs.ts"
-import { ActiveSpaces } from "../spaces/ActiveSpaces.ts"
-import { Messages } from "../spaces/messages/Messages.ts"
-import type { MessageQuery } from "../spaces/messages/PostOptions.ts"
-import { isMember, Spaces } from "../spaces/Spaces.ts"
+import type { HandlerCall } from "../../calls/road/Handler.ts"
+import { Grants } from "../../access/rights/Grants.ts"
+import type { Viewer } from "../../access/rights/Viewer.ts"
+import { Runs } from "../../runs/Runs.ts"
+import { ActiveSpaces } from "../../spaces/ActiveSpaces.ts"
+import { Messages } from "../../spaces/messages/Messages.ts"
+import type { MessageQuery } from "../../spaces/messages/PostOptions.ts"
+import { isMember, Spaces } from "../../spaces/Spaces.ts"
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 

@@ -4,11 +4,11 @@
  */
 import { Caller, type Event, type Message } from "@stoa/contract"
 import { DateTime, Effect } from "effect"
-import { Grants } from "../access/rights/Grants.ts"
-import { Messages } from "../spaces/messages/Messages.ts"
-import { Spaces } from "../spaces/Spaces.ts"
-import { Journal } from "../store/journal/Journal.ts"
-import type { Contents } from "../upstreams/contents/Contents.ts"
+import { Grants } from "../../access/rights/Grants.ts"
+import { Messages } from "../../spaces/messages/Messages.ts"
+import { Spaces } from "../../spaces/Spaces.ts"
+import { Journal } from "../../store/journal/Journal.ts"
+import type { Contents } from "../../upstreams/contents/Contents.ts"
 
 const prefix = "stoa://spaces/"
 const mediaType = "application/json"

@@ -4,9 +4,9 @@
  */
 import { type Agent, Caller, WrongState } from "@stoa/contract"
 import { Effect } from "effect"
-import { Calls } from "../calls/Calls.ts"
-import { Team } from "../team/Team.ts"
-import { offered, text } from "./face.ts"
+import { Calls } from "../../calls/Calls.ts"
+import { Team } from "../../team/Team.ts"
+import { offered, text } from "../face.ts"
 
 interface ApplyInput {
   readonly name: string
