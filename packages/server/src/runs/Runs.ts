@@ -21,10 +21,10 @@ import type { PostOptions } from "../spaces/messages/PostOptions.ts"
 import { inState } from "../store/database/dialect/States.ts"
 import { Journal } from "../store/journal/Journal.ts"
 import { decodeCursor, pageFrom, pageOf } from "../store/Pages.ts"
-import { open } from "./lifecycle.ts"
-import { makeRecord } from "./record.ts"
+import { open } from "./record/lifecycle.ts"
+import { makeRecord } from "./record/record.ts"
 import { makeHistory } from "./waiting/history.ts"
-import { partsOf, runFrom, type RunRow, type StepRow, type PromptRow } from "./rows.ts"
+import { partsOf, runFrom, type RunRow, type StepRow, type PromptRow } from "./record/rows.ts"
 
 export interface RunQuery extends PageQuery {
   readonly agent?: string

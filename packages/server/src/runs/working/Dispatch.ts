@@ -13,8 +13,8 @@ import { Journal } from "../../store/journal/Journal.ts"
 import { makeEventCache } from "../../store/journal/events/EventCache.ts"
 import { makeClaim } from "./claim.ts"
 import { makeDrive } from "./drive.ts"
-import { makeRecord, type NewRun, type Slot, type TakeSlot } from "../record.ts"
-import type { RunRow, TriggerRow } from "../rows.ts"
+import { makeRecord, type NewRun, type Slot, type TakeSlot } from "../record/record.ts"
+import type { RunRow, TriggerRow } from "../record/rows.ts"
 import { Slots } from "./slots.ts"
 
 /** A run that was taken over this often within one step may be what kills the house (G-24). */

@@ -9,9 +9,9 @@ import { lockName } from "../../store/database/dialect/Locks.ts"
 import { Holder, isGone, SharedDatabase } from "../../store/leases/Holder.ts"
 import { Journal } from "../../store/journal/Journal.ts"
 import { Notices } from "../../store/journal/signals/Notices.ts"
-import { from, to } from "../lifecycle.ts"
-import type { Record } from "../record.ts"
-import type { RunRow } from "../rows.ts"
+import { from, to } from "../record/lifecycle.ts"
+import type { Record } from "../record/record.ts"
+import type { RunRow } from "../record/rows.ts"
 import { inState } from "../../store/database/dialect/States.ts"
 
 /**

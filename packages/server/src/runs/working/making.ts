@@ -4,7 +4,7 @@ import { Data, Effect } from "effect"
 import { Calls } from "../../calls/Calls.ts"
 import type { CallPart } from "../../models/request/ModelOutput.ts"
 import { ActiveSpaces } from "../../spaces/ActiveSpaces.ts"
-import { configOf, type RunRow } from "../rows.ts"
+import { configOf, type RunRow } from "../record/rows.ts"
 
 /** Longer than any tool may take: running calls are awaited, waiting ones are not. */
 const longest = 310_000

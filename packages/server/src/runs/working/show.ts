@@ -5,7 +5,7 @@ import type { CallPart, OutputDelta } from "../../models/request/ModelOutput.ts"
 import { newId } from "../../store/journal/Correlation.ts"
 import { Deltas } from "../../store/journal/signals/Deltas.ts"
 import { requestContext } from "../../store/fibers/RequestContext.ts"
-import type { RunRow } from "../rows.ts"
+import type { RunRow } from "../record/rows.ts"
 
 export const makeShow = Effect.gen(function* () {
   const deltas = yield* Deltas

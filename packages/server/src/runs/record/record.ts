@@ -6,14 +6,14 @@ import type { AgentLimits, CallId, CorrelationId, MessageId, PrincipalId, RunId,
 import type { TriggerKind } from "@stoa/contract"
 import { Clock, DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { causedBy, currentCause } from "../store/journal/Correlation.ts"
-import { makeBatch } from "../store/journal/Batch.ts"
-import { type CausedEvent, Journal, type Transaction } from "../store/journal/Journal.ts"
+import { causedBy, currentCause } from "../../store/journal/Correlation.ts"
+import { makeBatch } from "../../store/journal/Batch.ts"
+import { type CausedEvent, Journal, type Transaction } from "../../store/journal/Journal.ts"
 import { endOf, from, open, to } from "./lifecycle.ts"
 import type { RunEnd, RunConfig, RunRow, Usage, StepRow, PromptRow, TriggerRow } from "./rows.ts"
-import { accountsOf, hasSpent, makeAccounts } from "./spending.ts"
+import { accountsOf, hasSpent, makeAccounts } from "../spend/spending.ts"
 import { makeTogether } from "./together.ts"
-import { inState } from "../store/database/dialect/States.ts"
+import { inState } from "../../store/database/dialect/States.ts"
 
 const lanes = 64
 

@@ -5,7 +5,7 @@
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { readerLayer } from "../store/journal/readers/Readers.ts"
+import { readerLayer } from "../../store/journal/readers/Readers.ts"
 
 const erased = "(erased with the agent's memory)"
 

@@ -4,12 +4,12 @@
  */
 import { DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { makeInsert, type Rows } from "../store/database/dialect/Inserts.ts"
-import { type CausedEvent, Journal } from "../store/journal/Journal.ts"
-import { makeBatch } from "../store/journal/Batch.ts"
+import { makeInsert, type Rows } from "../../store/database/dialect/Inserts.ts"
+import { type CausedEvent, Journal } from "../../store/journal/Journal.ts"
+import { makeBatch } from "../../store/journal/Batch.ts"
 import { endOf, from, to } from "./lifecycle.ts"
-import { profileNamed } from "./profile.ts"
-import { accountsOf, hasSpent, makeAccounts } from "./spending.ts"
+import { profileNamed } from "../profile.ts"
+import { accountsOf, hasSpent, makeAccounts } from "../spend/spending.ts"
 import type { RunEnd, RunRow, Usage, StepRow, PromptRow, TriggerRow } from "./rows.ts"
 
 export interface StepWrite {

@@ -4,9 +4,9 @@
  */
 import { Clock, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import { makeInsert } from "../store/database/dialect/Inserts.ts"
-import { monotonicOf } from "../store/Moment.ts"
-import type { RunRow, Usage } from "./rows.ts"
+import { makeInsert } from "../../store/database/dialect/Inserts.ts"
+import { monotonicOf } from "../../store/Moment.ts"
+import type { RunRow, Usage } from "../record/rows.ts"
 
 interface Account {
   readonly agent: string

@@ -13,7 +13,7 @@ import {
   type TriggerKind,
 } from "@stoa/contract"
 import { DateTime } from "effect"
-import type { Part } from "../models/request/ModelOutput.ts"
+import type { Part } from "../../models/request/ModelOutput.ts"
 
 export interface RunRow {
   readonly id: RunId
