@@ -7,7 +7,7 @@ import { Messages } from "../../../../spaces/messages/Messages.ts"
 import { Spaces } from "../../../../spaces/Spaces.ts"
 import { Journal } from "../../../../store/journal/Journal.ts"
 import { Deltas } from "../../../../store/journal/signals/Deltas.ts"
-import { makeWatch } from "../../watch.ts"
+import { makeWatch } from "../../streams/watch.ts"
 
 export const spacesHandlers = HttpApiBuilder.group(
   Api,

@@ -4,7 +4,7 @@
 import { SmallBody } from "@stoa/contract"
 import { Effect, Layer } from "effect"
 import { HttpServerRequest } from "effect/http"
-import type { NodeRequest } from "../node/NodeRequest.ts"
+import type { NodeRequest } from "../../node/NodeRequest.ts"
 
 const strangersBody = 16 * 1024
 

@@ -7,8 +7,8 @@ import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { HttpServerResponse } from "effect/http"
 import { htmlPage } from "./html.ts"
 
-const carried = new URL("../../../pages/app/", import.meta.url)
-const builds = new URL("../../../../web/dist/", import.meta.url)
+const carried = new URL("../../../../pages/app/", import.meta.url)
+const builds = new URL("../../../../../web/dist/", import.meta.url)
 
 const textOf = (file: URL): string | undefined => (existsSync(file) ? readFileSync(file, "utf8") : undefined)
 
@@ -55,7 +55,7 @@ export const builtAsset = (name: string, accepts: string): HttpServerResponse.Ht
 }
 
 /** Shown until the page is built; a published package always has it. */
-const waiting = new URL("../../../../web/public/waiting.html", import.meta.url)
+const waiting = new URL("../../../../../../web/public/waiting.html", import.meta.url)
 
 type Cookies = Readonly<Record<string, string>>
 

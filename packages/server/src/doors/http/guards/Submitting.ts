@@ -6,10 +6,10 @@
 import { Caller, Submitter, Submitting, Unauthenticated } from "@stoa/contract"
 import { Effect, Layer, Option } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
-import { makeCallbackCheck } from "../../calls/waiting/Callbacks.ts"
-import { Calls } from "../../calls/Calls.ts"
-import { signatureHeader } from "../../calls/waiting/Signatures.ts"
-import { Acting } from "../Acting.ts"
+import { makeCallbackCheck } from "../../../calls/waiting/Callbacks.ts"
+import { Calls } from "../../../calls/Calls.ts"
+import { signatureHeader } from "../../../calls/waiting/Signatures.ts"
+import { Acting } from "../../Acting.ts"
 import { actingAsBearer, senderOf, withRefusalHeaders } from "./Authentication.ts"
 
 export const layerSubmitting = Layer.effect(

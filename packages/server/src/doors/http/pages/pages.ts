@@ -4,15 +4,15 @@ import { existsSync, readFileSync } from "node:fs"
 import { configurationSchema, NoRoute } from "@stoa/contract"
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { problemResponse } from "../Problems.ts"
+import { problemResponse } from "../../Problems.ts"
 import { builtAsset, builtPage } from "./builtPage.ts"
 import { htmlPage } from "./html.ts"
 
 /** In a checkout the pages are read where they are written; a published package contains copies. */
-const carried = new URL("../../../pages/", import.meta.url)
+const carried = new URL("../../../../pages/", import.meta.url)
 const packed = existsSync(carried)
-const web = packed ? carried : new URL("../../../../web/public/", import.meta.url)
-const errorPages = packed ? new URL("errors/", carried) : new URL("../../../../../docs/errors/", import.meta.url)
+const web = packed ? carried : new URL("../../../../../web/public/", import.meta.url)
+const errorPages = packed ? new URL("errors/", carried) : new URL("../../../../../../docs/errors/", import.meta.url)
 
 const file = (folder: URL, name: string): string => readFileSync(new URL(name, folder), "utf8")
 
@@ -62,7 +62,7 @@ const errors = HttpRouter.add(
 )
 
 const guides = ["user/", "operations/"].map(
-  (part) => new URL(part, packed ? carried : new URL("../../../../../docs/", import.meta.url)),
+  (part) => new URL(part, packed ? carried : new URL("../../../../../../docs/", import.meta.url)),
 )
 
 /** The guides for users and operators, as written: the targets of the question marks on the page. */

@@ -2,11 +2,11 @@
 import { type Caller, type FaceName, TooManyRequests } from "@stoa/contract"
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
-import { Grants } from "../../access/rights/Grants.ts"
-import { Principals } from "../../access/identity/Principals.ts"
-import { Tokens } from "../../access/identity/Tokens.ts"
-import { Feed } from "../Feed.ts"
-import type { Takeover } from "../node/Response.ts"
+import { Grants } from "../../../access/rights/Grants.ts"
+import { Principals } from "../../../access/identity/Principals.ts"
+import { Tokens } from "../../../access/identity/Tokens.ts"
+import { Feed } from "../../Feed.ts"
+import type { Takeover } from "../../node/Response.ts"
 
 const headers = {
   "content-type": "text/event-stream; charset=utf-8",

@@ -2,8 +2,8 @@
 import { BadInput, Caller, Idempotency, IdempotencyKey } from "@stoa/contract"
 import { Effect, Layer, Schema } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { type Keyed, keyedBy, IdempotencyKeys } from "../../access/identity/IdempotencyKeys.ts"
-import { Journal } from "../../store/journal/Journal.ts"
+import { type Keyed, keyedBy, IdempotencyKeys } from "../../../access/identity/IdempotencyKeys.ts"
+import { Journal } from "../../../store/journal/Journal.ts"
 
 const isKey = Schema.is(IdempotencyKey)
 

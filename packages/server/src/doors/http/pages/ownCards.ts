@@ -10,9 +10,9 @@ import { join } from "node:path"
 import { NoRoute } from "@stoa/contract"
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
-import { Folder } from "../../store/Folder.ts"
-import { problemResponse } from "../Problems.ts"
-import { actingAsBearer } from "./Authentication.ts"
+import { Folder } from "../../../store/Folder.ts"
+import { problemResponse } from "../../Problems.ts"
+import { actingAsBearer } from "../guards/Authentication.ts"
 
 const mostCards = 100
 const mostBytes = 256 * 1024
