@@ -55,7 +55,7 @@ export const builtAsset = (name: string, accepts: string): HttpServerResponse.Ht
 }
 
 /** Shown until the page is built; a published package always has it. */
-const waiting = new URL("../../../../../../web/public/waiting.html", import.meta.url)
+const waiting = new URL("../../../../../web/public/waiting.html", import.meta.url)
 
 type Cookies = Readonly<Record<string, string>>
 
