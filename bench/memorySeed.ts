@@ -5,12 +5,12 @@
 import { type MemoryRecord, type PrincipalId } from "@stoa/contract"
 import { DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { indexRecord } from "../packages/server/src/memory/indexing.ts"
-import { type RecordRow, recordFrom } from "../packages/server/src/memory/rows.ts"
-import { slotOf } from "../packages/server/src/memory/rules.ts"
+import { indexRecord } from "../packages/server/src/memory/records/indexing.ts"
+import { type RecordRow, recordFrom } from "../packages/server/src/memory/records/rows.ts"
+import { slotOf } from "../packages/server/src/memory/records/rules.ts"
 import { newId } from "../packages/server/src/store/journal/Correlation.ts"
 import { Transaction } from "../packages/server/src/store/journal/Journal.ts"
-import { type Entry, partsOf, scopeToken } from "../packages/server/src/store/search/entries.ts"
+import { type Entry, partsOf, scopeToken } from "../packages/server/src/store/search/index/entries.ts"
 import type { SearchIndex } from "../packages/server/src/store/search/SearchIndex.ts"
 
 export interface Seed {

@@ -6,7 +6,7 @@
 import { DateTime, Effect, Layer } from "effect"
 import type { makeDrive } from "../../packages/server/src/runs/working/drive.ts"
 import { Working } from "../../packages/server/src/runs/working/Dispatch.ts"
-import type { RunRow, StepRow, TriggerRow } from "../../packages/server/src/runs/rows.ts"
+import type { RunRow, StepRow, TriggerRow } from "../../packages/server/src/runs/record/rows.ts"
 
 /** What wakes it says how many steps it takes. */
 export const textOf = (steps: number): string => (steps === 1 ? "one" : `ten ${steps}`)

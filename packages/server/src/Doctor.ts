@@ -13,10 +13,10 @@ import { migrations } from "./Migrations.ts"
 import { agentNotes } from "./runs/AgentNotes.ts"
 import { Folder } from "./store/Folder.ts"
 import { Journal } from "./store/journal/Journal.ts"
-import { Readers, type ReaderState } from "./store/journal/Readers.ts"
+import { Readers, type ReaderState } from "./store/journal/readers/Readers.ts"
 import { Retention } from "./store/journal/retention/Retention.ts"
 import { versionOf } from "./store/Schemas.ts"
-import { Disk, roomAt } from "./store/database/Disk.ts"
+import { Disk, roomAt } from "./store/database/disk/Disk.ts"
 import { Store } from "./store/database/Store.ts"
 
 const ok = (check: string, detail: string): Finding => ({ check, state: "ok", detail })

@@ -2,7 +2,7 @@
 import { Context, Duration, Effect, Exit, Layer, Scope } from "effect"
 import { SqlClient, type SqlConnection } from "effect/sql"
 import { Store } from "./store/database/Store.ts"
-import { SharedDatabase } from "./store/Holder.ts"
+import { SharedDatabase } from "./store/leases/Holder.ts"
 import { refuse, type StartError } from "./store/StartError.ts"
 
 /** An arbitrary number of ours: the key of Postgres's advisory lock on the house. */

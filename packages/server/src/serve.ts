@@ -14,7 +14,7 @@ import { builds } from "./builds.ts"
 import { Settings } from "./Settings.ts"
 import { Starting } from "./Starting.ts"
 import { Folder } from "./store/Folder.ts"
-import { isOfFullDisk } from "./store/database/FullDisk.ts"
+import { isOfFullDisk } from "./store/database/disk/FullDisk.ts"
 import { refuse, type StartError } from "./store/StartError.ts"
 
 const stopAsked = Effect.callback<string>((resume) => {

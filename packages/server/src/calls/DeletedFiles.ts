@@ -6,7 +6,7 @@ import { DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Files } from "../store/Files.ts"
 import { Journal } from "../store/journal/Journal.ts"
-import { readerLayer } from "../store/journal/Readers.ts"
+import { readerLayer } from "../store/journal/readers/Readers.ts"
 import { Timers } from "../store/journal/Timers.ts"
 import { unreferredFiles } from "./CallRetention.ts"
 

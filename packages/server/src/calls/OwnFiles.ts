@@ -4,7 +4,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Viewer } from "../access/rights/Viewer.ts"
-import { Messages } from "../spaces/Messages.ts"
+import { Messages } from "../spaces/messages/Messages.ts"
 
 export const makeOwnFiles = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

@@ -5,7 +5,7 @@ import type { Reader } from "../access/rights/Viewer.ts"
 import { momentOf, pointAt, quantile, type Span, zeros } from "../store/Span.ts"
 import { makeEligibility } from "./electorate/eligibility.ts"
 import { from } from "./lifecycle.ts"
-import { inState } from "../store/database/States.ts"
+import { inState } from "../store/database/dialect/States.ts"
 
 /** At most this many are read, newest first: more answers than this are not expected. */
 const mostRead = 20_000

@@ -34,7 +34,7 @@ import { Approved, Authority, type NeedsApproval } from "../access/rights/Author
 import { Grants } from "../access/rights/Grants.ts"
 import { findOrRefuse } from "../access/rights/FindIfPermitted.ts"
 import { Journal } from "../store/journal/Journal.ts"
-import { readerLayer } from "../store/journal/Readers.ts"
+import { readerLayer } from "../store/journal/readers/Readers.ts"
 import { Decisions } from "./Decisions.ts"
 
 /** As for a call: an approval that nobody gives counts as a no after a day. */

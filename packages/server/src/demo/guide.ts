@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import { Languages } from "../models/Languages.ts"
 import { becauseOf } from "../store/journal/Correlation.ts"
 import { Journal } from "../store/journal/Journal.ts"
-import { readerLayer } from "../store/journal/Readers.ts"
+import { readerLayer } from "../store/journal/readers/Readers.ts"
 import { makeRows } from "./rows.ts"
 
 const stepOf = (event: Event): FirstStep | "models" | undefined => {

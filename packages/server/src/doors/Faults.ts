@@ -1,7 +1,7 @@
 /** The answer of every door to a failure that no request should be able to cause. */
 import { type CorrelationId, DiskFull, Internal, Unavailable } from "@stoa/contract"
 import { Cause, Effect } from "effect"
-import { isOfFullDisk } from "../store/database/FullDisk.ts"
+import { isOfFullDisk } from "../store/database/disk/FullDisk.ts"
 
 type Fault = DiskFull | Unavailable | Internal
 

@@ -9,7 +9,7 @@
 import type { ServerResponse } from "node:http"
 import type { Caller, Delta, Event, FaceName, PrincipalId } from "@stoa/contract"
 import { Clock, Context, DateTime, Duration, Effect, Layer, Option } from "effect"
-import { Deltas } from "../store/journal/Deltas.ts"
+import { Deltas } from "../store/journal/signals/Deltas.ts"
 import { Journal } from "../store/journal/Journal.ts"
 import { Grants } from "../access/rights/Grants.ts"
 import { Spaces } from "../spaces/Spaces.ts"

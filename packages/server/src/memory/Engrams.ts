@@ -6,10 +6,10 @@ import { EngramType, type MemoryRecord, type PrincipalId } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { SearchIndex } from "../store/search/SearchIndex.ts"
-import { publicScope, scopeOf } from "./indexing.ts"
+import { publicScope, scopeOf } from "./records/indexing.ts"
 import { Meanings } from "./meaning/Meanings.ts"
-import { type RecordRow, recordFrom } from "./rows.ts"
-import { ownKinds, slotOf } from "./rules.ts"
+import { type RecordRow, recordFrom } from "./records/rows.ts"
+import { ownKinds, slotOf } from "./records/rules.ts"
 
 /** Kinds that are not created by hand: chat sessions, and an agent's settings. */
 export { ownKinds }

@@ -4,10 +4,10 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Principals } from "../access/identity/Principals.ts"
 import { makeBatch } from "../store/journal/Batch.ts"
-import { fenced, fenceRule, inLine, markFor } from "../models/Fence.ts"
-import { goalIn } from "./Goals.ts"
+import { fenced, fenceRule, inLine, markFor } from "../models/text/Fence.ts"
+import { goalIn } from "./plans/Goals.ts"
 import { Memories } from "./Memories.ts"
-import { type Plan, Plans } from "./Plans.ts"
+import { type Plan, Plans } from "./plans/Plans.ts"
 
 /** The most items of each list in the prompt; the agent can search for the rest. */
 const most = 100

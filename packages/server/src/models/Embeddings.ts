@@ -5,11 +5,11 @@
 // edge: the AI SDK is made of promises.
 import { Redactor } from "@stoa/tools"
 import { Context, Effect, Layer, Option, Redacted } from "effect"
-import type { Access } from "./Access.ts"
-import { failureOf } from "./ask.ts"
+import type { Access } from "./request/Access.ts"
+import { failureOf } from "./request/ask.ts"
 import { Languages } from "./Languages.ts"
-import { ModelFailure } from "./ModelFailure.ts"
-import { embeddingModel } from "./providers.ts"
+import { ModelFailure } from "./request/ModelFailure.ts"
+import { embeddingModel } from "./request/providers.ts"
 
 export interface Embedder {
   readonly id: string

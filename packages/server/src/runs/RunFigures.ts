@@ -5,9 +5,9 @@ import { SqlClient } from "effect/sql"
 import { Agents } from "../access/identity/Agents.ts"
 import { Settings } from "../Settings.ts"
 import { momentOf, pointAt, type Span, zeros } from "../store/Span.ts"
-import { forecastOf } from "./forecast.ts"
+import { forecastOf } from "./spend/forecast.ts"
 import { limitsFor } from "./profile.ts"
-import { Spend } from "./Spend.ts"
+import { Spend } from "./spend/Spend.ts"
 import type { Reader } from "../access/rights/Viewer.ts"
 
 /** At most this many runs are read, the newest first. */

@@ -3,10 +3,10 @@ import type { PrincipalId, Space, SpaceId } from "@stoa/contract"
 import { DateTime, Effect, type Schema } from "effect"
 import { Principals } from "../access/identity/Principals.ts"
 import { houseViewer, type Viewer } from "../access/rights/Viewer.ts"
-import { Messages } from "../spaces/Messages.ts"
+import { Messages } from "../spaces/messages/Messages.ts"
 import { Spaces } from "../spaces/Spaces.ts"
 import { Journal } from "../store/journal/Journal.ts"
-import { readerLayer } from "../store/journal/Readers.ts"
+import { readerLayer } from "../store/journal/readers/Readers.ts"
 import { Timers } from "../store/journal/Timers.ts"
 
 /** Messages per transaction, so that others can write in between. */

@@ -6,7 +6,7 @@ import type { Caller, MemberRole, PrincipalId, Space, SpaceId } from "@stoa/cont
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Transaction } from "../store/journal/Journal.ts"
-import { chain } from "../store/Resolved.ts"
+import { chain } from "../store/fibers/Resolved.ts"
 import { Grants } from "../access/rights/Grants.ts"
 import { rightsChanged } from "../access/rights/Rights.ts"
 import { refusal, type Refused } from "./refusals.ts"

@@ -2,7 +2,7 @@
 import { Member, Message, type PrincipalId, Space, type SpaceId } from "@stoa/contract"
 import { Effect, Schema } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
-import { Flag } from "../store/database/Columns.ts"
+import { Flag } from "../store/database/dialect/Columns.ts"
 
 export interface SpaceRow {
   readonly id: SpaceId

@@ -3,7 +3,7 @@ import { Cause, Effect } from "effect"
 import { Migrator, SqlClient } from "effect/sql"
 import { refuse, type StartError } from "./StartError.ts"
 import { columnsOf, tableNames } from "./backup/tables.ts"
-import { LongTransaction } from "./database/groupCommit.ts"
+import { LongTransaction } from "./database/sqlite/groupCommit.ts"
 
 export type Migrations = Record<string, Effect.Effect<void, unknown, SqlClient.SqlClient>>
 

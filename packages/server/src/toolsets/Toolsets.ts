@@ -12,9 +12,9 @@ import type { Offered } from "./face.ts"
 import { gateway } from "./gateway/gateway.ts"
 import { office } from "./office.ts"
 import { skills } from "./skills.ts"
-import { makeSpaceResources } from "./spaceResources.ts"
-import { stoa } from "./stoa.ts"
-import { team } from "./team.ts"
+import { makeSpaceResources } from "./stoa/spaceResources.ts"
+import { stoa } from "./stoa/stoa.ts"
+import { team } from "./team/team.ts"
 import { unionsOf } from "./union.ts"
 
 /**

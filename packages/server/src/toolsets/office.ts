@@ -1,8 +1,8 @@
 /** Seed 000's six tools: three for conversation, and three for memory. The caller is never an argument. */
 import { Effect } from "effect"
 import { offered, text, withMemory } from "./face.ts"
-import { officeMemory } from "./memory.ts"
-import { withoutPrefix, makeConversation } from "./conversation.ts"
+import { officeMemory } from "./parts/memory.ts"
+import { withoutPrefix, makeConversation } from "./parts/conversation.ts"
 
 export const office = Effect.gen(function* () {
   const conversation = yield* makeConversation

@@ -3,7 +3,7 @@ import { type MCPServerSpec, MCPServerLook, type NewMCPServer } from "@stoa/cont
 import { defaultMCPPorts, type MCPConnection, type MCPTool, mcpToolDefinition, Redactor } from "@stoa/tools"
 import { Deferred, Effect, Option, type Schema } from "effect"
 import type { Reveal } from "../access/secrets/Reveal.ts"
-import type { Deltas } from "../store/journal/Deltas.ts"
+import type { Deltas } from "../store/journal/signals/Deltas.ts"
 import { ServerLog, logLineOf } from "./connections/serverLog.ts"
 import { plainSecrets } from "./connections/reach.ts"
 import { stayConnected } from "./connections/reconnect.ts"

@@ -13,7 +13,7 @@ import { Principals } from "../../src/access/identity/Principals.ts"
 import { Secrets } from "../../src/access/secrets/Secrets.ts"
 import { Tokens } from "../../src/access/identity/Tokens.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
-import { Readers } from "../../src/store/journal/Readers.ts"
+import { Readers } from "../../src/store/journal/readers/Readers.ts"
 import { rightsChanged } from "../../src/access/rights/Rights.ts"
 import { ask, Guest, house, made } from "../house.ts"
 

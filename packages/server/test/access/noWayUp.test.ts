@@ -10,7 +10,7 @@ import { SqlClient } from "effect/sql"
 import fc from "fast-check"
 import { Principals } from "../../src/access/identity/Principals.ts"
 import { Grants } from "../../src/access/rights/Grants.ts"
-import { Readers } from "../../src/store/journal/Readers.ts"
+import { Readers } from "../../src/store/journal/readers/Readers.ts"
 import { ask, Guest, house, made, roomy } from "../house.ts"
 
 const refused = <A>(question: () => Promise<A>) =>

@@ -1,7 +1,7 @@
 /** A refusal is audited as `denied` through whichever door it came, and says what refused it. */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { Readers } from "../../src/store/journal/Readers.ts"
+import { Readers } from "../../src/store/journal/readers/Readers.ts"
 import {
   callsHouse,
   callTool,

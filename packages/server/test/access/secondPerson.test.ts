@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import { Principals } from "../../src/access/identity/Principals.ts"
 import { Tokens } from "../../src/access/identity/Tokens.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
-import { Readers } from "../../src/store/journal/Readers.ts"
+import { Readers } from "../../src/store/journal/readers/Readers.ts"
 import { ask, Guest, house, made, roomy } from "../house.ts"
 
 const asks = (resource: string) => ({ principal: "role:admin", resource, actions: ["write"], effect: "ask" })

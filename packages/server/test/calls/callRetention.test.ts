@@ -4,7 +4,7 @@ import { DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Files } from "../../src/store/Files.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
-import { Readers } from "../../src/store/journal/Readers.ts"
+import { Readers } from "../../src/store/journal/readers/Readers.ts"
 import { Timers } from "../../src/store/journal/Timers.ts"
 import {
   admin,

@@ -3,7 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Journal } from "../../src/store/journal/Journal.ts"
-import { Readers } from "../../src/store/journal/Readers.ts"
+import { Readers } from "../../src/store/journal/readers/Readers.ts"
 import { Guest, house } from "../house.ts"
 import { call as request, fresh, someone, type Someone } from "../spaces/spacesGuests.ts"
 

@@ -1,7 +1,7 @@
 /** A visible call in a space: one message, the seeds' events in their order, and nothing where nothing is to be seen. */
 import { assert, layer } from "@effect/vitest"
 import { Effect, Queue } from "effect"
-import { Readers } from "../../src/store/journal/Readers.ts"
+import { Readers } from "../../src/store/journal/readers/Readers.ts"
 import { ask, Guest, house } from "../house.ts"
 import { call as request, type Frame, fresh, listen, someone, type Someone } from "../spaces/spacesGuests.ts"
 

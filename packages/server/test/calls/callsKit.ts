@@ -4,7 +4,7 @@ import { Deferred, Effect, Queue } from "effect"
 import { SqlClient } from "effect/sql"
 import { http } from "../../../tools/test/egressLoopback.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
-import { Readers } from "../../src/store/journal/Readers.ts"
+import { Readers } from "../../src/store/journal/readers/Readers.ts"
 import { Guest, house, type HouseOptions, roomy } from "../house.ts"
 import { call as request, fresh, someone, type Someone } from "../spaces/spacesGuests.ts"
 

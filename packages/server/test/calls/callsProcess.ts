@@ -7,7 +7,7 @@ import { layerHouse } from "../../src/House.ts"
 import { keysOf } from "../../src/Opening.ts"
 import { layerLog } from "../../src/Log.ts"
 import { Settings } from "../../src/Settings.ts"
-import { LeaseSeconds } from "../../src/store/Holder.ts"
+import { LeaseSeconds } from "../../src/store/leases/Holder.ts"
 import { Folder } from "../../src/store/Folder.ts"
 
 const [folder, token, database, shared] = process.argv.slice(2) as [string, string, string?, string?]

@@ -6,7 +6,7 @@ import { SqlClient } from "effect/sql"
 import { answering, callsHouse, callTool, configure, eventsOf, httpTool, told } from "./callsKit.ts"
 import { someone } from "../spaces/spacesGuests.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
-import { yieldToEventLoop } from "../../src/store/EventLoop.ts"
+import { yieldToEventLoop } from "../../src/store/fibers/EventLoop.ts"
 import { until } from "../stores.ts"
 
 /** The thread is nobody's to hold: it is seen when it is told something. */

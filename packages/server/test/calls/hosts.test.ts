@@ -3,7 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { HostGrace } from "../../src/calls/hosts/Hosts.ts"
-import { Readers } from "../../src/store/journal/Readers.ts"
+import { Readers } from "../../src/store/journal/readers/Readers.ts"
 import {
   admin,
   callNow,

@@ -10,7 +10,7 @@ import fc from "fast-check"
 import { http } from "../../../tools/test/egressLoopback.ts"
 import { leaksIn } from "../../../tools/test/leaks.ts"
 import { headerRepeats, partsOf, type Repeat } from "../../../tools/test/repeats.ts"
-import { Readers } from "../../src/store/journal/Readers.ts"
+import { Readers } from "../../src/store/journal/readers/Readers.ts"
 import {
   admin,
   callsHouse,

@@ -2,7 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { Readers } from "../../src/store/journal/Readers.ts"
+import { Readers } from "../../src/store/journal/readers/Readers.ts"
 import { tableNames } from "../../src/store/backup/tables.ts"
 import { ask, Guest } from "../house.ts"
 import { dm, ended, runsHouse, setRules, stores } from "../runs/runsKit.ts"

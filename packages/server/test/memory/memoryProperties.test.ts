@@ -4,7 +4,7 @@ import { connect, type Stoa, type StoaError } from "@stoa/sdk"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import * as fc from "fast-check"
-import { Readers } from "../../src/store/journal/Readers.ts"
+import { Readers } from "../../src/store/journal/readers/Readers.ts"
 import { ask, Guest } from "../house.ts"
 import { houseWithModel, until } from "./modelHouse.ts"
 

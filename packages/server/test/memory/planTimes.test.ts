@@ -1,7 +1,7 @@
 /** When plans are due: delays, times, cron lines, time zones and the two nights a year that are not like others. */
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Result } from "effect"
-import { dueAfter, dueAgain, isLate, type Schedule } from "../../src/memory/planTimes.ts"
+import { dueAfter, dueAgain, isLate, type Schedule } from "../../src/memory/plans/planTimes.ts"
 
 const at = (text: string) => DateTime.makeUnsafe(text)
 const due = (schedule: Schedule, now: string): string =>

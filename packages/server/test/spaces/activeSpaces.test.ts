@@ -8,7 +8,7 @@ import { Principals } from "../../src/access/identity/Principals.ts"
 import { rightsEpoch } from "../../src/access/rights/Rights.ts"
 import { ActiveSpaces } from "../../src/spaces/ActiveSpaces.ts"
 import { Spaces } from "../../src/spaces/Spaces.ts"
-import { resolvedValue } from "../../src/store/Resolved.ts"
+import { resolvedValue } from "../../src/store/fibers/Resolved.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
 import { opened, openings, places } from "../stores.ts"
 

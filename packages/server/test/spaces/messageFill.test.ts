@@ -2,7 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { layerMessageFill } from "../../src/spaces/MessageFill.ts"
+import { layerMessageFill } from "../../src/spaces/messages/MessageFill.ts"
 import { until } from "../stores.ts"
 import { ask, Guest, house } from "../house.ts"
 

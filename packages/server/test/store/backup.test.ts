@@ -6,9 +6,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Fiber, Layer, Option, Redacted, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { Backup } from "../../src/store/backup/Backup.ts"
-import { columnTypes } from "../../src/store/database/Columns.ts"
+import { columnTypes } from "../../src/store/database/dialect/Columns.ts"
 import { type Migrations, migrate, versionOf } from "../../src/store/Schemas.ts"
-import { createSearchIndex } from "../../src/store/search/tables.ts"
+import { createSearchIndex } from "../../src/store/search/index/tables.ts"
 import { opened, places, tempFolder, until } from "../stores.ts"
 
 /** Every type of column, a reference that sorts before what it refers to, a search index and a seeded row. */

@@ -2,7 +2,7 @@
 import type { Event } from "@stoa/contract"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { readerLayer } from "../../src/store/journal/Readers.ts"
+import { readerLayer } from "../../src/store/journal/readers/Readers.ts"
 
 export const insertAnswer = (principal: string, key: string, repeats = false) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) =>

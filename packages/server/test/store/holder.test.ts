@@ -4,7 +4,7 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { migrations } from "../../src/Migrations.ts"
 import { Store } from "../../src/store/database/Store.ts"
-import { Holder, LeaseSeconds, SharedDatabase } from "../../src/store/Holder.ts"
+import { Holder, LeaseSeconds, SharedDatabase } from "../../src/store/leases/Holder.ts"
 import { migrate } from "../../src/store/Schemas.ts"
 import { quiet, tempDatabase, until } from "../stores.ts"
 

@@ -4,10 +4,10 @@ import type { Event, NewEvent } from "@stoa/contract"
 import { Clock, Deferred, Effect, Exit, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { SqlClient } from "effect/sql"
-import type { EventRow } from "../../src/store/journal/eventRows.ts"
+import type { EventRow } from "../../src/store/journal/events/eventRows.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
-import { makeNews } from "../../src/store/journal/news.ts"
-import { Readers } from "../../src/store/journal/Readers.ts"
+import { makeNews } from "../../src/store/journal/events/news.ts"
+import { Readers } from "../../src/store/journal/readers/Readers.ts"
 import { ground, opened, openings, places, quiet, stores, until } from "../stores.ts"
 
 const said = (name: string): NewEvent => ({ kind: "secret.set", body: { name } })

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url"
 import { Effect } from "effect"
 import { ask, Guest, house, type HouseOptions, roomy } from "../house.ts"
 import { dm } from "../runs/runsKit.ts"
-import { Readers } from "../../src/store/journal/Readers.ts"
+import { Readers } from "../../src/store/journal/readers/Readers.ts"
 import { fresh, someone, type Someone } from "../spaces/spacesGuests.ts"
 
 const standIn = fileURLToPath(new URL("./standIn.mjs", import.meta.url))

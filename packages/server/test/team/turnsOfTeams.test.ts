@@ -2,7 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { ask, Guest } from "../house.ts"
-import { Readers } from "../../src/store/journal/Readers.ts"
+import { Readers } from "../../src/store/journal/readers/Readers.ts"
 import { ended, inState, runsOf, stores, until } from "../runs/runsKit.ts"
 import { answersOf, crew, logOf, setProgram, teamHouse, turnsOf } from "./teamKit.ts"
 

@@ -2,7 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { Readers } from "../../src/store/journal/Readers.ts"
+import { Readers } from "../../src/store/journal/readers/Readers.ts"
 import { admin, request, stores } from "../calls/callsKit.ts"
 import { Fixtures, joined, scene, until } from "../gateway/gatewayKit.ts"
 import { refused, served } from "../gateway/gatewayServer.ts"

@@ -2,7 +2,7 @@
 import { DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Journal } from "../../store/journal/Journal.ts"
-import { Readers } from "../../store/journal/Readers.ts"
+import { Readers } from "../../store/journal/readers/Readers.ts"
 import { withinADay } from "../../store/Moment.ts"
 import { retentionLayer } from "../../store/journal/retention/Retention.ts"
 import { Audit } from "./Audit.ts"

@@ -2,7 +2,7 @@
 import type { EventKind } from "@stoa/contract"
 import { Effect, type Redacted } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
-import type { RowsOf } from "../../store/journal/Readers.ts"
+import type { RowsOf } from "../../store/journal/readers/Readers.ts"
 import type { TrailEntry } from "./auditOf.ts"
 import { type Anchor, type Head, sealAnchor, sealHead, sealingOfAnchor, sealingOfHead } from "./seal.ts"
 

@@ -14,9 +14,9 @@ import {
 } from "@stoa/contract"
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { json } from "../../store/database/Columns.ts"
+import { json } from "../../store/database/dialect/Columns.ts"
 import { Journal, type Transaction } from "../../store/journal/Journal.ts"
-import { makeEventCache } from "../../store/journal/EventCache.ts"
+import { makeEventCache } from "../../store/journal/events/EventCache.ts"
 import { rightsChanged } from "../rights/Rights.ts"
 import { principalFromRow, Principals } from "./Principals.ts"
 

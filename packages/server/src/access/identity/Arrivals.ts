@@ -4,7 +4,7 @@
  */
 import type { Caller } from "@stoa/contract"
 import { Clock, Context, Effect, Layer } from "effect"
-import { skipIfDiskFull } from "../../store/database/FullDisk.ts"
+import { skipIfDiskFull } from "../../store/database/disk/FullDisk.ts"
 import { Journal } from "../../store/journal/Journal.ts"
 import { monotonicOf } from "../../store/Moment.ts"
 

@@ -5,7 +5,7 @@
 import { BadInput, Missing, type NewPause, type Page, Pause, type Principal } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { chain } from "../../store/Resolved.ts"
+import { chain } from "../../store/fibers/Resolved.ts"
 import { currentCause } from "../../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../../store/journal/Journal.ts"
 import { branchOf } from "../identity/Agents.ts"

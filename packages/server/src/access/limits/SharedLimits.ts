@@ -3,10 +3,10 @@
  * lost notice makes a limit a little wider for that moment; nothing is stored.
  */
 import { Context, Duration, Effect, Layer, Option, Schema } from "effect"
-import { SharedDatabase } from "../../store/Holder.ts"
+import { SharedDatabase } from "../../store/leases/Holder.ts"
 import { newId } from "../../store/journal/Correlation.ts"
-import { Notices } from "../../store/journal/Notices.ts"
-import { requestContext } from "../../store/RequestContext.ts"
+import { Notices } from "../../store/journal/signals/Notices.ts"
+import { requestContext } from "../../store/fibers/RequestContext.ts"
 
 const gathering = Duration.millis(200)
 /** Postgres takes less than 8,000 bytes in one notice. */

@@ -15,7 +15,7 @@ import {
 } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { json } from "../../store/database/Columns.ts"
+import { json } from "../../store/database/dialect/Columns.ts"
 import { currentCause } from "../../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../../store/journal/Journal.ts"
 import { rightsChanged } from "./Rights.ts"

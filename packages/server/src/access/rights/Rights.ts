@@ -5,8 +5,8 @@
 import { randomInt } from "node:crypto"
 import { Context, Deferred, Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { Bell } from "../../store/journal/Bell.ts"
-import { repeatOnBell } from "../../store/journal/Following.ts"
+import { Bell } from "../../store/journal/signals/Bell.ts"
+import { repeatOnBell } from "../../store/journal/readers/Following.ts"
 import { Journal, Transaction } from "../../store/journal/Journal.ts"
 
 const largestStep = 2 ** 20

@@ -5,7 +5,7 @@
  */
 import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { SharedDatabase } from "../../store/Holder.ts"
+import { SharedDatabase } from "../../store/leases/Holder.ts"
 import { refuse } from "../../store/StartError.ts"
 import { Secrets } from "./Secrets.ts"
 

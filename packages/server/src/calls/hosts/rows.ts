@@ -2,8 +2,8 @@
 import { Host, type HostedCall, type HostedTool, type HostId, type PrincipalId } from "@stoa/contract"
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { isGone } from "../../store/Holder.ts"
-import { Flag } from "../../store/database/Columns.ts"
+import { isGone } from "../../store/leases/Holder.ts"
+import { Flag } from "../../store/database/dialect/Columns.ts"
 
 export interface HostRow {
   readonly id: HostId

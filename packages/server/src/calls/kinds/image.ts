@@ -4,8 +4,8 @@
  */
 import { ToolExecutionError } from "@stoa/contract"
 import { Effect } from "effect"
-import { imageModelOf, imageProviders } from "../../models/Image.ts"
-import { Models } from "../../models/Models.ts"
+import { imageModelOf, imageProviders } from "../../models/images/Image.ts"
+import { Models } from "../../models/images/Models.ts"
 import { Files } from "../../store/Files.ts"
 import type { HandlerCall } from "../road/Handler.ts"
 import type { Configured, Kind } from "./Kind.ts"

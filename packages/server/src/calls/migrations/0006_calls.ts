@@ -1,7 +1,7 @@
 /** One row a call, unique by its id and by its caller's key; and the tools that were configured. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { columnTypes } from "../../store/database/Columns.ts"
+import { columnTypes } from "../../store/database/dialect/Columns.ts"
 
 export default Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

@@ -3,7 +3,7 @@
  */
 import { Effect, Layer } from "effect"
 import { Pauses } from "../../access/limits/Pauses.ts"
-import { readerLayer } from "../../store/journal/Readers.ts"
+import { readerLayer } from "../../store/journal/readers/Readers.ts"
 import { Upstreams } from "../../upstreams/Upstreams.ts"
 import { waitPurpose } from "../road/ask.ts"
 import { Calls } from "../Calls.ts"

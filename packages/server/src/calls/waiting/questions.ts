@@ -2,9 +2,9 @@
 import type { CallId, JsonSchema } from "@stoa/contract"
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { isGone } from "../../store/Holder.ts"
-import { Flag } from "../../store/database/Columns.ts"
-import { inState } from "../../store/database/States.ts"
+import { isGone } from "../../store/leases/Holder.ts"
+import { Flag } from "../../store/database/dialect/Columns.ts"
+import { inState } from "../../store/database/dialect/States.ts"
 import { open } from "../road/record/lifecycle.ts"
 import type { Answers, InputRequired, Questions } from "../../upstreams/InputRequired.ts"
 

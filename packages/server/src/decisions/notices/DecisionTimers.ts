@@ -4,7 +4,7 @@
  */
 import { Effect } from "effect"
 import { becauseOf } from "../../store/journal/Correlation.ts"
-import { readerLayer } from "../../store/journal/Readers.ts"
+import { readerLayer } from "../../store/journal/readers/Readers.ts"
 import { Decisions, escalationPurpose, expiryPurpose } from "../Decisions.ts"
 
 export const layerDecisionTimers = readerLayer({

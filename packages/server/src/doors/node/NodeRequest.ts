@@ -12,7 +12,7 @@ import {
   Multipart,
   UrlParams,
 } from "effect/http"
-import { yieldToEventLoop } from "../../store/EventLoop.ts"
+import { yieldToEventLoop } from "../../store/fibers/EventLoop.ts"
 import { bodyFault, hasNul } from "./Body.ts"
 import type { Target } from "./Target.ts"
 import { problemResponse } from "../Problems.ts"

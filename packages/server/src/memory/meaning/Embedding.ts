@@ -7,12 +7,12 @@ import { type MemoryId, MemoryEmbedding, type PrincipalId } from "@stoa/contract
 import { Context, DateTime, Duration, Effect, Layer, Option, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Embedder, Embeddings } from "../../models/Embeddings.ts"
-import type { ModelFailure } from "../../models/ModelFailure.ts"
-import { leaseSkew } from "../../store/Claims.ts"
-import { Holder, isGone } from "../../store/Holder.ts"
+import type { ModelFailure } from "../../models/request/ModelFailure.ts"
+import { leaseSkew } from "../../store/leases/Claims.ts"
+import { Holder, isGone } from "../../store/leases/Holder.ts"
 import { Journal } from "../../store/journal/Journal.ts"
-import { Vectors } from "../../store/search/Vectors.ts"
-import { type RecordRow, recordFrom } from "../rows.ts"
+import { Vectors } from "../../store/search/vectors/Vectors.ts"
+import { type RecordRow, recordFrom } from "../records/rows.ts"
 import { digestOf, textsOf } from "./texts.ts"
 
 /** Records per batch, and about how many texts. */

@@ -5,7 +5,7 @@
 import { Context, Duration, Effect, Layer, Option } from "effect"
 import { Embeddings } from "../../models/Embeddings.ts"
 import { monotonicMillis } from "../../store/Moment.ts"
-import type { QuestionVector } from "../../store/search/Vectors.ts"
+import type { QuestionVector } from "../../store/search/vectors/Vectors.ts"
 
 /** How long a question waits for the model. */
 const patience = Duration.seconds(2)

@@ -1,7 +1,7 @@
 /** The texts of a record that are embedded: its label and content, one passage at a time if it is long. Pure. */
 import { hash } from "node:crypto"
 import type { MemoryRecord } from "@stoa/contract"
-import { passagesOf } from "../../store/search/Passages.ts"
+import { passagesOf } from "../../store/search/text/Passages.ts"
 
 /** The most characters that every model takes at once. */
 const longest = 8000

@@ -1,7 +1,7 @@
 /** The progress of embedding: the model, the last record, and the event to continue from. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { columnTypes } from "../../store/database/Columns.ts"
+import { columnTypes } from "../../store/database/dialect/Columns.ts"
 
 export default Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

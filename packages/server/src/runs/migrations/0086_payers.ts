@@ -1,7 +1,7 @@
 /** Who a run works for beside its agent, what that has cost them, and what the watchdog has put right. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { columnTypes } from "../../store/database/Columns.ts"
+import { columnTypes } from "../../store/database/dialect/Columns.ts"
 
 export default Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

@@ -3,7 +3,7 @@
  * failures included, so that no provider sees a call without a result (S1-102).
  */
 import type { JSONObject, JSONValue, LanguageModelV4Message, LanguageModelV4Prompt } from "@ai-sdk/provider"
-import type { Part, ProviderData } from "../../models/ModelOutput.ts"
+import type { Part, ProviderData } from "../../models/request/ModelOutput.ts"
 
 export interface Result {
   readonly place: number

@@ -2,7 +2,7 @@
  * Shortens a conversation that exceeds its model's window: the oldest results go first, and call and result stay
  * together. Pure.
  */
-import { carefulLettersPerToken } from "../../models/Estimate.ts"
+import { carefulLettersPerToken } from "../../models/text/Estimate.ts"
 import type { PastStep } from "./conversation.ts"
 
 const note = "This result was taken out because the conversation had become too long."

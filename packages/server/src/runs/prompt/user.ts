@@ -1,6 +1,6 @@
 /** What has happened, as an agent is told: what woke it, what was said before, and what else it works on. Pure. */
 import type { PrincipalKind, Provenance } from "@stoa/contract"
-import { fenced, fenceRule, inLine, markFor } from "../../models/Fence.ts"
+import { fenced, fenceRule, inLine, markFor } from "../../models/text/Fence.ts"
 
 export interface PromptMessage {
   readonly id: string

@@ -6,11 +6,11 @@ import type { Caller } from "@stoa/contract"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Grants } from "../../access/rights/Grants.ts"
-import { Messages } from "../../spaces/Messages.ts"
+import { Messages } from "../../spaces/messages/Messages.ts"
 import { Spaces } from "../../spaces/Spaces.ts"
 import { Journal } from "../../store/journal/Journal.ts"
-import type { Record } from "../record.ts"
-import { envelopeOf, type RunRow, type TriggerRow } from "../rows.ts"
+import type { Record } from "../record/record.ts"
+import { envelopeOf, type RunRow, type TriggerRow } from "../record/rows.ts"
 
 export const makeAnswer = Effect.fnUntraced(function* (record: Record) {
   const sql = yield* SqlClient.SqlClient

@@ -3,7 +3,7 @@
  * of others are one line below their heading, or stand between tags that no text can contain, so that none can pass for
  * the house's. Pure.
  */
-import { fenced, fenceRule, inLine, markFor } from "../../models/Fence.ts"
+import { fenced, fenceRule, inLine, markFor } from "../../models/text/Fence.ts"
 
 export interface Mail {
   /** The sender's name; null if a plan or a service woke it. */

@@ -7,10 +7,10 @@ import { DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Tokens } from "../../access/identity/Tokens.ts"
 import { Journal } from "../../store/journal/Journal.ts"
-import { from } from "../lifecycle.ts"
-import type { Record } from "../record.ts"
-import type { RunRow, Usage, StepRow, PromptRow } from "../rows.ts"
-import { inState } from "../../store/database/States.ts"
+import { from } from "../record/lifecycle.ts"
+import type { Record } from "../record/record.ts"
+import type { RunRow, Usage, StepRow, PromptRow } from "../record/rows.ts"
+import { inState } from "../../store/database/dialect/States.ts"
 
 export interface NewTurn {
   readonly row: RunRow

@@ -5,7 +5,7 @@
 import { DeadLetter, Missing, type Page, WrongState } from "@stoa/contract"
 import { Cause, Context, DateTime, Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { PlanReader } from "../../memory/Plans.ts"
+import { PlanReader } from "../../memory/plans/Plans.ts"
 import { becauseOf } from "../../store/journal/Correlation.ts"
 import { Journal } from "../../store/journal/Journal.ts"
 import { Wake } from "../waking/Wake.ts"

@@ -6,13 +6,13 @@ import { Clock, Context, DateTime, Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { causedBy, newCorrelation } from "../../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../../store/journal/Journal.ts"
-import { open, waiting } from "../lifecycle.ts"
-import { makeRecord } from "../record.ts"
+import { open, waiting } from "../record/lifecycle.ts"
+import { makeRecord } from "../record/record.ts"
 import { Children } from "../waking/Children.ts"
 import { Waits } from "../waiting/Waits.ts"
 import { findWaitCycles } from "../waiting/waiting.ts"
 import { Dispatch } from "../working/Dispatch.ts"
-import { inState } from "../../store/database/States.ts"
+import { inState } from "../../store/database/dialect/States.ts"
 
 const every = Duration.minutes(1)
 /** Younger rows may be in progress. */

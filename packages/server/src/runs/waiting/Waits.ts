@@ -23,13 +23,13 @@ import { Spaces } from "../../spaces/Spaces.ts"
 import { newId } from "../../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../../store/journal/Journal.ts"
 import { Timers } from "../../store/journal/Timers.ts"
-import { open as openStates, waiting as waitingStates } from "../lifecycle.ts"
+import { open as openStates, waiting as waitingStates } from "../record/lifecycle.ts"
 import { profileNamed } from "../profile.ts"
 import { noCall, makeHanging } from "./hanging.ts"
 import { makeHistory, type WaitRow } from "./history.ts"
-import { makeRecord } from "../record.ts"
-import { limitsOf, type RunRow } from "../rows.ts"
-import { inState } from "../../store/database/States.ts"
+import { makeRecord } from "../record/record.ts"
+import { limitsOf, type RunRow } from "../record/rows.ts"
+import { inState } from "../../store/database/dialect/States.ts"
 import {
   findAnsweredWait,
   closedStateOf,

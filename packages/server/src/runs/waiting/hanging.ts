@@ -2,7 +2,7 @@
 import type { MessageId, PrincipalId } from "@stoa/contract"
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import { lockName } from "../../store/database/Locks.ts"
+import { lockName } from "../../store/database/dialect/Locks.ts"
 import { findWaitPath } from "./waiting.ts"
 
 /** Instead of a call id: the wait belongs to its run. */

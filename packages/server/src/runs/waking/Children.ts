@@ -11,8 +11,8 @@ import { Tools } from "../../calls/catalogue/Tools.ts"
 import { newId } from "../../store/journal/Correlation.ts"
 import type { Transaction } from "../../store/journal/Journal.ts"
 import { limitsFor, profileNameOf } from "../profile.ts"
-import { makeRecord } from "../record.ts"
-import { partsOf, type RunConfig, type RunRow, type StepRow, type PromptRow } from "../rows.ts"
+import { makeRecord } from "../record/record.ts"
+import { partsOf, type RunConfig, type RunRow, type StepRow, type PromptRow } from "../record/rows.ts"
 
 /** The greatest depth of agents that call agents. */
 const deepest = 5

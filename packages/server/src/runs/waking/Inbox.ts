@@ -8,12 +8,12 @@ import { SqlClient } from "effect/sql"
 import { Agents } from "../../access/identity/Agents.ts"
 import { newId } from "../../store/journal/Correlation.ts"
 import type { Transaction } from "../../store/journal/Journal.ts"
-import { open } from "../lifecycle.ts"
+import { open } from "../record/lifecycle.ts"
 import { limitsFor, profileNamed, profileNameOf } from "../profile.ts"
-import { makeRecord } from "../record.ts"
-import { envelopeOf, type RunRow, type TriggerRow } from "../rows.ts"
+import { makeRecord } from "../record/record.ts"
+import { envelopeOf, type RunRow, type TriggerRow } from "../record/rows.ts"
 import { mayWake } from "./route.ts"
-import { inState } from "../../store/database/States.ts"
+import { inState } from "../../store/database/dialect/States.ts"
 
 /** The most messages that one run takes (S3-67). */
 const mostAtOnce = 100

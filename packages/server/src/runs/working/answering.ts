@@ -9,9 +9,9 @@ import { Grants } from "../../access/rights/Grants.ts"
 import { ChatSessions, sessionIdOf } from "../../sessions/ChatSessions.ts"
 import { ChosenModels } from "../../sessions/ChosenModels.ts"
 import { type Companion, isCompanion } from "../../sessions/Companions.ts"
-import { Messages } from "../../spaces/Messages.ts"
+import { Messages } from "../../spaces/messages/Messages.ts"
 import { Spaces } from "../../spaces/Spaces.ts"
-import type { RunRow } from "../rows.ts"
+import type { RunRow } from "../record/rows.ts"
 
 export const makeAnswering = Effect.gen(function* () {
   const sessions = yield* ChatSessions

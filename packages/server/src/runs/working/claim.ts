@@ -5,14 +5,14 @@
  */
 import { Clock, DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { lockName } from "../../store/database/Locks.ts"
-import { Holder, isGone, SharedDatabase } from "../../store/Holder.ts"
+import { lockName } from "../../store/database/dialect/Locks.ts"
+import { Holder, isGone, SharedDatabase } from "../../store/leases/Holder.ts"
 import { Journal } from "../../store/journal/Journal.ts"
-import { Notices } from "../../store/journal/Notices.ts"
-import { from, to } from "../lifecycle.ts"
-import type { Record } from "../record.ts"
-import type { RunRow } from "../rows.ts"
-import { inState } from "../../store/database/States.ts"
+import { Notices } from "../../store/journal/signals/Notices.ts"
+import { from, to } from "../record/lifecycle.ts"
+import type { Record } from "../record/record.ts"
+import type { RunRow } from "../record/rows.ts"
+import { inState } from "../../store/database/dialect/States.ts"
 
 /**
  * If several houses share the database, a house holds this lock while it counts free slots and takes them: two at once

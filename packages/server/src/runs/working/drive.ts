@@ -9,7 +9,7 @@ import { Agents } from "../../access/identity/Agents.ts"
 import { Tokens } from "../../access/identity/Tokens.ts"
 import { callFrom, type CallRow } from "../../calls/Calls.ts"
 import { Catalogue, everything } from "../../calls/catalogue/Catalogue.ts"
-import type { Part } from "../../models/ModelOutput.ts"
+import type { Part } from "../../models/request/ModelOutput.ts"
 import { ActiveSpaces } from "../../spaces/ActiveSpaces.ts"
 import { monotonicOf } from "../../store/Moment.ts"
 import { makeAnswering } from "./answering.ts"
@@ -19,7 +19,7 @@ import { proceed, quietEnd, type TakenStep } from "./proceed.ts"
 import type { Result } from "../prompt/conversation.ts"
 import { labelled, sourceOfCall } from "../prompt/sources.ts"
 import { Prompts } from "../Prompts.ts"
-import type { Record } from "../record.ts"
+import type { Record } from "../record/record.ts"
 import {
   configOf,
   type RunEnd,
@@ -29,8 +29,8 @@ import {
   type StepRow,
   type PromptRow,
   type TriggerRow,
-} from "../rows.ts"
-import { Spend } from "../Spend.ts"
+} from "../record/rows.ts"
+import { Spend } from "../spend/Spend.ts"
 import { makeShow } from "./show.ts"
 import { makeThink } from "../think/model.ts"
 import { resultFill } from "../think/resultFill.ts"

@@ -2,9 +2,9 @@
 import { Caller, type CallId, type CallRun } from "@stoa/contract"
 import { Data, Effect } from "effect"
 import { Calls } from "../../calls/Calls.ts"
-import type { CallPart } from "../../models/ModelOutput.ts"
+import type { CallPart } from "../../models/request/ModelOutput.ts"
 import { ActiveSpaces } from "../../spaces/ActiveSpaces.ts"
-import { configOf, type RunRow } from "../rows.ts"
+import { configOf, type RunRow } from "../record/rows.ts"
 
 /** Longer than any tool may take: running calls are awaited, waiting ones are not. */
 const longest = 310_000

@@ -3,7 +3,7 @@
  * only when every call of the last one has settled, so that no model sees a call without a result.
  */
 import type { CallState, StopReason } from "@stoa/contract"
-import type { CallPart } from "../../models/ModelOutput.ts"
+import type { CallPart } from "../../models/request/ModelOutput.ts"
 
 interface MadeCall {
   readonly id: string

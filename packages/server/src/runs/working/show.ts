@@ -1,11 +1,11 @@
 /** Shows a model's output while it is produced, only to those who may see its run (S1-74). */
 import type { CallId } from "@stoa/contract"
 import { Clock, DateTime, Effect, type Schema } from "effect"
-import type { CallPart, OutputDelta } from "../../models/ModelOutput.ts"
+import type { CallPart, OutputDelta } from "../../models/request/ModelOutput.ts"
 import { newId } from "../../store/journal/Correlation.ts"
-import { Deltas } from "../../store/journal/Deltas.ts"
-import { requestContext } from "../../store/RequestContext.ts"
-import type { RunRow } from "../rows.ts"
+import { Deltas } from "../../store/journal/signals/Deltas.ts"
+import { requestContext } from "../../store/fibers/RequestContext.ts"
+import type { RunRow } from "../record/rows.ts"
 
 export const makeShow = Effect.gen(function* () {
   const deltas = yield* Deltas

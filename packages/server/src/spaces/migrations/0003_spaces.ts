@@ -1,7 +1,7 @@
 /** Spaces, who is in them, what was said there, and how far everybody has read. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { columnTypes } from "../../store/database/Columns.ts"
+import { columnTypes } from "../../store/database/dialect/Columns.ts"
 
 export default Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

@@ -1,9 +1,9 @@
 /** Which database the house uses: SQLite in the data folder, or Postgres by DATABASE_URL. */
 import { Context, Effect, Layer, Redacted } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { Notices } from "../journal/Notices.ts"
+import { Notices } from "../journal/signals/Notices.ts"
 import { askVersion, layerPostgres } from "./postgres.ts"
-import { layerSqlite } from "./sqlite.ts"
+import { layerSqlite } from "./sqlite/sqlite.ts"
 import { refuse, type StartError } from "../StartError.ts"
 
 export class Store extends Context.Service<

@@ -4,7 +4,7 @@ import { Effect, Layer, Redacted, Scope, Semaphore, Stream } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient, type SqlConnection, SqlError, Statement } from "effect/sql"
 import pg from "pg"
-import { DiskState, giveDisk } from "./FullDisk.ts"
+import { DiskState, giveDisk } from "./disk/FullDisk.ts"
 import { camelRows, Recent, toSnake } from "./statements.ts"
 
 type Row = Record<string, unknown>

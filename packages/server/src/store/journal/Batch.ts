@@ -4,7 +4,7 @@
  */
 // edge: setImmediate tells who comes first in a turn of the event loop.
 import { Deferred, Effect, Exit } from "effect"
-import { requestContext } from "../RequestContext.ts"
+import { requestContext } from "../fibers/RequestContext.ts"
 
 interface Waiting<A, B> {
   readonly item: A

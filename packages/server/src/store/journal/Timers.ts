@@ -5,13 +5,13 @@
 import type { CorrelationId, TimerId } from "@stoa/contract"
 import { Context, DateTime, Duration, Effect, Layer, Schedule, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { makeRowInsert } from "../database/Inserts.ts"
-import { Bell } from "./Bell.ts"
-import { claimDue, freeLeases } from "../Claims.ts"
-import { Holder, isGone } from "../Holder.ts"
+import { makeRowInsert } from "../database/dialect/Inserts.ts"
+import { Bell } from "./signals/Bell.ts"
+import { claimDue, freeLeases } from "../leases/Claims.ts"
+import { Holder, isGone } from "../leases/Holder.ts"
 import { causedBy, currentCause, newId } from "./Correlation.ts"
 import { Journal, type Transaction } from "./Journal.ts"
-import { Notices } from "./Notices.ts"
+import { Notices } from "./signals/Notices.ts"
 
 const lease = Duration.seconds(15)
 

@@ -1,7 +1,7 @@
 /** The journal, its readers, timers, files and the answers stored for idempotency keys. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { columnTypes } from "../database/Columns.ts"
+import { columnTypes } from "../database/dialect/Columns.ts"
 
 export default Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

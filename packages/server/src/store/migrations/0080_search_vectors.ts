@@ -1,7 +1,7 @@
 /** The meaning of texts, as vectors of an embedding model: beside the index of their words, and removed with it. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { columnTypes } from "../database/Columns.ts"
+import { columnTypes } from "../database/dialect/Columns.ts"
 
 export default Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

@@ -2,7 +2,7 @@
 import type { MemoryMatch } from "@stoa/contract"
 import { Effect } from "effect"
 import type { SearchAnswer, SearchHit } from "./SearchIndex.ts"
-import { holdsPhrase, type Word, wordsIn } from "./terms.ts"
+import { holdsPhrase, type Word, wordsIn } from "./text/terms.ts"
 
 /** A text of up to this many characters is its own passage. */
 const short = 400

@@ -6,9 +6,9 @@
 import { Array as Arr, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Transaction } from "../journal/Journal.ts"
-import { Pacing } from "../Pacing.ts"
-import { type Entry, filterToken } from "./entries.ts"
-import { makeKeeping } from "./keeping.ts"
+import { Pacing } from "../fibers/Pacing.ts"
+import { type Entry, filterToken } from "./index/entries.ts"
+import { makeKeeping } from "./index/keeping.ts"
 import {
   askedOf,
   baseOf,
@@ -20,7 +20,7 @@ import {
   type SearchQuery,
   questionOf,
 } from "./question.ts"
-import { mergedOrder } from "./nearness.ts"
+import { mergedOrder } from "./vectors/nearness.ts"
 import {
   type QueryTerm,
   type CountedRow,
@@ -30,7 +30,7 @@ import {
   type ScoredRow,
   type MatchReasons,
 } from "./score.ts"
-import { type QuestionVector, Vectors } from "./Vectors.ts"
+import { type QuestionVector, Vectors } from "./vectors/Vectors.ts"
 
 export interface SearchHit {
   readonly ref: string

@@ -1,7 +1,7 @@
 /** A question as a query: which words, how rare they are, and which rows to look at. Pure. */
-import { filterToken, nounToken, scopeToken } from "./entries.ts"
+import { filterToken, nounToken, scopeToken } from "./index/entries.ts"
 import { type QueryTerm, rarestFirst } from "./score.ts"
-import { likeness, phrasesOf, termsOf, wordsIn } from "./terms.ts"
+import { likeness, phrasesOf, termsOf, wordsIn } from "./text/terms.ts"
 
 /** A question with more words than this is searched by its rarest. */
 const mostTerms = 16

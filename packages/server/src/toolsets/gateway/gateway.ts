@@ -8,9 +8,9 @@ import { DateTime, Effect } from "effect"
 import { integer, offered, text, withMemory } from "../face.ts"
 import { Journal } from "../../store/journal/Journal.ts"
 import { Waits } from "../../runs/waiting/Waits.ts"
-import { gatewayRuns } from "../runs.ts"
+import { gatewayRuns } from "../parts/runs.ts"
 import { gatewayMemory } from "./memory.ts"
-import { withoutPrefix, makeConversation } from "../conversation.ts"
+import { withoutPrefix, makeConversation } from "../parts/conversation.ts"
 
 const most = 100
 const usual = 50

@@ -4,11 +4,11 @@
 import { Caller, type MemoryId } from "@stoa/contract"
 import { Effect } from "effect"
 import type { HandlerCall } from "../../calls/road/Handler.ts"
-import { type Goal, goalIn, goalTags } from "../../memory/Goals.ts"
+import { type Goal, goalIn, goalTags } from "../../memory/plans/Goals.ts"
 import { Memories } from "../../memory/Memories.ts"
-import { type Plan, type PlanDefinition, Plans, type PlanStatus } from "../../memory/Plans.ts"
+import { type Plan, type PlanDefinition, Plans, type PlanStatus } from "../../memory/plans/Plans.ts"
 import { type FaceTool, integer, lineOfText, offered, text } from "../face.ts"
-import { withoutPrefix } from "../conversation.ts"
+import { withoutPrefix } from "../parts/conversation.ts"
 
 const mostAtOnce = 50
 const me = Effect.map(Caller, ({ principal }) => principal)

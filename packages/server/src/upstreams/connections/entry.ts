@@ -7,7 +7,7 @@ import { type LeftOut, nothingLeftOut, shownLeftOut } from "../tools/leftOut.ts"
 import { ContentLists } from "../contents/lists.ts"
 import type { Offer, Pin } from "../tools/pins.ts"
 import { plainSecrets, shownUrl, silenceMsOf } from "./reach.ts"
-import type { Deltas } from "../../store/journal/Deltas.ts"
+import type { Deltas } from "../../store/journal/signals/Deltas.ts"
 import { ServerLog } from "./serverLog.ts"
 import type { Server } from "../rows.ts"
 

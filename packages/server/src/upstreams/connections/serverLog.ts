@@ -1,7 +1,7 @@
 /** The last log lines of a server and the events of its connection: kept in memory, and sent live as deltas. */
 import type { MCPServerLine } from "@stoa/contract"
 import { DateTime, Effect } from "effect"
-import type { Deltas } from "../../store/journal/Deltas.ts"
+import type { Deltas } from "../../store/journal/signals/Deltas.ts"
 
 const mostLines = 200
 const longestLine = 2000

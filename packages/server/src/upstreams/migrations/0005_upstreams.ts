@@ -1,7 +1,7 @@
 /** MCP servers, and the definitions of their tools as they were first seen or accepted. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { columnTypes } from "../../store/database/Columns.ts"
+import { columnTypes } from "../../store/database/dialect/Columns.ts"
 
 export default Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

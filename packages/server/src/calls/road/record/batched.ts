@@ -5,7 +5,7 @@
 import type { Provenance } from "@stoa/contract"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { makeInsert } from "../../../store/database/Inserts.ts"
+import { makeInsert } from "../../../store/database/dialect/Inserts.ts"
 import { type CausedEvent, Journal } from "../../../store/journal/Journal.ts"
 import { makeBatch } from "../../../store/journal/Batch.ts"
 import type { Traces } from "../Handler.ts"

@@ -6,7 +6,7 @@ import type { DecisionId, MessageCall, MessageId, RunId, SpaceId, Visibility } f
 import { Effect, type Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Grants } from "../../../access/rights/Grants.ts"
-import { Messages } from "../../../spaces/Messages.ts"
+import { Messages } from "../../../spaces/messages/Messages.ts"
 import { Spaces } from "../../../spaces/Spaces.ts"
 import { runOf } from "../attempt.ts"
 import { type CallRow, errorFrom, tookMs } from "./rows.ts"

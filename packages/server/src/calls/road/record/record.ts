@@ -14,8 +14,8 @@ import { makeCallMessage } from "./callMessage.ts"
 import type { Traces } from "../Handler.ts"
 import { first, from, to, type Settling } from "./lifecycle.ts"
 import { type CallRow, type NewRow, tookMs, unsettled } from "./rows.ts"
-import { makeRowInsert } from "../../../store/database/Inserts.ts"
-import { inState } from "../../../store/database/States.ts"
+import { makeRowInsert } from "../../../store/database/dialect/Inserts.ts"
+import { inState } from "../../../store/database/dialect/States.ts"
 import type { Failure, Settled } from "@stoa/tools"
 
 /** A larger result is stored as a file and carried by reference (G-30). */

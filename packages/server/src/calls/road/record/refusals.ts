@@ -4,7 +4,7 @@
  */
 import { Effect } from "effect"
 import { Limits } from "../../../access/limits/Limits.ts"
-import { skipIfDiskFull } from "../../../store/database/FullDisk.ts"
+import { skipIfDiskFull } from "../../../store/database/disk/FullDisk.ts"
 import { causedBy, newCorrelation } from "../../../store/journal/Correlation.ts"
 import { Journal } from "../../../store/journal/Journal.ts"
 import type { Attempt } from "../attempt.ts"

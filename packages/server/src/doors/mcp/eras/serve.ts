@@ -17,7 +17,7 @@ import {
   readBody,
 } from "../wire/message.ts"
 import { negotiate, newRevision } from "../wire/revision.ts"
-import { chain } from "../../../store/Resolved.ts"
+import { chain } from "../../../store/fibers/Resolved.ts"
 import { codes, Fault } from "../wire/Fault.ts"
 import { listen, openSessionStream } from "./listening.ts"
 import { serveNew, newEraContext } from "./newEra.ts"

@@ -7,7 +7,7 @@ import { Context, DateTime, Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { monotonicMillis } from "../../Moment.ts"
 import { Journal } from "../Journal.ts"
-import { readerLayer } from "../Readers.ts"
+import { readerLayer } from "../readers/Readers.ts"
 import { Timers } from "../Timers.ts"
 
 /**

@@ -6,7 +6,7 @@ import { type EventKind, kinds } from "@stoa/contract"
 import { DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { withinADay } from "../../Moment.ts"
-import { yieldToEventLoop } from "../../EventLoop.ts"
+import { yieldToEventLoop } from "../../fibers/EventLoop.ts"
 
 /**
  * The most cursors to look at, and the most events to remove, in one statement, so that neither holds the writer for

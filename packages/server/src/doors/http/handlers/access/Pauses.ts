@@ -6,7 +6,7 @@ import { Pauses } from "../../../../access/limits/Pauses.ts"
 import { Catalogue } from "../../../../calls/catalogue/Catalogue.ts"
 import { followPause } from "../../../../calls/waiting/Resume.ts"
 import { Journal } from "../../../../store/journal/Journal.ts"
-import { Readers } from "../../../../store/journal/Readers.ts"
+import { Readers } from "../../../../store/journal/readers/Readers.ts"
 import { Upstreams } from "../../../../upstreams/Upstreams.ts"
 
 /** How long a lift waits until its pause has stopped everything. */

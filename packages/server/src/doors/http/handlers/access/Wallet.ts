@@ -4,7 +4,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { WalletSignIn } from "../../../../access/identity/WalletSignIn.ts"
 import { Acting } from "../../../Acting.ts"
 import { Upkeep } from "../../../Upkeep.ts"
-import { senderOf, withRefusalHeaders } from "../../Authentication.ts"
+import { senderOf, withRefusalHeaders } from "../../guards/Authentication.ts"
 
 export const walletHandlers = HttpApiBuilder.group(
   Api,

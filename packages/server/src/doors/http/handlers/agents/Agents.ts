@@ -12,7 +12,7 @@ import { Triggers } from "../../../../runs/waking/Triggers.ts"
 import { Journal } from "../../../../store/journal/Journal.ts"
 import { Team } from "../../../../team/Team.ts"
 import { Tree } from "../../../../team/Tree.ts"
-import { idempotencyKeyOf } from "../../Idempotency.ts"
+import { idempotencyKeyOf } from "../../guards/Idempotency.ts"
 
 export const agentsHandlers = HttpApiBuilder.group(
   Api,

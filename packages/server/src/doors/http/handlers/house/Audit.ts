@@ -4,7 +4,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Audit } from "../../../../access/audit/Audit.ts"
 import { Grants } from "../../../../access/rights/Grants.ts"
 import { Principals } from "../../../../access/identity/Principals.ts"
-import { Readers } from "../../../../store/journal/Readers.ts"
+import { Readers } from "../../../../store/journal/readers/Readers.ts"
 
 export const auditHandlers = HttpApiBuilder.group(
   Api,

@@ -1,7 +1,7 @@
 import { Api, Caller } from "@stoa/contract"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { makeWatch } from "../../watch.ts"
+import { makeWatch } from "../../streams/watch.ts"
 
 export const eventsHandlers = HttpApiBuilder.group(
   Api,

@@ -13,9 +13,9 @@ import { currentCause } from "../../../../store/journal/Correlation.ts"
 import { Journal } from "../../../../store/journal/Journal.ts"
 import { Acting } from "../../../Acting.ts"
 import { Upkeep } from "../../../Upkeep.ts"
-import { cardNames } from "../../ownCards.ts"
-import { senderOf, withRefusalHeaders } from "../../Authentication.ts"
-import { noSession, sessionCookie, sessionIn } from "../../sessionCookie.ts"
+import { cardNames } from "../../pages/ownCards.ts"
+import { senderOf, withRefusalHeaders } from "../../guards/Authentication.ts"
+import { noSession, sessionCookie, sessionIn } from "../../guards/sessionCookie.ts"
 
 const withCookie = (cookie: string) =>
   HttpEffect.appendPreResponseHandler((_, response) =>

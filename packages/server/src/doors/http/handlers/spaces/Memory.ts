@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Principals } from "../../../../access/identity/Principals.ts"
 import { Embedding } from "../../../../memory/meaning/Embedding.ts"
-import { Portability } from "../../../../memory/Portability.ts"
+import { Portability } from "../../../../memory/portability/Portability.ts"
 import { Memories } from "../../../../memory/Memories.ts"
 import { Journal } from "../../../../store/journal/Journal.ts"
 

@@ -3,11 +3,11 @@ import { DateTime, Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Principals } from "../../../../access/identity/Principals.ts"
 import { Grants } from "../../../../access/rights/Grants.ts"
-import { Messages } from "../../../../spaces/Messages.ts"
+import { Messages } from "../../../../spaces/messages/Messages.ts"
 import { Spaces } from "../../../../spaces/Spaces.ts"
 import { Journal } from "../../../../store/journal/Journal.ts"
-import { Deltas } from "../../../../store/journal/Deltas.ts"
-import { makeWatch } from "../../watch.ts"
+import { Deltas } from "../../../../store/journal/signals/Deltas.ts"
+import { makeWatch } from "../../streams/watch.ts"
 
 export const spacesHandlers = HttpApiBuilder.group(
   Api,

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Grants } from "../../../../access/rights/Grants.ts"
 import { hostFrom, Hosts } from "../../../../calls/hosts/Hosts.ts"
-import { makeHostStream } from "../../hostStream.ts"
+import { makeHostStream } from "../../streams/hostStream.ts"
 
 export const hostsHandlers = HttpApiBuilder.group(
   Api,

@@ -7,7 +7,7 @@ import { Grants } from "../../../../access/rights/Grants.ts"
 import { findIfPermitted } from "../../../../access/rights/FindIfPermitted.ts"
 import { makeCallFigures, makeToolCounts } from "../../../../calls/CallFigures.ts"
 import { Upstreams } from "../../../../upstreams/Upstreams.ts"
-import { keyedRequest } from "../../Idempotency.ts"
+import { keyedRequest } from "../../guards/Idempotency.ts"
 
 const day = 24 * 3_600_000
 const encode = Schema.encodeSync(MCPServerState)

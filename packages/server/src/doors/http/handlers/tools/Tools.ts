@@ -14,7 +14,7 @@ import { makeCallbackKey } from "../../../../calls/waiting/Callbacks.ts"
 import { Tools } from "../../../../calls/catalogue/Tools.ts"
 import { pageFrom, pageOf } from "../../../../store/Pages.ts"
 import { bodyFault } from "../../../node/Body.ts"
-import { yieldToEventLoop } from "../../../../store/EventLoop.ts"
+import { yieldToEventLoop } from "../../../../store/fibers/EventLoop.ts"
 
 type Declared = ReturnType<Tools["Service"]["declaredIn"]>
 

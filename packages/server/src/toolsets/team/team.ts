@@ -1,0 +1,303 @@
+/**
+ * Seed 003's tools, for agents that work in a tree. All of them return at once: answers arrive as the next message
+ * (S3-09). The room `team` decides whom an agent may write to, and what answers what.
+ */
+import { type Agent, Caller, type MailKind, type NewTeamAgent, WrongState } from "@stoa/contract"
+import { Effect } from "effect"
+import { Agents } from "../../access/identity/Agents.ts"
+import { Principals } from "../../access/identity/Principals.ts"
+import { Grants } from "../../access/rights/Grants.ts"
+import type { HandlerCall } from "../../calls/road/Handler.ts"
+import { Inbox } from "../../runs/waking/Inbox.ts"
+import { nameOfHuman, Post } from "../../team/Post.ts"
+import { makePolling } from "../../team/Polling.ts"
+import { Team } from "../../team/Team.ts"
+import { Tree } from "../../team/Tree.ts"
+import { integer, offered, text } from "../face.ts"
+import { withoutPrefix } from "../parts/conversation.ts"
+import { teamPermits } from "./teamPermits.ts"
+import { teamWork } from "./teamWork.ts"
+
+/** The sender of mail from the house itself. */
+const system = "system"
+const name = text("The agent's name", { minLength: 1, maxLength: 100 })
+const body = text("Message body", { minLength: 1 })
+const seconds = integer(
+  "Stop waiting after so many seconds; without it the wait ends when nobody can answer any more",
+  {
+    minimum: 1,
+    maximum: 604_800,
+  },
+)
+
+interface SendInput {
+  readonly recipient: string
+  readonly text: string
+  readonly sync?: boolean
+  readonly reply_to?: string
+  readonly timeout_seconds?: number
+}
+
+interface BroadcastInput {
+  readonly text: string
+  readonly gather?: "all" | "any" | number
+  readonly timeout_seconds?: number
+}
+
+interface SpawnInput {
+  readonly name: string
+  readonly instructions: string
+  readonly role?: "worker" | "reviewer"
+  readonly workspace_subdir?: string | null
+  readonly program?: string
+}
+
+export const team = Effect.gen(function* () {
+  const agents = yield* Agents
+  const grants = yield* Grants
+  const principals = yield* Principals
+  const inbox = yield* Inbox
+  const post = yield* Post
+  const tree = yield* Tree
+  const group = yield* Team
+  const polling = yield* makePolling
+
+  /** The caller as an agent: identity comes from the token (S3-04). */
+  const self = Effect.gen(function* () {
+    const { principal } = yield* Caller
+    if (principal.kind === "agent") return yield* agents.get(principal.id)
+    return yield* new WrongState({ detail: "Only agents have a team. People write to agents with stoa agents say." })
+  })
+
+  const shownName = ({ from, fromKind }: { readonly from: string | null; readonly fromKind: string | null }) =>
+    from === null ? system : fromKind === "person" ? nameOfHuman : from
+
+  /** The reverse: the principal that a filter means by a sender's shown name. */
+  const senderNamed = Effect.fnUntraced(function* (named: string) {
+    if (named === nameOfHuman) return "person" as const
+    return named === system ? null : (yield* principals.get(named)).id
+  })
+
+  const member = Effect.fnUntraced(function* (agent: Agent) {
+    const { inbox: mail, role, state } = yield* tree.shown(agent)
+    return { name: agent.name, agent_id: withoutPrefix(agent.id), role, state, inbox: mail }
+  })
+
+  return [
+    offered("team", {
+      name: "send_message",
+      mergedDefaults: { status: "sent", waiting_for_reply: false },
+      description:
+        "Send a message to another agent: your parent, a child or a sibling. Returns at once; the reply to a sync message arrives as your next message, so end your turn then.",
+      effects: "store",
+      input: {
+        properties: {
+          recipient: text(`The agent's name. A root agent may write to ${nameOfHuman}, the human`, { minLength: 1 }),
+          text: body,
+          sync: {
+            type: "boolean",
+            description:
+              "Whether the reply is to be your next message. An answer to somebody who waits for you needs none",
+            default: true,
+          },
+          reply_to: text("The message that this answers, if not the oldest open request of the recipient", {
+            minLength: 1,
+          }),
+          timeout_seconds: seconds,
+        },
+        required: ["recipient", "text"],
+      },
+      run: Effect.fnUntraced(function* (input: SendInput, call: HandlerCall) {
+        const { message, waits } = yield* post.send(
+          yield* self,
+          input.recipient,
+          { text: input.text, sync: input.sync, replyTo: input.reply_to, seconds: input.timeout_seconds },
+          call,
+        )
+        return { status: "sent", message_id: withoutPrefix(message.id), waiting_for_reply: waits }
+      }),
+    }),
+    offered("team", {
+      name: "broadcast",
+      description:
+        "Send a message to all your siblings. Their replies arrive as separate messages; with gather they arrive together, as your next message.",
+      effects: "store",
+      input: {
+        properties: {
+          text: body,
+          gather: {
+            anyOf: [
+              { type: "string", enum: ["all", "any"] },
+              { type: "integer", minimum: 1, maximum: 1000 },
+            ],
+            description: "Wait until all, any or so many have replied",
+          },
+          timeout_seconds: seconds,
+        },
+        required: ["text"],
+      },
+      run: Effect.fnUntraced(function* (input: BroadcastInput, call: HandlerCall) {
+        const gathering =
+          input.gather === undefined ? undefined : { needed: input.gather, seconds: input.timeout_seconds }
+        const sent = yield* post.broadcast(yield* self, input.text, gathering, call)
+        return {
+          status: "sent",
+          message_id: withoutPrefix(sent.message.id),
+          recipient_count: sent.recipients,
+          ...(sent.waits ? { waiting_for_reply: true } : {}),
+        }
+      }),
+    }),
+    offered("team", {
+      name: "check_inbox",
+      description: "Retrieve pending messages. Replies to sync messages do not come here: they are your next message.",
+      effects: "store",
+      input: {
+        properties: {
+          sender: text(`Only of this agent, of ${nameOfHuman} or of ${system}`, { minLength: 1 }),
+          kind: {
+            type: "string",
+            enum: ["request", "response", "notification", "multicast", "error"],
+            description: "Only of this kind",
+          },
+        },
+      },
+      run: Effect.fnUntraced(function* (
+        input: { readonly sender?: string; readonly kind?: MailKind },
+        { caller, run }: HandlerCall,
+      ) {
+        const me = yield* self
+        const sender = input.sender === undefined ? {} : { sender: yield* senderNamed(input.sender) }
+        const kind = input.kind === undefined ? {} : { kind: input.kind }
+        const taken = yield* inbox.take(me.id, caller.run ?? null, { ...sender, ...kind })
+        const hint = yield* polling(run, taken.length)
+        return {
+          messages: taken.map((one) => ({
+            from: shownName(one),
+            text: one.text,
+            message_id: withoutPrefix(one.message ?? one.source),
+            ...(one.replyTo === null ? {} : { reply_to: withoutPrefix(one.replyTo) }),
+          })),
+          ...(hint === undefined ? {} : { hint }),
+        }
+      }),
+    }),
+    offered("team", {
+      name: "spawn_agent",
+      houseText: true,
+      description: "Create a subagent. It begins with its instructions as soon as there is room, and works for you.",
+      effects: "store",
+      input: {
+        properties: {
+          name: text("Its name, which nobody near you has", { minLength: 1, maxLength: 63 }),
+          instructions: text("What it is, and what it shall do", { minLength: 1, maxLength: 32_768 }),
+          role: { type: "string", enum: ["worker", "reviewer"], description: "What it is called", default: "worker" },
+          workspace_subdir: {
+            type: ["string", "null"],
+            description: "A subdirectory of your workspace; without it, it works in yours",
+            default: null,
+          },
+          program: text("One of the programs you were given, if not your own", { minLength: 1 }),
+        },
+        required: ["name", "instructions"],
+      },
+      run: Effect.fnUntraced(function* (input: SpawnInput, { caller }: HandlerCall) {
+        const wanted: NewTeamAgent = {
+          name: input.name,
+          instructions: input.instructions,
+          ...(input.role === undefined ? {} : { role: input.role }),
+          ...(input.workspace_subdir === undefined ? {} : { workspaceSubdir: input.workspace_subdir }),
+          ...(input.program === undefined ? {} : { program: input.program }),
+        }
+        const child = yield* group.spawn(yield* self, wanted, caller.run)
+        return { status: "created", agent_id: withoutPrefix(child.id), name: child.name }
+      }),
+    }),
+    offered("team", {
+      name: "inspect_agent",
+      description: "View the recent activity of a subordinate.",
+      effects: "none",
+      input: { properties: { name }, required: ["name"] },
+      run: Effect.fnUntraced(function* (input: { readonly name: string }) {
+        const me = yield* self
+        const child = yield* tree.child(me, input.name)
+        const { agent, calls, messages } = yield* group.activity(child, yield* grants.viewer("spaces"))
+        return {
+          state: agent.state,
+          recent_messages: messages.map(({ from, id, text: words, to }) => ({
+            from,
+            to,
+            text: words,
+            message_id: withoutPrefix(id),
+          })),
+          recent_calls: calls.map(({ state, tool }) => ({ tool, state })),
+          inbox: agent.inbox,
+        }
+      }),
+    }),
+    offered("team", {
+      name: "complete",
+      description:
+        "Say that your work is done, and what came of it: it goes to your parent as the answer to what it asked, or to the human if you have none.",
+      effects: "store",
+      input: { properties: { result: text("What came of it", { minLength: 1 }) }, required: ["result"] },
+      run: Effect.fnUntraced(function* (input: { readonly result: string }, call: HandlerCall) {
+        const me = yield* self
+        const parent = me.parent === null ? nameOfHuman : (yield* agents.get(me.parent)).name
+        const mail = { text: input.result, sync: false, replyTo: undefined, seconds: undefined }
+        const { message } = yield* post.send(me, parent, mail, call)
+        return { status: "completed", message_id: withoutPrefix(message.id) }
+      }),
+    }),
+    offered("team", {
+      name: "list_team",
+      description: "Who is near you: your parent, your children and your siblings, with what each is doing.",
+      effects: "none",
+      input: { properties: {} },
+      run: Effect.fnUntraced(function* () {
+        const kin = yield* tree.around(yield* self)
+        const those = (relation: string) =>
+          Effect.forEach(
+            kin.filter((one) => one.relation === relation),
+            ({ agent }) => member(agent),
+          )
+        return {
+          parent: (yield* those("parent"))[0] ?? null,
+          children: yield* those("child"),
+          siblings: yield* those("sibling"),
+        }
+      }),
+    }),
+    offered("team", {
+      name: "whoami",
+      houseText: true,
+      description: "Who you are in your team.",
+      effects: "none",
+      input: { properties: {} },
+      run: Effect.fnUntraced(function* () {
+        const me = yield* self
+        const { depth, role, state } = yield* tree.shown(me)
+        const parent = me.parent === null ? null : (yield* agents.get(me.parent)).name
+        return { agent_id: withoutPrefix(me.id), name: me.name, role, state, parent, depth }
+      }),
+    }),
+    offered("team", {
+      name: "stop_agent",
+      houseText: true,
+      description: "Stop what a child is doing. With remove it leaves the team; only an agent without children can.",
+      effects: "outside",
+      input: {
+        properties: { name, remove: { type: "boolean", description: "It leaves the team", default: false } },
+        required: ["name"],
+      },
+      run: Effect.fnUntraced(function* (input: { readonly name: string; readonly remove?: boolean }) {
+        const me = yield* self
+        const child = yield* tree.child(me, input.name)
+        const { stopped } = yield* group.stop(child, me.name, input.remove === true)
+        return { status: input.remove === true ? "removed" : "stopped", name: child.name, runs_stopped: stopped }
+      }),
+    }),
+    ...(yield* teamWork(self)),
+    ...(yield* teamPermits),
+  ]
+})
