@@ -11,14 +11,14 @@ import {
 import { StoaError } from "@stoa/sdk"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { columns } from "../../columns.ts"
-import { counted } from "../../counted.ts"
+import { columns } from "../../showing/columns.ts"
+import { counted } from "../../showing/counted.ts"
 import { type Failure, refused, reworded } from "../../Failure.ts"
-import { given, named, switchFlag, textFlag } from "../../flags.ts"
-import { textGiven } from "../../input.ts"
-import { isThere, outRaw, readLines, writeFolder, writeWhole } from "../../memoryFolder.ts"
-import { namesForPeople, nameOf } from "../../names.ts"
-import { all, ask, client, list, root, show, printNote } from "../../root.ts"
+import { given, named, switchFlag, textFlag } from "../../command/flags.ts"
+import { textGiven } from "../../reading/input.ts"
+import { isThere, outRaw, readLines, writeFolder, writeWhole } from "../../reading/memoryFolder.ts"
+import { namesForPeople, nameOf } from "../../showing/names.ts"
+import { all, ask, client, list, root, show, printNote } from "../../command/root.ts"
 
 const id = named("id", "The record's id, mem_…", 'Give a record; "stoa memory ls" lists yours')
 const kind = textFlag("kind", "Only this kind")

@@ -1,7 +1,7 @@
 /** A decision as a person reads it before answering: the whole question, the whole input, who may answer, and how. Pure. */
 import { inputIn, questionIn, visibleJson, visibleLines } from "@stoa/contract"
 import type { Stoa } from "@stoa/sdk"
-import { fieldsOf, wordsOf } from "./form.ts"
+import { fieldsOf, wordsOf } from "../reading/form.ts"
 import { nameOf, type Names } from "./names.ts"
 
 /** As the house sends it. */

@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs"
 import { createInterface } from "node:readline/promises"
 import { Effect } from "effect"
-import { type Failure, failureOf, refused } from "./Failure.ts"
+import { type Failure, failureOf, refused } from "../Failure.ts"
 
 export const stdin = Effect.tryPromise({
   try: async () => {
