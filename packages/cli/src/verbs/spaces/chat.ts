@@ -40,7 +40,12 @@ const begin = Command.make(
 
 const say = Command.make(
   "say",
-  { id, text: Argument.String("text").pipe(Argument.withDescription("The text; @file reads a file, - reads stdin")) },
+  {
+    id,
+    text: Argument.String("text").pipe(
+      Argument.withDescription("The text; @file reads a file, @@ begins a text with @, - reads stdin"),
+    ),
+  },
   Effect.fn(function* ({ id, text }) {
     const words = yield* textGiven(text)
     const made = yield* ask((stoa) => stoa.chatSessions.post(id, { text: words }))

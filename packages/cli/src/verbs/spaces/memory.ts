@@ -91,7 +91,9 @@ const set = Command.make(
   "set",
   {
     key: named("key", "Its key; keys that share a path form a series", "Give the record a key"),
-    text: Argument.String("content").pipe(Argument.withDescription("The text; @file reads a file, - reads stdin")),
+    text: Argument.String("content").pipe(
+      Argument.withDescription("The text; @file reads a file, @@ begins a text with @, - reads stdin"),
+    ),
     kind: Flag.String("kind").pipe(Flag.withDescription("What it is, in one word"), Flag.withDefault("note")),
     tag: Flag.String("tag").pipe(Flag.withDescription("A tag; can be given several times"), Flag.between(0, 64)),
     public: switchFlag("public", "Everybody may read it"),
@@ -122,7 +124,9 @@ const edit = Command.make(
   "edit",
   {
     id,
-    text: Argument.String("content").pipe(Argument.withDescription("The new text; @file reads a file, - reads stdin")),
+    text: Argument.String("content").pipe(
+      Argument.withDescription("The new text; @file reads a file, @@ begins a text with @, - reads stdin"),
+    ),
     version: Flag.Int("version").pipe(
       Flag.withDescription("The version you read; the write is refused if somebody has changed it since"),
       Flag.optional,
