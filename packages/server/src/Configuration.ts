@@ -23,6 +23,7 @@ import * as jsonc from "jsonc-parser"
 import { inFile, withHint } from "./configurationHints.ts"
 import { modelFaults } from "./configurationModels.ts"
 import { Agents } from "./access/identity/Agents.ts"
+import { limitFaults } from "./access/limits/Limits.ts"
 import { AllowLists, unknownNames } from "./access/rights/AllowLists.ts"
 import { type PrincipalChanges, nameKey, Principals } from "./access/identity/Principals.ts"
 import { defaultRoles } from "./access/rights/policy.ts"
@@ -101,7 +102,7 @@ const faults = (declared: Declared): ReadonlyArray<Issue> => {
     if (tools.has(name)) issues.push({ path: `tools.${place}.name`, message: `"${name}" is there twice` })
     tools.add(name)
   }
-  return [...issues, ...serverFaults(declared), ...modelFaults(declared)]
+  return [...issues, ...limitFaults(declared.limits ?? []), ...serverFaults(declared), ...modelFaults(declared)]
 }
 
 const listsOf = (declared: Declared) =>

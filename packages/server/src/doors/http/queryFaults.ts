@@ -1,0 +1,37 @@
+/** Query parameters that an endpoint of the contract does not have, each with the nearest one it has. Pure. */
+import type { Issue } from "@stoa/contract"
+import { nearest } from "@stoa/tools"
+import { type Schema, SchemaAST } from "effect"
+import type { HttpApiEndpoint } from "effect/http-api"
+
+const none: ReadonlyArray<string> = []
+const known = new WeakMap<HttpApiEndpoint.Top, ReadonlyArray<string>>()
+
+const namesOf = (endpoint: HttpApiEndpoint.Top): ReadonlyArray<string> => {
+  const found = known.get(endpoint)
+  if (found !== undefined) return found
+  const query = (endpoint.query as Schema.Top | undefined)?.ast
+  const names =
+    query !== undefined && SchemaAST.isObjects(query) ? query.propertySignatures.map(({ name }) => String(name)) : none
+  known.set(endpoint, names)
+  return names
+}
+
+/** Only of the API: what monitors add to the address of the metrics is their affair. */
+export const queryFaults = (endpoint: HttpApiEndpoint.Top, given: object): ReadonlyArray<Issue> => {
+  const names = Object.keys(given)
+  if (names.length === 0 || !endpoint.path.startsWith("/api/")) return []
+  const has = namesOf(endpoint)
+  return names
+    .filter((name) => !has.includes(name))
+    .map((name) => {
+      const meant = nearest(name, has)
+      const instead =
+        meant !== undefined
+          ? `did you mean "${meant}"?`
+          : has.length === 0
+            ? "it takes none"
+            : `there are: ${has.join(", ")}`
+      return { path: `query.${name}`, message: `there is no "${name}" here; ${instead}` }
+    })
+}
