@@ -1,9 +1,8 @@
-/** Input that cannot be decoded, and a query parameter that nobody reads, become a BadInput that names the path. Output that cannot be encoded is our fault. */
+/** Input that cannot be decoded becomes a BadInput that names the path. Output that cannot be encoded is our fault. */
 import { BadInput, issuesOf, Reading } from "@stoa/contract"
-import { Effect, Layer, Schema, type Types } from "effect"
+import { Effect, Schema } from "effect"
 import { HttpServerRequest } from "effect/http"
-import { type HttpApiEndpoint, HttpApiError } from "effect/http-api"
-import { queryFaults } from "./queryFaults.ts"
+import { type HttpApiEndpoint, HttpApiMiddleware } from "effect/http-api"
 
 const slots: Record<string, string> = { Payload: "body", Params: "path", Query: "query", Headers: "headers" }
 
@@ -41,13 +40,10 @@ const wholeOf = Effect.fnUntraced(function* (first: Schema.SchemaError, endpoint
   })
 })
 
-const unreadable = (
-  { cause: first, kind }: HttpApiError.HttpApiSchemaError,
-  endpoint: HttpApiEndpoint.Top,
-): Effect.Effect<never, BadInput, HttpServerRequest.HttpServerRequest> => {
-  const slot = slots[kind]
-  if (slot === undefined) return Effect.die(first)
-  const cause = slot === "body" ? wholeOf(first, endpoint) : Effect.succeed(first)
+export const layerReading = HttpApiMiddleware.layerSchemaErrorTransform(Reading, (error, { endpoint }) => {
+  const slot = slots[error.kind]
+  if (slot === undefined) return Effect.die(error.cause)
+  const cause = slot === "body" ? wholeOf(error.cause, endpoint) : Effect.succeed(error.cause)
   return Effect.flatMap(cause, (found) =>
     Effect.fail(
       new BadInput({
@@ -59,17 +55,4 @@ const unreadable = (
       }),
     ),
   )
-}
-
-export const layerReading = Layer.succeed(Reading, (app, { endpoint }) =>
-  Effect.flatMap(HttpServerRequest.ParsedSearchParams, (query) => {
-    const issues = queryFaults(endpoint, query)
-    return issues.length > 0
-      ? Effect.fail(new BadInput({ issues }))
-      : Effect.catch(
-          app,
-          (error): Effect.Effect<never, BadInput | Types.unhandled, HttpServerRequest.HttpServerRequest> =>
-            HttpApiError.HttpApiSchemaError.is(error) ? unreadable(error, endpoint) : Effect.fail(error),
-        )
-  }),
-)
+})

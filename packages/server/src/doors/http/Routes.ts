@@ -32,6 +32,7 @@ import { walletHandlers } from "./handlers/access/Wallet.ts"
 import { builtPage } from "./builtPage.ts"
 import { decisionPage } from "./decisionPage.ts"
 import { layerIdempotency } from "./Idempotency.ts"
+import { layerKnownQuery } from "./KnownQuery.ts"
 import { layerReading } from "./Reading.ts"
 import { ownCards } from "./ownCards.ts"
 import { pages } from "./pages.ts"
@@ -91,4 +92,7 @@ export const routes = Layer.mergeAll(
   decisionPage,
   ownCards,
   elsewhere,
-).pipe(Layer.provide(handlers), Layer.provide([layerReading, layerIdempotency, layerSubmitting, layerSmallBody]))
+).pipe(
+  Layer.provide(handlers),
+  Layer.provide([layerKnownQuery, layerReading, layerIdempotency, layerSubmitting, layerSmallBody]),
+)

@@ -1,7 +1,8 @@
-/** Query parameters that an endpoint of the contract does not have, each with the nearest one it has. Pure. */
-import type { Issue } from "@stoa/contract"
+/** Query parameters that an endpoint of the contract does not have are refused, each with the nearest one it has. */
+import { BadInput, type Issue, KnownQuery } from "@stoa/contract"
 import { nearest } from "@stoa/tools"
-import { type Schema, SchemaAST } from "effect"
+import { Effect, Layer, type Schema, SchemaAST } from "effect"
+import { HttpServerRequest } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 
 const none: ReadonlyArray<string> = []
@@ -18,7 +19,7 @@ const namesOf = (endpoint: HttpApiEndpoint.Top): ReadonlyArray<string> => {
 }
 
 /** Only of the API: what monitors add to the address of the metrics is their affair. */
-export const queryFaults = (endpoint: HttpApiEndpoint.Top, given: object): ReadonlyArray<Issue> => {
+const faults = (endpoint: HttpApiEndpoint.Top, given: object): ReadonlyArray<Issue> => {
   const names = Object.keys(given)
   if (names.length === 0 || !endpoint.path.startsWith("/api/")) return []
   const has = namesOf(endpoint)
@@ -35,3 +36,13 @@ export const queryFaults = (endpoint: HttpApiEndpoint.Top, given: object): Reado
       return { path: `query.${name}`, message: `there is no "${name}" here; ${instead}` }
     })
 }
+
+export const layerKnownQuery = Layer.succeed(KnownQuery, (app, { endpoint }) =>
+  Effect.andThen(
+    Effect.flatMap(HttpServerRequest.ParsedSearchParams, (query) => {
+      const issues = faults(endpoint, query)
+      return issues.length > 0 ? Effect.fail(new BadInput({ issues })) : Effect.void
+    }),
+    app,
+  ),
+)
