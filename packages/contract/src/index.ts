@@ -29,7 +29,7 @@ export {
   NewAnswer,
   Reach,
 } from "./decisions/Decision.ts"
-export { inputIn, questionIn } from "./decisions/decisionText.ts"
+export { inputIn, nobodyMayAnswer, questionIn } from "./decisions/decisionText.ts"
 export {
   Delta,
   Event,

@@ -38,9 +38,15 @@ const one = Command.make(
   }),
 ).pipe(Command.withDescription("Show one tool as its callers see it"))
 
+const meantIn = ({ problem }: StoaError): string =>
+  typeof problem["meant"] === "string" ? ` Did you mean "${problem["meant"]}"?` : ""
+
 const unseen = (name: string) => (failure: Failure) =>
   failure.cause instanceof StoaError && failure.cause.status === 404
-    ? reworded(failure, `There is no tool "${name}" that you can see, and no call of one. "stoa tools ls" lists yours.`)
+    ? reworded(
+        failure,
+        `There is no tool "${name}" that you can see, and no call of one.${meantIn(failure.cause)} "stoa tools ls" lists yours.`,
+      )
     : failure
 
 const calls = Command.make(
