@@ -2,7 +2,7 @@
 import { request } from "node:http"
 import { assert, layer } from "@effect/vitest"
 import { Api } from "@stoa/contract"
-import { Effect, type Schema, type SchemaAST } from "effect"
+import { Effect, type SchemaAST } from "effect"
 import type { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { SqlClient } from "effect/sql"
 import { largestBody } from "../../src/doors/node/NodeRequest.ts"
@@ -360,7 +360,7 @@ layer(house({ store: "sqlite" }), { excludeTestServices: true })("query paramete
       const ofApi = endpoints.filter(({ path }) => path.startsWith("/api/"))
       assert.isAbove(ofApi.length, 100)
       for (const { method, path, query } of ofApi) {
-        const ast = (query as Schema.Top | undefined)?.ast
+        const ast = query?.ast
         const names = ast === undefined ? [] : (ast as SchemaAST.Objects).propertySignatures.map(({ name }) => name)
         const typo = names[0] === undefined ? "limitt" : `${String(names[0])}x`
         const answer = yield* call(`${path.replaceAll(/:\w+/g, "x")}?${typo}=1`, { method })

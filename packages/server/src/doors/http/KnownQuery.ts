@@ -1,7 +1,7 @@
 /** Query parameters that an endpoint of the contract does not have are refused, each with the nearest one it has. */
 import { BadInput, type Issue, KnownQuery } from "@stoa/contract"
 import { nearest } from "@stoa/tools"
-import { Effect, Layer, type Schema, SchemaAST } from "effect"
+import { Effect, Layer, SchemaAST } from "effect"
 import { HttpServerRequest } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 
@@ -11,7 +11,7 @@ const known = new WeakMap<HttpApiEndpoint.Top, ReadonlyArray<string>>()
 const namesOf = (endpoint: HttpApiEndpoint.Top): ReadonlyArray<string> => {
   const found = known.get(endpoint)
   if (found !== undefined) return found
-  const query = (endpoint.query as Schema.Top | undefined)?.ast
+  const query = endpoint.query?.ast
   const names =
     query !== undefined && SchemaAST.isObjects(query) ? query.propertySignatures.map(({ name }) => String(name)) : none
   known.set(endpoint, names)
