@@ -2,7 +2,7 @@
 // edge: the server is loaded when it is needed, so that a client command starts fast.
 import { Effect } from "effect"
 import { type Failure, failureOf } from "./Failure.ts"
-import { printNote } from "./root.ts"
+import { printNote } from "./command/root.ts"
 import { embeddedEnvironment } from "./Settings.ts"
 
 const server = Effect.promise(() => import("@stoa/server"))

@@ -96,6 +96,12 @@ it("tools calls lists the last calls of one tool, newest first, as HTTP does", a
   expect((await stoa("tools", "calls", "parrot", "--limit", "1")).stdout).toMatch(/^call_\S+ +done +admin /m)
   await house.admin.tools.add(tool("quiet"))
   expect(await stoa("tools", "calls", "quiet")).toMatchObject({ code: 0, stdout: "", stderr: "none\n" })
+  expect(await stoa("tools", "calls", "parot")).toMatchObject({
+    code: 2,
+    stdout: "",
+    stderr:
+      'stoa: There is no tool "parot" that you can see, and no call of one. Did you mean "parrot"? "stoa tools ls" lists yours.\n',
+  })
   expect(await stoa("tools", "calls", "nosuch")).toMatchObject({
     code: 2,
     stderr: 'stoa: There is no tool "nosuch" that you can see, and no call of one. "stoa tools ls" lists yours.\n',

@@ -66,3 +66,21 @@ it("a folder is edited by hand and brought back; what cannot be read is named by
   const { items } = await house.admin.memory.list({ q: "peas" })
   expect(items[0]).toMatchObject({ key: "garden/1", content: "peas", tags: ["green", "bed"], version: 2 })
 }, 120_000)
+
+it("a text may begin with @: @@ says so, and @ alone reads a file that is there", async () => {
+  const text = join(home.folder, "a note.txt")
+  writeFileSync(text, "from a file\n")
+  const shown = async (...given: ReadonlyArray<string>) => {
+    const { code, stdout } = await stoa("memory", "set", "at/1", ...given, "--json")
+    expect(code).toBe(0)
+    return (JSON.parse(stdout) as { readonly content: string }).content
+  }
+  expect(await shown("@@pam asked")).toBe("@pam asked")
+  expect(await shown("@@@twice")).toBe("@@twice")
+  expect(await shown(`@${text}`)).toBe("from a file")
+  expect(await stoa("memory", "set", "at/1", "@pam asked")).toMatchObject({
+    code: 2,
+    stdout: "",
+    stderr: expect.stringMatching(/^stoa: There is no file "pam asked": .*begins with @, write @@ there\.\n$/),
+  })
+}, 60_000)

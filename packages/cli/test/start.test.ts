@@ -179,7 +179,16 @@ describe("what is refused at the start: exit 2, one sentence, nothing made", () 
       { STOA_ANONYMOUS: "guest", STOA_HOST: "0.0.0.0" },
       /STOA_ANONYMOUS works on loopback only/,
     ],
-    ["no Postgres address", { DATABASE_URL: "mysql://x/y" }, /DATABASE_URL is not a Postgres address\./],
+    [
+      "no Postgres address, with the hint in full",
+      { DATABASE_URL: "mysql://x/y" },
+      /DATABASE_URL is not a Postgres address\. Give postgres:\/\/HOST\/DATABASE, with USER:PASSWORD@ before HOST,/,
+    ],
+    [
+      "a Postgres address that cannot be read",
+      { DATABASE_URL: ["postgres://who", "pass#planted@127.0.0.1/house"].join(":") },
+      /DATABASE_URL cannot be read as an address\..* # is %23(?!.*planted)/,
+    ],
     ["no public address", { STOA_PUBLIC_URL: "house" }, /STOA_PUBLIC_URL is not an address\./],
     ["an unknown log level", { STOA_LOG: "loud" }, /STOA_LOG is not valid\./],
   ]
@@ -235,6 +244,26 @@ describe("what is refused at the start: exit 2, one sentence, nothing made", () 
     await house.stop()
   })
 
+  it("a configuration file against what was set at run time, with advice that helps while the house is down", async () => {
+    const home = newHome()
+    const house = await home.start()
+    await house.admin.allowLists.set("office", "agent", { tools: ["do_nothing"] })
+    await house.stop()
+    home.configure({ allowLists: { office: { agent: ["send_message"] } } })
+    const ended = await home.stoa("serve")
+    expect(ended).toMatchObject({ code: 2, stdout: "" })
+    expect(ended.stderr).toMatch(
+      /allowLists\.office\.agent: this list was set at run time and stays as it is; remove it from this file\. [^\n]*once the house runs/,
+    )
+    home.configure({ agents: [{ name: "Bot", owner: "Nobody" }] })
+    const orphan = await home.stoa("serve")
+    expect(orphan).toMatchObject({ code: 2, stdout: "" })
+    expect(orphan.stderr).toMatch(/there is no principal "Nobody"; declare it here too\.\n$/)
+    // The advice, followed.
+    home.configure({})
+    await (await home.start()).stop()
+  }, 60_000)
+
   it("a configuration file that was named and is not there", async () => {
     const home = newHome()
     const ended = await home.spawn(["serve"], { env: { STOA_CONFIG: join(home.folder, "none.json") } }).ended
@@ -254,6 +283,8 @@ describe("what is refused at the start: exit 2, one sentence, nothing made", () 
     const ended = await Promise.all([
       newHome({ DATABASE_URL: `${planted}@127.0.0.1:1/house` }).stoa("serve"),
       newHome({ DATABASE_URL: `${planted}@127.0.0.1:${port}/house` }).stoa("serve"),
+      // A user without a password, named as the database is: no secret.
+      newHome({ DATABASE_URL: "postgres://house@127.0.0.1:1/house" }).stoa("serve"),
     ])
     for (const { code, stderr, stdout } of ended) {
       expect({ code, stdout }).toEqual({ code: 2, stdout: "" })

@@ -11,7 +11,7 @@ import { DecisionsApi } from "./api/tools/Decisions.ts"
 import { LimitsApi } from "./api/access/Limits.ts"
 import { SecretsApi } from "./api/access/Secrets.ts"
 import { DelegationsApi, GrantsApi } from "./api/access/Grants.ts"
-import { Authentication, Reading } from "./api/guards.ts"
+import { Authentication, KnownQuery, Reading } from "./api/guards.ts"
 import { HealthApi, HouseApi, MetricsApi } from "./api/house/House.ts"
 import { HostsApi } from "./api/tools/Hosts.ts"
 import { MCPServersApi } from "./api/tools/MCPServers.ts"
@@ -32,6 +32,7 @@ export class Api extends HttpApi.make("stoa")
   .add(HouseApi, MetricsApi, EventsApi, SpacesApi, MessagesApi, MCPServersApi)
   .add(ToolsApi, CallsApi, DecisionsApi, PausesApi, HostsApi, MemoryApi, AgentsApi, ModelsApi)
   .add(WaitsApi, DeadLettersApi, RunsApi, ChatSessionsApi, PageApi, DemoApi)
+  .middleware(KnownQuery)
   .middleware(Authentication)
   .add(ResultsApi, WalletApi, SessionApi)
   .middleware(Reading)

@@ -79,11 +79,17 @@ const whereToLook: Readonly<Record<string, string>> = {
 /** Unknown, or hidden from the caller: the two look the same, so that asking reveals nothing (X-30). */
 export class Missing extends Schema.TaggedError<Missing>()(
   "Missing",
-  { noun: Schema.String, ref: Schema.String },
+  {
+    noun: Schema.String,
+    ref: Schema.String,
+    /** The nearest of those that the caller can see. */
+    meant: Schema.optionalKey(Schema.String),
+  },
   { httpApiStatus: 404 },
 ) {
   override get message(): string {
-    return `There is no ${this.noun} "${this.ref}" that you can see. ${whereToLook[this.noun] ?? "List yours to find the right name or id."}`
+    const hint = this.meant === undefined ? "" : `Did you mean "${this.meant}"? `
+    return `There is no ${this.noun} "${this.ref}" that you can see. ${hint}${whereToLook[this.noun] ?? "List yours to find the right name or id."}`
   }
 }
 

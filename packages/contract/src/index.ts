@@ -29,7 +29,7 @@ export {
   NewAnswer,
   Reach,
 } from "./decisions/Decision.ts"
-export { inputIn, questionIn } from "./decisions/decisionText.ts"
+export { inputIn, nobodyMayAnswer, questionIn } from "./decisions/decisionText.ts"
 export {
   Delta,
   Event,
@@ -133,6 +133,15 @@ export { ListedSet, toolNames, ToolsetName } from "./tools/Toolset.ts"
 export * from "./tools/Tool.ts"
 export * from "./tools/ToolConfiguration.ts"
 export { definitionOf, formOf, inputSchemaOf, parametersOf } from "./tools/toolDefinition.ts"
-export { Authentication, Idempotency, Reading, SmallBody, Submitter, Submitting, TakesSignature } from "./api/guards.ts"
+export {
+  Authentication,
+  Idempotency,
+  KnownQuery,
+  Reading,
+  SmallBody,
+  Submitter,
+  Submitting,
+  TakesSignature,
+} from "./api/guards.ts"
 export { PrincipalChange } from "./api/access/Principals.ts"
 export { ImportReport, type LeftOutTool, ToolView } from "./api/tools/Tools.ts"

@@ -20,9 +20,10 @@ import {
 } from "@stoa/contract"
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import * as jsonc from "jsonc-parser"
-import { withHint } from "./configurationHints.ts"
+import { inFile, withHint } from "./configurationHints.ts"
 import { modelFaults } from "./configurationModels.ts"
 import { Agents } from "./access/identity/Agents.ts"
+import { limitFaults } from "./access/limits/Limits.ts"
 import { AllowLists, unknownNames } from "./access/rights/AllowLists.ts"
 import { type PrincipalChanges, nameKey, Principals } from "./access/identity/Principals.ts"
 import { defaultRoles } from "./access/rights/policy.ts"
@@ -101,7 +102,7 @@ const faults = (declared: Declared): ReadonlyArray<Issue> => {
     if (tools.has(name)) issues.push({ path: `tools.${place}.name`, message: `"${name}" is there twice` })
     tools.add(name)
   }
-  return [...issues, ...serverFaults(declared), ...modelFaults(declared)]
+  return [...issues, ...limitFaults(declared.limits ?? []), ...serverFaults(declared), ...modelFaults(declared)]
 }
 
 const listsOf = (declared: Declared) =>
@@ -251,7 +252,7 @@ export class Configuration extends Context.Service<
                       message:
                         error._tag === "NameTaken"
                           ? "somebody made at run time has this name; rename one of the two"
-                          : error.message,
+                          : inFile(error),
                     },
                   ]),
                 ),
@@ -287,7 +288,7 @@ export class Configuration extends Context.Service<
           for (const [place, { name, profile }] of wanted.entries()) {
             const before = yield* Effect.orDie(agents.get(name))
             const now = yield* Effect.mapError(agents.change(before.id, profile, "file"), (error) =>
-              faulty([{ path: `agents.${place}`, message: error.message }]),
+              faulty([{ path: `agents.${place}`, message: inFile(error) }]),
             )
             if (now !== before && JSON.stringify(now) !== JSON.stringify(before)) changed.push(name)
           }
@@ -295,7 +296,7 @@ export class Configuration extends Context.Service<
         })
 
         const ownerOf = (name: string) =>
-          Effect.mapError(principals.get(name), (error) => faulty([{ path: `owner: ${name}`, message: error.message }]))
+          Effect.mapError(principals.get(name), (error) => faulty([{ path: `owner: ${name}`, message: inFile(error) }]))
 
         const applyLists = Effect.fnUntraced(function* (declared: Declared) {
           const wanted = listsOf(declared)
@@ -307,7 +308,7 @@ export class Configuration extends Context.Service<
                 return yield* faulty([
                   {
                     path: `allowLists.${next[0]}.${next[1]}`,
-                    message: `this list was set at run time; reset it first (stoa lists reset ${next[0]} ${next[1]}), or remove it here`,
+                    message: `this list was set at run time and stays as it is; remove it from this file. If the file is to have it: once the house runs without it, "stoa lists reset ${next[0]} ${next[1]}", then add it here again`,
                   },
                 ])
               const after = yield* Effect.orDie(allowLists.set(next[0], next[1], next[2], "file"))
@@ -356,7 +357,7 @@ export class Configuration extends Context.Service<
             faulty([
               {
                 path: `models.${name}`,
-                message: "a model of the house's own has this name; rename this one, or remove the demo (stoa demo rm)",
+                message: "a model of the house's own has this name; rename this one",
               },
             ]),
           )

@@ -20,10 +20,13 @@ const looks: ReadonlyArray<readonly [RegExp, string]> = [
 export const shownLine = (line: string, confidential: Redactor): string =>
   looks.reduce((text, [look, instead]) => text.replaceAll(look, instead), confidential.text(line))
 
-/** The secret part of a URL: the password of a database, or the key of a Sentry. */
+/**
+ * The secret part of a URL: the password of a database, or the key of a Sentry, which stands where a user does. The user
+ * of a database is no secret: often it has the name of the database, which a message must be able to say.
+ */
 const keyOf = (url: string): string => {
-  const { password = "", username = "" } = URL.parse(url) ?? {}
-  return password === "" ? username : password
+  const { password = "", protocol = "", username = "" } = URL.parse(url) ?? {}
+  return password === "" && !protocol.startsWith("postgres") ? username : password
 }
 
 /** All redacted settings are secret from the beginning. */

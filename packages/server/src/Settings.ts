@@ -216,6 +216,9 @@ const read = Effect.fnUntraced(function* (environment: Record<string, string | u
   return settings
 })
 
+/** As the driver reads it, which takes blanks, and a user without a host. */
+const isReadable = (url: string): boolean => URL.canParse(url.replaceAll(" ", "%20").replace("@/", "@host/"))
+
 const checkTogether = Effect.fnUntraced(function* (settings: Settings["Service"]) {
   if (settings.port < 0 || settings.port > 65535) return yield* refuse("STOA_PORT is a number from 0 to 65535.")
   if (settings.slots < 1 || settings.slots > 10_000)
@@ -240,7 +243,12 @@ const checkTogether = Effect.fnUntraced(function* (settings: Settings["Service"]
     return yield* refuse("STOA_PUBLIC_URL is not an address. Give one such as https://stoa.example.org.")
   if (Option.exists(settings.database, (url) => !/^postgres(ql)?:\/\//.test(Redacted.value(url))))
     return yield* refuse(
-      "DATABASE_URL is not a Postgres address. Give postgres://user:password@host/database, or unset it for SQLite.",
+      // Not written as one address: the log hides what stands before the @ of one, and with it this hint.
+      "DATABASE_URL is not a Postgres address. Give postgres://HOST/DATABASE, with USER:PASSWORD@ before HOST, or unset it for SQLite.",
+    )
+  if (Option.exists(settings.database, (url) => !isReadable(Redacted.value(url))))
+    return yield* refuse(
+      "DATABASE_URL cannot be read as an address. Its port is a number up to 65535; in its user and password, signs such as # / ? @ are written by their codes: # is %23, / is %2F, ? is %3F, @ is %40.",
     )
   for (const [name, url] of [
     ["OPENAI_BASE_URL", settings.openaiUrl],

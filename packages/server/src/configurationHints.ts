@@ -1,5 +1,5 @@
-/** "Did you mean": for an unknown key of the configuration file, the most similar known key at that place. Pure. */
-import { configurationSchema, isObject, type Issue, own } from "@stoa/contract"
+/** Faults of the configuration file in words that help: for an unknown key, the most similar known key there. Pure. */
+import { configurationSchema, isObject, type Issue, Missing, own } from "@stoa/contract"
 import { nearest } from "@stoa/tools"
 
 const list = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [])
@@ -43,3 +43,7 @@ export const withHint = (issue: Issue): Issue => {
     ? { ...issue, message: `there is no "${key}" here; there are: ${[...new Set(known)].toSorted().join(", ")}` }
     : { ...issue, message: `there is no "${key}" here; did you mean "${meant}"?` }
 }
+
+/** In words that hold while the house is down: a start that is refused has no house that a command could ask. */
+export const inFile = (error: { readonly message: string }): string =>
+  error instanceof Missing ? `there is no ${error.noun} "${error.ref}"; declare it here too` : error.message

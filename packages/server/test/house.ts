@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { connect, type Stoa } from "@stoa/sdk"
-import { Context, Effect, Layer, Redacted } from "effect"
+import { Context, Effect, Layer, Logger, Redacted } from "effect"
 import { NodeServer } from "../src/doors/node/NodeServer.ts"
 import { layerHouse } from "../src/House.ts"
 import { keysOf } from "../src/Opening.ts"
@@ -31,6 +31,8 @@ export interface HouseOptions {
   readonly env?: Record<string, string>
   readonly config?: unknown
   readonly log?: "none" | "error" | "debug"
+  /** Gets what the house logs, instead of stderr. */
+  readonly logged?: (line: string) => void
 }
 
 /** Limits of a test are those of a load test, unless the test is about limits. */
@@ -63,9 +65,12 @@ export const house = (options: HouseOptions) =>
         ...database,
         ...options.env,
       })
-      const ground = Layer.merge(Folder.layer(join(folder, "data")), layerLog(options.log ?? "none", false)).pipe(
-        Layer.provideMerge(settings),
-      )
+      const { logged } = options
+      const log =
+        logged === undefined
+          ? layerLog(options.log ?? "none", false)
+          : Logger.layer([Logger.make<unknown, void>(({ message }) => logged([message].flat().join(" ")))])
+      const ground = Layer.merge(Folder.layer(join(folder, "data")), log).pipe(Layer.provideMerge(settings))
       return Layer.unwrap(
         Effect.map(keysOf, (keys) => guest(keys, configFile).pipe(Layer.provideMerge(layerHouse(keys)))),
       ).pipe(Layer.provideMerge(ground))

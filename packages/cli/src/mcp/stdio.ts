@@ -6,10 +6,20 @@
 import { randomUUID } from "node:crypto"
 import type { Readable, Writable } from "node:stream"
 import { setTimeout as sleep } from "node:timers/promises"
-import { Courier, type Delivery } from "./courier.ts"
+import { Courier, type Delivery } from "./delivery/courier.ts"
 import { HouseAway, type House } from "./house.ts"
-import { linesOf, longestLine, writerTo } from "./lines.ts"
-import { claimOf, errorLine, type Id, isFields, isRequest, keyed, keyOf, type Message, read } from "./message.ts"
+import { linesOf, longestLine, writerTo } from "./messages/lines.ts"
+import {
+  claimOf,
+  errorLine,
+  type Id,
+  isFields,
+  isRequest,
+  keyed,
+  keyOf,
+  type Message,
+  read,
+} from "./messages/message.ts"
 
 /** The most requests under way; more are refused, so that a flood costs the client and not this process. */
 const mostRunning = 1024

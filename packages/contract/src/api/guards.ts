@@ -44,6 +44,11 @@ export class SmallBody extends HttpApiMiddleware.Service<SmallBody>()("contract/
   error: problem(TooLarge),
 }) {}
 
+/** Refuses query parameters that the endpoint does not have: inside the other guards, so that a stranger is told 401. */
+export class KnownQuery extends HttpApiMiddleware.Service<KnownQuery>()("contract/api/KnownQuery", {
+  error: problem(BadInput),
+}) {}
+
 /** Undecodable input becomes a BadInput that names the path. */
 export class Reading extends HttpApiMiddleware.Service<Reading>()("contract/api/Reading", {
   error: [problem(BadInput), problem(TooLarge), problem(DiskFull), problem(Internal)],

@@ -29,6 +29,10 @@ const speaker = ({ call, kind }: Asked): string | null => {
   return slash > 0 ? `server ${quoted(call.tool.slice(0, slash))}` : `tool ${quoted(call.tool)}`
 }
 
+/** Said wherever a call waits for a decision that nobody may answer, such as that of a house's only admin. */
+export const nobodyMayAnswer =
+  "Nobody may answer it: the caller cannot, and there is nobody else. Without an answer it is refused. Once there is a second admin, make the call again."
+
 export const questionIn = (decision: Asked): Framed => {
   const who = speaker(decision)
   return { heading: who === null ? null : `${who} asks:`, lines: visibleLines(decision.question) }

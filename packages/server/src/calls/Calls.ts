@@ -260,7 +260,7 @@ export class Calls extends Context.Service<
         const space = (yield* spaceOf(request, caller)) ?? null
         const about = { space, digest: "", ...begun() }
         const attempt = begin(request, caller, yield* currentCause, about)
-        const { found, mustAsk } = yield* prepare(attempt, { counted: true, dryRun: true })
+        const { found, mustAsk } = yield* prepare(attempt, { counted: true })
         const standing = mustAsk ? yield* ask.standing(found, attempt) : undefined
         const asks = mustAsk && standing === undefined
         return new CallPreview({

@@ -2,7 +2,8 @@
 import { request } from "node:http"
 import { assert, layer } from "@effect/vitest"
 import { Api } from "@stoa/contract"
-import { Effect } from "effect"
+import { Effect, type SchemaAST } from "effect"
+import type { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { SqlClient } from "effect/sql"
 import { largestBody } from "../../src/doors/node/NodeRequest.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
@@ -348,6 +349,39 @@ for (const store of ["sqlite", "postgres"] as const)
       }),
     )
   })
+
+layer(house({ store: "sqlite" }), { excludeTestServices: true })("query parameters", (it) => {
+  const endpoints = Object.values(Api.groups as unknown as Record<string, HttpApiGroup.Top>).flatMap((group) =>
+    Object.values(group.endpoints as Record<string, HttpApiEndpoint.Top>),
+  )
+
+  it.effect("one that an endpoint does not have is refused with the nearest it has, on every endpoint of the API", () =>
+    Effect.gen(function* () {
+      const ofApi = endpoints.filter(({ path }) => path.startsWith("/api/"))
+      assert.isAbove(ofApi.length, 100)
+      for (const { method, path, query } of ofApi) {
+        const ast = query?.ast
+        const names = ast === undefined ? [] : (ast as SchemaAST.Objects).propertySignatures.map(({ name }) => name)
+        const typo = names[0] === undefined ? "limitt" : `${String(names[0])}x`
+        const answer = yield* call(`${path.replaceAll(/:\w+/g, "x")}?${typo}=1`, { method })
+        const message = `there is no "${typo}" here; ${names[0] === undefined ? "it takes none" : "did you mean"}`
+        assert.deepStrictEqual([answer.status, answer.body.tag], [400, "BadInput"], `${method} ${path} ${answer.text}`)
+        assert.include(answer.body.detail, `query.${typo}: ${message}`)
+      }
+      const strange = yield* call("/api/v1/principals?sort=name&kind=agent")
+      assert.include(strange.body.detail, 'query.sort: there is no "sort" here; there are: ')
+      assert.strictEqual((yield* call("/api/v1/principals?kind=agent&limit=3")).status, 200)
+    }),
+  )
+
+  it.effect("what is not of the API takes any: health, metrics, the page, a signed link", () =>
+    Effect.gen(function* () {
+      for (const path of ["/healthz", "/readyz", "/metrics", "/openapi.json", "/docs"])
+        assert.strictEqual((yield* call(`${path}?x=1`)).status, 200, path)
+      for (const path of ["/", "/d/none"]) assert.notStrictEqual((yield* call(`${path}?x=1`)).status, 400, path)
+    }),
+  )
+})
 
 layer(
   house({

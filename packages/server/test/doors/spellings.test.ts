@@ -112,6 +112,7 @@ for (const store of stores.slice(0, 1))
         const { url } = yield* Guest
         const bot = yield* someone("agent")
         const headers = { authorization: `Bearer ${bot.token}` }
+        const unknown = { status: 400, tag: "BadInput" }
         for (const { method, name, path } of routes.filter((one) => one.method === "GET")) {
           const plain = yield* ask(() => sendRaw(url, method, path, headers))
           const asked = yield* ask(() =>
@@ -122,10 +123,12 @@ for (const store of stores.slice(0, 1))
               headers,
             ),
           )
-          assert.deepStrictEqual(asked, plain, name)
+          // A parameter that the endpoint does not have is refused by its name; what it holds is never read.
+          assert.deepInclude([plain, unknown], asked, name)
           const nobody = yield* ask(() => sendRaw(url, method, `${path}?authorization=Bearer%20x&token=x`, {}))
           const plainly = yield* ask(() => sendRaw(url, method, path, {}))
-          assert.deepStrictEqual(nobody, plainly, name)
+          // Whoever needs a token and has none is told that first.
+          assert.deepInclude(plainly.status === 401 ? [plainly] : [plainly, unknown], nobody, name)
         }
       }),
     )

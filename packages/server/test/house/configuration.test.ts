@@ -24,6 +24,8 @@ const names = Effect.flatMap(Guest, ({ admin }) =>
   ),
 )
 
+const limited = (resource: string) => ({ limits: [{ principal: "*", resource, count: 1_000_000, seconds: 60 }] })
+
 for (const store of ["sqlite", "postgres"] as const)
   layer(house({ store }), { excludeTestServices: true, timeout: 30_000 })(`configuration on ${store}`, (it) => {
     it.effect("declares, changes and retires; says what it did; a second reload does nothing", () =>
@@ -173,6 +175,9 @@ for (const store of ["sqlite", "postgres"] as const)
             "policies.0.principal",
           ],
           [{ limits: [{ principal: "*", resource: "http", count: 0, seconds: 1 }] }, "limits.0.count"],
+          ...["htpp", "requests", "tools", "tool/wipe", "calls/memory", "h*x"].map(
+            (resource) => [limited(resource), "limits.0.resource"] as const,
+          ),
           [{ spaces: [{ name: "x", kind: "cellar" }] }, "spaces.0.kind"],
           [
             {
@@ -265,6 +270,26 @@ for (const store of ["sqlite", "postgres"] as const)
         yield* write({ agents: [{ name: "worker" }] })
         yield* reload
         assert.strictEqual((yield* judge).verdict, "allow")
+      }),
+    )
+
+    it.effect("a limit of something that is not counted names what was meant; what is counted is taken", () =>
+      Effect.gen(function* () {
+        for (const [resource, words] of [
+          ["htpp", 'nothing is counted as "htpp"; did you mean "http"?'],
+          ["tool/wipe", 'did you mean "tools/wipe"?'],
+          ["requests", "there are: http, tools/*, calls/refused, spaces/*, kilobytes"],
+        ] as const) {
+          yield* write(limited(resource))
+          assert.include((yield* refusal(reload)).message, words)
+        }
+        const counted = "* http tools/* tools/wipe tools/crm/* t* calls/* questions/open spaces/general waits*".split(
+          " ",
+        )
+        yield* write({ limits: [...counted.flatMap((resource) => limited(resource).limits), ...roomy.limits] })
+        assert.deepInclude([...(yield* reload).changed], "limits")
+        yield* write({})
+        yield* reload
       }),
     )
 

@@ -3,6 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { Client as NewClient, StreamableHTTPClientTransport as NewTransport } from "@modelcontextprotocol/client"
 import { Client as OldClient } from "@modelcontextprotocol/sdk/client/index.js"
 import { StreamableHTTPClientTransport as OldTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
+import { nobodyMayAnswer } from "@stoa/contract"
 import { Effect } from "effect"
 import { ask, Guest, house, roomy } from "../house.ts"
 import { envelope, initialized, newRequest, oldRequest, opened } from "./mcpKit.ts"
@@ -108,7 +109,7 @@ layer(Test, { timeout: 60_000, excludeTestServices: true })("mcp", (it) => {
 
   it.effect("X-16 a call that waits for a person says so at once; with tasks it is a task that a person finishes", () =>
     Effect.gen(function* () {
-      const { admin, url } = yield* Guest
+      const { admin, adminToken, url } = yield* Guest
       const token = yield* tokenOf("ann")
       const params = { name: "wipe", arguments: { folder: "logs" } }
       const waiting = yield* ask(() => newRequest(`${url}/mcp`, token, "tools/call", params))
@@ -116,6 +117,11 @@ layer(Test, { timeout: 60_000, excludeTestServices: true })("mcp", (it) => {
       assert.deepStrictEqual(Object.keys(structuredContent), ["state", "call", "decision"])
       assert.strictEqual(structuredContent.state, "waiting")
       assert.deepStrictEqual(JSON.parse(waiting.body.result.content[0].text), structuredContent)
+      assert.notInclude(JSON.stringify(waiting.body.result.content), nobodyMayAnswer.slice(0, 20))
+      // The house's only admin: nobody else may answer, and the client is told.
+      const alone = yield* ask(() => newRequest(`${url}/mcp`, adminToken, "tools/call", params))
+      assert.strictEqual(alone.body.result.structuredContent.state, "waiting")
+      assert.include(JSON.stringify(alone.body.result.content), nobodyMayAnswer)
 
       const capabilities = { extensions: { "io.modelcontextprotocol/tasks": {} } }
       const made = yield* ask(() => newRequest(`${url}/mcp`, token, "tools/call", params, { capabilities }))

@@ -2,11 +2,11 @@
 import { Action, Verdict } from "@stoa/contract"
 import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { columns } from "../../columns.ts"
-import { given, named, textFlag } from "../../flags.ts"
-import { nameOf, namesForPeople } from "../../names.ts"
-import { change } from "../../change.ts"
-import { all, ask, client, list, root, show, printNote } from "../../root.ts"
+import { columns } from "../../showing/columns.ts"
+import { given, named, textFlag } from "../../command/flags.ts"
+import { nameOf, namesForPeople } from "../../showing/names.ts"
+import { change } from "../../command/change.ts"
+import { all, ask, client, list, root, show, printNote } from "../../command/root.ts"
 
 const principal = named("principal", "Name or id", 'Give a principal; "stoa people ls" and "stoa agents ls" list them')
 const resource = named(

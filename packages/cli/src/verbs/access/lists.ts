@@ -2,10 +2,10 @@
 import { AccessContext, ListedSet } from "@stoa/contract"
 import { Effect } from "effect"
 import { Argument, Command } from "effect/cli"
-import { change } from "../../change.ts"
+import { change } from "../../command/change.ts"
 import { refused } from "../../Failure.ts"
-import { switchFlag } from "../../flags.ts"
-import { ask, list, show, printNote } from "../../root.ts"
+import { switchFlag } from "../../command/flags.ts"
+import { ask, list, show, printNote } from "../../command/root.ts"
 
 const set = Argument.Literals("set", ListedSet.literals).pipe(
   Argument.withDescription("A toolset, configured (your own tools) or upstream (those of MCP servers)"),

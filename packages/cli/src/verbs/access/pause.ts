@@ -1,9 +1,9 @@
 import { Effect, Option } from "effect"
 import { Argument, Command } from "effect/cli"
 import { refused } from "../../Failure.ts"
-import { given, named, textFlag, wordsFlag } from "../../flags.ts"
-import { nameOf, namesForPeople, withNames } from "../../names.ts"
-import { ask, list, root, show, printNote } from "../../root.ts"
+import { given, named, textFlag, wordsFlag } from "../../command/flags.ts"
+import { nameOf, namesForPeople, withNames } from "../../showing/names.ts"
+import { ask, list, root, show, printNote } from "../../command/root.ts"
 
 export const pause = Command.make(
   "pause",

@@ -1,11 +1,11 @@
 import { Role, ToolsetName } from "@stoa/contract"
 import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
-import { columns } from "../../columns.ts"
+import { columns } from "../../showing/columns.ts"
 import { type Failure, refused, reworded } from "../../Failure.ts"
-import { change } from "../../change.ts"
-import { given, named, textFlag, wordsFlag } from "../../flags.ts"
-import { all, ask, client, list, show, printNote } from "../../root.ts"
+import { change } from "../../command/change.ts"
+import { given, named, textFlag, wordsFlag } from "../../command/flags.ts"
+import { all, ask, client, list, show, printNote } from "../../command/root.ts"
 import { teamVerbs } from "../agents/team.ts"
 
 const toolset = Flag.Literals("toolset", ToolsetName.literals).pipe(

@@ -1,10 +1,10 @@
 // edge: asks whether stdin is a terminal.
 import { Effect } from "effect"
 import { Command } from "effect/cli"
-import { named } from "../../flags.ts"
+import { named } from "../../command/flags.ts"
 import { refused } from "../../Failure.ts"
-import { stdin } from "../../input.ts"
-import { ask, list, printNote } from "../../root.ts"
+import { stdin } from "../../reading/input.ts"
+import { ask, list, printNote } from "../../command/root.ts"
 
 const name = named("name", "The secret's name", 'Give the secret\'s name; "stoa secrets ls" lists those that are set')
 

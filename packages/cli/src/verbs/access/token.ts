@@ -1,9 +1,9 @@
 import { DateTime, Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { columns } from "../../columns.ts"
-import { given, named, switchFlag, textFlag, wordsFlag } from "../../flags.ts"
-import { nameOf, namesForPeople } from "../../names.ts"
-import { all, ask, client, list, root, show, printNote } from "../../root.ts"
+import { columns } from "../../showing/columns.ts"
+import { given, named, switchFlag, textFlag, wordsFlag } from "../../command/flags.ts"
+import { nameOf, namesForPeople } from "../../showing/names.ts"
+import { all, ask, client, list, root, show, printNote } from "../../command/root.ts"
 
 const whose = 'Give a principal; "stoa people ls" and "stoa agents ls" list them'
 

@@ -1,12 +1,12 @@
 import { RunState } from "@stoa/contract"
 import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
-import { columns } from "../../columns.ts"
-import { counted } from "../../counted.ts"
+import { columns } from "../../showing/columns.ts"
+import { counted } from "../../showing/counted.ts"
 import { Failure } from "../../Failure.ts"
-import { given, named, textFlag } from "../../flags.ts"
-import { nameOf, namesForPeople } from "../../names.ts"
-import { ask, client, list, printLine, printJson, print, root, show } from "../../root.ts"
+import { given, named, textFlag } from "../../command/flags.ts"
+import { nameOf, namesForPeople } from "../../showing/names.ts"
+import { ask, client, list, printLine, printJson, print, root, show } from "../../command/root.ts"
 
 const run = named("run", "The run's id", 'Give a run; "stoa runs ls" lists them')
 const over: ReadonlyArray<string> = ["completed", "failed", "canceled"]

@@ -2,9 +2,9 @@
 import type { NewTeamAgent, TeamAgent } from "@stoa/contract"
 import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { counted } from "../../counted.ts"
-import { given, named, switchFlag, textFlag } from "../../flags.ts"
-import { ask, list, root, show, printNote } from "../../root.ts"
+import { counted } from "../../showing/counted.ts"
+import { given, named, switchFlag, textFlag } from "../../command/flags.ts"
+import { ask, list, root, show, printNote } from "../../command/root.ts"
 import { membersOf, readTeam } from "./teamFile.ts"
 
 const agent = named("agent", "Name or id of the agent", 'Give an agent; "stoa agents ls" lists them')

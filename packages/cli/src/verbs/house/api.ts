@@ -5,7 +5,7 @@ import type { Stoa } from "@stoa/sdk"
 import { Effect } from "effect"
 import { Argument, Command } from "effect/cli"
 import { failureOf, refused } from "../../Failure.ts"
-import { client, printLine, printJson, root, printNote, told } from "../../root.ts"
+import { client, printLine, printJson, root, printNote, told } from "../../command/root.ts"
 
 type Groups = Record<string, { readonly endpoints: Record<string, { readonly method: string; readonly path: string }> }>
 const groups = Api.groups as unknown as Groups

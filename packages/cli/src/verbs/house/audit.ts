@@ -1,9 +1,9 @@
 // edge: writes an export to stdout as it comes.
 import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
-import { given, switchFlag, textFlag } from "../../flags.ts"
-import { nameOf, namesForPeople, withNames } from "../../names.ts"
-import { ask, list, root } from "../../root.ts"
+import { given, switchFlag, textFlag } from "../../command/flags.ts"
+import { nameOf, namesForPeople, withNames } from "../../showing/names.ts"
+import { ask, list, root } from "../../command/root.ts"
 
 /** Streamed: a trail may be larger than memory. */
 const exported = ask(async (stoa) => {

@@ -2,8 +2,8 @@
 import { connectableClients, type ConnectableName, type ConnectionLine, StoaError } from "@stoa/sdk"
 import { DateTime, Effect, Option } from "effect"
 import { Argument, Command } from "effect/cli"
-import { textFlag } from "../../flags.ts"
-import { ask, client, place, show, printNote } from "../../root.ts"
+import { textFlag } from "../../command/flags.ts"
+import { ask, client, place, show, printNote } from "../../command/root.ts"
 
 const names = Object.keys(connectableClients) as [ConnectableName, ...Array<ConnectableName>]
 

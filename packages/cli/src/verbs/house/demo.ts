@@ -2,7 +2,7 @@
 import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import { refused } from "../../Failure.ts"
-import { ask, list, root, show, printNote } from "../../root.ts"
+import { ask, list, root, show, printNote } from "../../command/root.ts"
 
 const ls = Command.make(
   "ls",

@@ -4,9 +4,9 @@ import type { FeedItem } from "@stoa/sdk"
 import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
 import { failureOf } from "../../Failure.ts"
-import { given, textFlag } from "../../flags.ts"
-import { knownNames, type Names, withNames } from "../../names.ts"
-import { ask, client, root } from "../../root.ts"
+import { given, textFlag } from "../../command/flags.ts"
+import { knownNames, type Names, withNames } from "../../showing/names.ts"
+import { ask, client, root } from "../../command/root.ts"
 
 const words = (item: Exclude<FeedItem, { readonly type: "reload" }>, known: Names): string => {
   if (item.type === "delta") return withNames(`${item.name}  ${JSON.stringify(item.delta["body"])}`, known)

@@ -6,9 +6,9 @@ import { pipeline } from "node:stream/promises"
 import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import { Failure, refused } from "../../Failure.ts"
-import { named, switchFlag } from "../../flags.ts"
+import { named, switchFlag } from "../../command/flags.ts"
 import { backupHere, doctorHere, restoreHere } from "../../local.ts"
-import { ask, houseRuns, printLine, printJson, place, root, show, printNote } from "../../root.ts"
+import { ask, houseRuns, printLine, printJson, place, root, show, printNote } from "../../command/root.ts"
 
 export const login = Command.make(
   "login",

@@ -1,10 +1,10 @@
 /** Lasting conversations with one agent: started, resumed, renamed, deleted. */
 import { Effect, Option } from "effect"
 import { Argument, Command } from "effect/cli"
-import { columns } from "../../columns.ts"
-import { given, named, textFlag, wordsFlag } from "../../flags.ts"
-import { textGiven } from "../../input.ts"
-import { all, ask, client, list, root, show, printNote } from "../../root.ts"
+import { columns } from "../../showing/columns.ts"
+import { given, named, textFlag, wordsFlag } from "../../command/flags.ts"
+import { textGiven } from "../../reading/input.ts"
+import { all, ask, client, list, root, show, printNote } from "../../command/root.ts"
 
 const id = named("id", "The session's id, ses_…", 'Give a session; "stoa chat ls" lists yours')
 
@@ -40,7 +40,12 @@ const begin = Command.make(
 
 const say = Command.make(
   "say",
-  { id, text: Argument.String("text").pipe(Argument.withDescription("The text; @file reads a file, - reads stdin")) },
+  {
+    id,
+    text: Argument.String("text").pipe(
+      Argument.withDescription("The text; @file reads a file, @@ begins a text with @, - reads stdin"),
+    ),
+  },
   Effect.fn(function* ({ id, text }) {
     const words = yield* textGiven(text)
     const made = yield* ask((stoa) => stoa.chatSessions.post(id, { text: words }))

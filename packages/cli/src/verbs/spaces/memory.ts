@@ -11,14 +11,14 @@ import {
 import { StoaError } from "@stoa/sdk"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { columns } from "../../columns.ts"
-import { counted } from "../../counted.ts"
+import { columns } from "../../showing/columns.ts"
+import { counted } from "../../showing/counted.ts"
 import { type Failure, refused, reworded } from "../../Failure.ts"
-import { given, named, switchFlag, textFlag } from "../../flags.ts"
-import { textGiven } from "../../input.ts"
-import { isThere, outRaw, readLines, writeFolder, writeWhole } from "../../memoryFolder.ts"
-import { namesForPeople, nameOf } from "../../names.ts"
-import { all, ask, client, list, root, show, printNote } from "../../root.ts"
+import { given, named, switchFlag, textFlag } from "../../command/flags.ts"
+import { textGiven } from "../../reading/input.ts"
+import { isThere, outRaw, readLines, writeFolder, writeWhole } from "../../reading/memoryFolder.ts"
+import { namesForPeople, nameOf } from "../../showing/names.ts"
+import { all, ask, client, list, root, show, printNote } from "../../command/root.ts"
 
 const id = named("id", "The record's id, mem_…", 'Give a record; "stoa memory ls" lists yours')
 const kind = textFlag("kind", "Only this kind")
@@ -91,7 +91,9 @@ const set = Command.make(
   "set",
   {
     key: named("key", "Its key; keys that share a path form a series", "Give the record a key"),
-    text: Argument.String("content").pipe(Argument.withDescription("The text; @file reads a file, - reads stdin")),
+    text: Argument.String("content").pipe(
+      Argument.withDescription("The text; @file reads a file, @@ begins a text with @, - reads stdin"),
+    ),
     kind: Flag.String("kind").pipe(Flag.withDescription("What it is, in one word"), Flag.withDefault("note")),
     tag: Flag.String("tag").pipe(Flag.withDescription("A tag; can be given several times"), Flag.between(0, 64)),
     public: switchFlag("public", "Everybody may read it"),
@@ -122,7 +124,9 @@ const edit = Command.make(
   "edit",
   {
     id,
-    text: Argument.String("content").pipe(Argument.withDescription("The new text; @file reads a file, - reads stdin")),
+    text: Argument.String("content").pipe(
+      Argument.withDescription("The new text; @file reads a file, @@ begins a text with @, - reads stdin"),
+    ),
     version: Flag.Int("version").pipe(
       Flag.withDescription("The version you read; the write is refused if somebody has changed it since"),
       Flag.optional,

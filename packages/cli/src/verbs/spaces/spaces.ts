@@ -1,10 +1,10 @@
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { columns } from "../../columns.ts"
+import { columns } from "../../showing/columns.ts"
 import { refused } from "../../Failure.ts"
-import { given, named, textFlag } from "../../flags.ts"
-import { all, ask, client, isWatched, list, root, show, printNote } from "../../root.ts"
-import { isEnough, meant, shortIds } from "../../shortIds.ts"
+import { given, named, textFlag } from "../../command/flags.ts"
+import { all, ask, client, isWatched, list, root, show, printNote } from "../../command/root.ts"
+import { isEnough, meant, shortIds } from "../../showing/shortIds.ts"
 
 const space = named("space", "Name or id of the space", 'Give a space; "stoa spaces ls" lists yours')
 const principal = named("principal", "Name or id", 'Give a principal; "stoa people ls" and "stoa agents ls" list them')

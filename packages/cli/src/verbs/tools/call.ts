@@ -1,11 +1,11 @@
 import { StoaError } from "@stoa/sdk"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { nobody } from "../../decisionLines.ts"
+import { nobody } from "../../showing/decisionLines.ts"
 import { Failure, refused, reworded } from "../../Failure.ts"
-import { given, named, switchFlag, textFlag } from "../../flags.ts"
-import { objectFlag } from "../../input.ts"
-import { ask, printLine, printJson, root, show } from "../../root.ts"
+import { given, named, switchFlag, textFlag } from "../../command/flags.ts"
+import { objectFlag } from "../../reading/input.ts"
+import { ask, printLine, printJson, root, show } from "../../command/root.ts"
 
 interface CallLike {
   readonly id: string

@@ -1,9 +1,9 @@
 import { Effect } from "effect"
 import { Command } from "effect/cli"
-import { named } from "../../flags.ts"
-import { columns } from "../../columns.ts"
-import { nameOf, namesForPeople } from "../../names.ts"
-import { ask, list, root, printNote } from "../../root.ts"
+import { named } from "../../command/flags.ts"
+import { columns } from "../../showing/columns.ts"
+import { nameOf, namesForPeople } from "../../showing/names.ts"
+import { ask, list, root, printNote } from "../../command/root.ts"
 
 const ls = Command.make(
   "ls",

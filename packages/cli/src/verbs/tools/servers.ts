@@ -1,9 +1,9 @@
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { counted } from "../../counted.ts"
+import { counted } from "../../showing/counted.ts"
 import { Failure, refused } from "../../Failure.ts"
-import { given, named, textFlag } from "../../flags.ts"
-import { ask, list, root, show, printNote } from "../../root.ts"
+import { given, named, textFlag } from "../../command/flags.ts"
+import { ask, list, root, show, printNote } from "../../command/root.ts"
 
 const server = named("server", "Its name", 'Give a server; "stoa servers ls" lists them')
 

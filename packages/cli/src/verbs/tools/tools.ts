@@ -3,13 +3,13 @@ import { migrateTools } from "@stoa/importers"
 import { type Stoa, StoaError } from "@stoa/sdk"
 import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
-import { columns } from "../../columns.ts"
-import { counted } from "../../counted.ts"
+import { columns } from "../../showing/columns.ts"
+import { counted } from "../../showing/counted.ts"
 import { type Failure, refused, reworded } from "../../Failure.ts"
-import { given, named, switchFlag, textFlag, wordsFlag } from "../../flags.ts"
-import { jsonFile } from "../../input.ts"
-import { nameOf, namesForPeople } from "../../names.ts"
-import { all, ask, client, list, printLine, printJson, root, show, printNote } from "../../root.ts"
+import { given, named, switchFlag, textFlag, wordsFlag } from "../../command/flags.ts"
+import { jsonFile } from "../../reading/input.ts"
+import { nameOf, namesForPeople } from "../../showing/names.ts"
+import { all, ask, client, list, printLine, printJson, root, show, printNote } from "../../command/root.ts"
 
 type Form = Parameters<Stoa["tools"]["add"]>[0]
 
@@ -38,9 +38,15 @@ const one = Command.make(
   }),
 ).pipe(Command.withDescription("Show one tool as its callers see it"))
 
+const meantIn = ({ problem }: StoaError): string =>
+  typeof problem["meant"] === "string" ? ` Did you mean "${problem["meant"]}"?` : ""
+
 const unseen = (name: string) => (failure: Failure) =>
   failure.cause instanceof StoaError && failure.cause.status === 404
-    ? reworded(failure, `There is no tool "${name}" that you can see, and no call of one. "stoa tools ls" lists yours.`)
+    ? reworded(
+        failure,
+        `There is no tool "${name}" that you can see, and no call of one.${meantIn(failure.cause)} "stoa tools ls" lists yours.`,
+      )
     : failure
 
 const calls = Command.make(

@@ -3,7 +3,7 @@ import { BadInput, TooManyRequests, Unauthenticated } from "../../Errors.ts"
 import { problem } from "../../Problem.ts"
 import { IssuedToken } from "../../access/Token.ts"
 import { NewWalletChallenge, WalletChallenge, WalletSignature } from "../../access/Wallet.ts"
-import { SmallBody } from "../guards.ts"
+import { KnownQuery, SmallBody } from "../guards.ts"
 
 /** Needs no token: it is a way to get one. */
 export class WalletApi extends HttpApiGroup.make("wallet")
@@ -19,5 +19,6 @@ export class WalletApi extends HttpApiGroup.make("wallet")
       error: [problem(Unauthenticated), problem(TooManyRequests)],
     }),
   )
+  .middleware(KnownQuery)
   .middleware(SmallBody)
   .prefix("/api/v1") {}

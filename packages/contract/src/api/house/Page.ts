@@ -7,7 +7,7 @@ import { Principal } from "../../access/Principal.ts"
 import { SpaceId } from "../../Ids.ts"
 import { problem } from "../../Problem.ts"
 import { Space } from "../../spaces/Space.ts"
-import { SmallBody } from "../guards.ts"
+import { KnownQuery, SmallBody } from "../guards.ts"
 
 /** Needs no token in a header: it stores one in the browser, where no script can read it. */
 export class SessionApi extends HttpApiGroup.make("session")
@@ -27,6 +27,7 @@ export class SessionApi extends HttpApiGroup.make("session")
       error: problem(TooManyRequests),
     }),
   )
+  .middleware(KnownQuery)
   .middleware(SmallBody)
   .prefix("/api/v1") {}
 

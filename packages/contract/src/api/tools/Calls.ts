@@ -4,7 +4,7 @@ import { Call, CallOrder, CallResult, CallState } from "../../tools/Call.ts"
 import { BadInput, Forbidden, Missing, TooManyRequests, Unauthenticated, WrongState } from "../../Errors.ts"
 import { pageOfMany, pageQuery } from "../../Page.ts"
 import { problem } from "../../Problem.ts"
-import { Submitting } from "../guards.ts"
+import { KnownQuery, Submitting } from "../guards.ts"
 
 const ref = { call: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(100)) }
 
@@ -51,6 +51,8 @@ export class ResultsApi extends HttpApiGroup.make("results")
         problem(Unauthenticated),
         problem(TooManyRequests),
       ],
-    }).middleware(Submitting),
+    })
+      .middleware(KnownQuery)
+      .middleware(Submitting),
   )
   .prefix("/api/v1") {}

@@ -3,7 +3,8 @@
  * the counters at a restart does no harm. Processes of a cluster exchange their counts (`SharedLimits.ts`), except how
  * many run at once, which each counts alone.
  */
-import { type Caller, Limit, TooManyRequests } from "@stoa/contract"
+import { type Caller, type Issue, Limit, TooManyRequests } from "@stoa/contract"
+import { nearest } from "@stoa/tools"
 import { Clock, Context, Effect, Layer } from "effect"
 import { monotonicOf } from "../../store/Moment.ts"
 import { networkOf } from "./network.ts"
@@ -49,6 +50,31 @@ const defaults: ReadonlySet<Limit> = new Set(defaultLimits)
 
 /** Guesses of tokens, counted per network, whichever principal is claimed and whichever address is used. */
 const guesses = new Limit({ principal: "*", resource: "wrong tokens", count: 30, seconds: 60 })
+
+/**
+ * What can be limited: `tools/` and `spaces/` stand before names, which may come later. What is counted with
+ * `calls/memory` is limited by the names of its tools.
+ */
+const limitable = defaultLimits.map(({ resource }) => resource).filter((resource) => resource !== "calls/memory")
+
+const canBeCounted = (resource: string): boolean => {
+  const head = resource.split("*")[0]!
+  return limitable.some((known) => {
+    if (!known.endsWith("*")) return fits(resource, known)
+    const kind = known.slice(0, -1)
+    return (head.startsWith(kind) && resource.length > kind.length) || (head !== resource && kind.startsWith(head))
+  })
+}
+
+/** Limits that would never count anything, with what was probably meant. */
+export const limitFaults = (limits: ReadonlyArray<Limit>): ReadonlyArray<Issue> =>
+  limits.flatMap(({ resource }, place) => {
+    if (canBeCounted(resource)) return []
+    const kind = resource.includes("/") ? nearest(resource.split("/")[0]!, ["tools", "spaces"]) : undefined
+    const meant = nearest(resource, limitable) ?? (kind && `${kind}/${resource.split("/").slice(1).join("/")}`)
+    const instead = meant === undefined ? `there are: ${limitable.join(", ")}` : `did you mean "${meant}"?`
+    return [{ path: `limits.${place}.resource`, message: `nothing is counted as "${resource}"; ${instead}` }]
+  })
 
 /** The limit of a resource, if any, and its bucket. */
 interface Counted {

@@ -28,6 +28,24 @@ export const measure = (row: CallRow): Effect.Effect<void> =>
     Road.count(row.state === "done", Math.max(0, now - Date.parse(row.createdAt))),
   )
 
+/**
+ * S1-18: a visible call without a space runs, and its caller alone has the result. Said here, where it runs: not of a dry
+ * run, nor of a call that is refused or still waits.
+ */
+const execution = (attempt: Attempt) => {
+  const { caller, space, tool } = attempt
+  const found = attempt.found!
+  const executed = Road.execute(found.tool, attempt)
+  return space !== null || found.visibility === "hidden"
+    ? executed
+    : Effect.andThen(
+        Effect.logWarning(
+          `${tool} is visible, but ${caller.principal.name} called it without a space: nobody sees its result`,
+        ),
+        executed,
+      )
+}
+
 /** Pays for a call, or says why it is refused. */
 type Paying = Effect.Effect<void, ToolAuthorizationError>
 
@@ -93,7 +111,7 @@ export const makeExecute = Effect.fnUntraced(function* (
 
   /** Nothing outside changes: it runs first, and one commit records and settles it. */
   const executeThenRecord = Effect.fnUntraced(function* (attempt: Attempt) {
-    const exit = yield* Effect.exit(Road.execute(attempt.found!.tool, attempt))
+    const exit = yield* Effect.exit(execution(attempt))
     if (Exit.isSuccess(exit) && exit.value instanceof PendingResult) return yield* parkNew(attempt, exit.value)
     const settled = settledOf(attempt, exit)
     return yield* Road.settle(whole, attempt, settled, tookMs(attempt))
@@ -116,11 +134,11 @@ export const makeExecute = Effect.fnUntraced(function* (
       Effect.gen(function* () {
         yield* paying
         // A failed handler's writes are rolled back; the failure itself is recorded.
-        const execution = Effect.flatMap(Transaction, (transaction) => {
+        const inside = Effect.flatMap(Transaction, (transaction) => {
           attempt.transaction = transaction
-          return Road.execute(attempt.found!.tool, attempt)
+          return execution(attempt)
         })
-        const exit = yield* Effect.exit(journal.transact(execution))
+        const exit = yield* Effect.exit(journal.transact(inside))
         if (Exit.isSuccess(exit) && exit.value instanceof PendingResult) {
           yield* record.openWaiting(row, yield* ask.awaits(exit.value, attempt))
           return undefined
@@ -192,9 +210,8 @@ export const makeExecute = Effect.fnUntraced(function* (
           attempt.kept = true
         }),
       )
-    const execution = Effect.suspend(() => Road.execute(attempt.found!.tool, attempt))
     const body = Effect.uninterruptibleMask((restore) =>
-      Effect.exit(restore(execution)).pipe(
+      Effect.exit(restore(Effect.suspend(() => execution(attempt)))).pipe(
         // Its outside effect has happened: its end is retried until there is disk space to record it.
         Effect.flatMap((exit) => retryUntilDiskHasRoom(finish(attempt, begun, exit))),
         Effect.flatMap(listeners.tell),

@@ -71,10 +71,7 @@ export const makePrepare = Effect.gen(function* () {
   })
 
   // Nothing here waits, as a rule: view, pauses, limits and judgement are at hand while rights and catalogue stand.
-  const walk = Effect.fnUntraced(function* (
-    attempt: Attempt,
-    options: { readonly counted: boolean; readonly dryRun?: boolean },
-  ) {
+  const walk = Effect.fnUntraced(function* (attempt: Attempt, options: { readonly counted: boolean }) {
     const { caller } = attempt
     const view = yield* catalogue.view(caller, attempt.face)
     const stops = yield* pauses.at(caller.epoch)
@@ -101,11 +98,6 @@ export const makePrepare = Effect.gen(function* () {
         expected: "a space you are in",
         received: "none",
       })
-    // S1-18: it runs, and its caller alone has the result.
-    if (found.visibility !== "hidden" && attempt.space === null && options.dryRun !== true)
-      yield* Effect.logWarning(
-        `${definition.name} is visible, but ${caller.principal.name} called it without a space: nobody sees its result`,
-      )
     /** Whether the judgement, the tool or its risk requires asking a person. */
     const mustAsk = Road.mustAsk(config, found.tool, judgement)
     return { found, mustAsk }

@@ -32,6 +32,7 @@ import { walletHandlers } from "./handlers/access/Wallet.ts"
 import { builtPage } from "./pages/builtPage.ts"
 import { decisionPage } from "./pages/decisionPage.ts"
 import { layerIdempotency } from "./guards/Idempotency.ts"
+import { layerKnownQuery } from "./guards/KnownQuery.ts"
 import { layerReading } from "./guards/Reading.ts"
 import { ownCards } from "./pages/ownCards.ts"
 import { pages } from "./pages/pages.ts"
@@ -91,4 +92,7 @@ export const routes = Layer.mergeAll(
   decisionPage,
   ownCards,
   elsewhere,
-).pipe(Layer.provide(handlers), Layer.provide([layerReading, layerIdempotency, layerSubmitting, layerSmallBody]))
+).pipe(
+  Layer.provide(handlers),
+  Layer.provide([layerKnownQuery, layerReading, layerIdempotency, layerSubmitting, layerSmallBody]),
+)

@@ -64,7 +64,13 @@ export type Outcome =
   /** The tool's failure, or a refusal in words that a model can act on. */
   | { readonly _tag: "Failed"; readonly error: { readonly tag: string; readonly message: string } & JsonObject }
   /** Not settled yet. The task is for clients that support tasks. */
-  | { readonly _tag: "Waiting"; readonly call: string; readonly on: WaitsOn; readonly task?: Task }
+  | {
+      readonly _tag: "Waiting"
+      readonly call: string
+      readonly on: WaitsOn
+      readonly task?: Task
+      readonly note?: string
+    }
   | { readonly _tag: "Running"; readonly call: string; readonly task?: Task }
   | Asks
   | Lacks

@@ -138,7 +138,8 @@ export const outcomeText = (
     }
     case "Waiting": {
       const decision = outcome.on.kind === "decision" ? { decision: outcome.on.id } : { on: outcome.on }
-      return pending({ state: "waiting", call: outcome.call, ...decision }, waitsFor[outcome.on.kind], revision, stamp)
+      const how = `${waitsFor[outcome.on.kind]}${outcome.note === undefined ? "" : `. ${outcome.note.replace(/\.$/, "")}`}`
+      return pending({ state: "waiting", call: outcome.call, ...decision }, how, revision, stamp)
     }
     case "Running":
       return pending({ state: "running", call: outcome.call }, "still runs", revision, stamp)

@@ -1,6 +1,6 @@
 import { Api, BadInput, Caller, firstIssues, ImportReport, Missing, ToolView, WrongState } from "@stoa/contract"
 import { importOpenApiInSteps } from "@stoa/importers"
-import { inputSchemaOf } from "@stoa/tools"
+import { inputSchemaOf, nearest } from "@stoa/tools"
 import { Effect, Redacted, type Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Limits } from "../../../../access/limits/Limits.ts"
@@ -105,10 +105,12 @@ export const toolsHandlers = HttpApiBuilder.group(
         return { ...page, ...left }
       }),
       get: Effect.fnUntraced(function* ({ params: { name } }) {
-        const found = (yield* catalogue.list(yield* Caller, everything)).find(
-          ({ tool }) => tool.definition.name === name || tool.wireName === name,
-        )
-        return found === undefined ? yield* new Missing({ noun: "tool", ref: name }) : (yield* seen)(found)
+        const listed = yield* catalogue.list(yield* Caller, everything)
+        const found = listed.find(({ tool }) => tool.definition.name === name || tool.wireName === name)
+        if (found !== undefined) return (yield* seen)(found)
+        const names = listed.map(({ tool }) => tool.definition.name)
+        const meant = nearest(name, names)
+        return yield* new Missing({ noun: "tool", ref: name, ...(meant === undefined ? {} : { meant }) })
       }),
       form: ({ params: { name } }) => Effect.andThen(require("write", `tools/${name}`), tools.get(name)),
       signingKey: Effect.fnUntraced(function* ({ params: { name } }) {

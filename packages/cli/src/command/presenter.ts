@@ -2,7 +2,7 @@
 // edge: writes to stdout and stderr.
 import { Effect, Layer } from "effect"
 import { CliConfig, CliOutput, GlobalFlag } from "effect/cli"
-import { asTyped } from "./Settings.ts"
+import { asTyped } from "../Settings.ts"
 
 const write = (out: NodeJS.WriteStream, text: string) => Effect.sync(() => void out.write(`${text}\n`))
 

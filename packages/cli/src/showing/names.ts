@@ -1,6 +1,6 @@
 /** Names beside ids, for people. The id stays if the caller may not list the principal or space. */
 import { Effect } from "effect"
-import { all, client, root } from "./root.ts"
+import { all, client, root } from "../command/root.ts"
 
 export type Names = ReadonlyMap<string, string>
 

@@ -2,7 +2,7 @@
  * Keeps the session of an old-era client alive across restarts of the house: `initialize` and the subscriptions are
  * sent again to the new house. Questions of a session that has ended are withdrawn.
  */
-import { type Fields, type Id, isFields, isRequest, keyOf, type Message } from "./message.ts"
+import { type Fields, type Id, isFields, isRequest, keyOf, type Message } from "../messages/message.ts"
 
 /** The state of a session. Requests are sent with it; the answer to a question goes only to its own session. */
 export interface Session {

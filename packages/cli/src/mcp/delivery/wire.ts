@@ -1,7 +1,7 @@
 /** Requests to the MCP endpoint of the house, wherever it is now, and the form of its answers. */
 // edge: requests.
-import { type FoundHouse, type House } from "./house.ts"
-import { errorLine, type Fields, type Id } from "./message.ts"
+import { type FoundHouse, type House } from "../house.ts"
+import { errorLine, type Fields, type Id } from "../messages/message.ts"
 
 /** How long a request waits for a house that is away. */
 const patienceMs = 30_000

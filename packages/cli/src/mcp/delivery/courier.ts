@@ -4,8 +4,8 @@
  */
 // edge: requests, streams and timers.
 import { setTimeout as sleep } from "node:timers/promises"
-import { eventsOf } from "./events.ts"
-import { type FoundHouse, type House, HouseAway } from "./house.ts"
+import { eventsOf } from "../messages/events.ts"
+import { type FoundHouse, type House, HouseAway } from "../house.ts"
 import {
   claimOf,
   type Fields,
@@ -18,7 +18,7 @@ import {
   read,
   type HeaderParameter,
   headerParametersOf,
-} from "./message.ts"
+} from "../messages/message.ts"
 import { type Session, Sessions } from "./session.ts"
 import { isJson, isStream, problemLine, Wire } from "./wire.ts"
 

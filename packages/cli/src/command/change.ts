@@ -1,7 +1,7 @@
 /** Changes of rights: made at once, or waiting for a second person if a policy of the house asks for one. */
 import type { Stoa } from "@stoa/sdk"
 import { Effect } from "effect"
-import { Failure } from "./Failure.ts"
+import { Failure } from "../Failure.ts"
 import { ask, printLine, root } from "./root.ts"
 
 interface Waiting {

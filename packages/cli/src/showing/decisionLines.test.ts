@@ -1,6 +1,6 @@
 /** What a person reads before answering: complete, framed, and with nothing hidden. */
 import { describe, expect, it } from "vitest"
-import { hiddenCodePoints, hides } from "../../contract/test/hidden.ts"
+import { hiddenCodePoints, hides } from "../../../contract/test/hidden.ts"
 import { type Decision, decisionLines, nobody } from "./decisionLines.ts"
 import { isEnough, meant, shortIds } from "./shortIds.ts"
 import { table } from "./table.ts"

@@ -1,11 +1,13 @@
 /**
- * How a verb reads its input: text on the line, `@file`, or `-` for stdin. JSON that people write may contain comments.
+ * How a verb reads its input: text on the line, `@file`, or `-` for stdin. A text that itself begins with @ is written
+ * with @@: it is never guessed from what happens to lie in a folder. JSON that people write may contain comments.
  */
 // edge: reads files, stdin and the terminal.
-import { readFileSync } from "node:fs"
+import { existsSync, readFileSync } from "node:fs"
 import { createInterface } from "node:readline/promises"
+import { visibleJson } from "@stoa/contract"
 import { Effect } from "effect"
-import { type Failure, failureOf, refused } from "./Failure.ts"
+import { type Failure, failureOf, refused } from "../Failure.ts"
 
 export const stdin = Effect.tryPromise({
   try: async () => {
@@ -43,11 +45,20 @@ const read = (text: string, from: string): Effect.Effect<unknown, Failure> =>
     catch: (cause) => refused(`${from} is not JSON: ${(cause as Error).message}.`),
   })
 
+/** Where an input is: the file after a single @, or `-` for stdin; undefined if it is the input itself. */
+const fileIn = (given: string): string | undefined =>
+  given === "-" ? given : /^@(?!@)/.test(given) ? given.slice(1) : undefined
+
 /** A text: inline, in `@file`, or on stdin for `-`. The trailing newline of an editor is removed. */
-export const textGiven = (given: string): Effect.Effect<string, Failure> =>
-  given === "-" || given.startsWith("@")
-    ? Effect.map(textOf(given.replace(/^@/, "")), (text) => text.replace(/\r?\n$/, ""))
-    : Effect.succeed(given)
+export const textGiven = (given: string): Effect.Effect<string, Failure> => {
+  const file = fileIn(given)
+  if (file === undefined) return Effect.succeed(given.replace(/^@@/, "@"))
+  if (file !== "-" && !existsSync(file))
+    return refused(
+      `There is no file ${visibleJson(file)}: @ before a text reads a file. If it is the text itself that begins with @, write @@ there.`,
+    )
+  return Effect.map(textOf(file), (text) => text.replace(/\r?\n$/, ""))
+}
 
 /** A file of JSON, with comments. */
 export const jsonFile = (file: string): Effect.Effect<unknown, Failure> =>
@@ -55,7 +66,10 @@ export const jsonFile = (file: string): Effect.Effect<unknown, Failure> =>
 
 /** A flag's JSON: inline, in `@file`, or on stdin for `-`. */
 export const jsonFlag = (given: string, flag: string): Effect.Effect<unknown, Failure> =>
-  given === "-" || given.startsWith("@") ? jsonFile(given.replace(/^@/, "")) : read(given, `--${flag}`)
+  Effect.suspend(() => {
+    const file = fileIn(given)
+    return file === undefined ? read(given, `--${flag}`) : jsonFile(file)
+  })
 
 /** The same for a flag that must be an object. */
 export const objectFlag = Effect.fnUntraced(function* (given: string, flag: string) {

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync,
 import { dirname, join, relative, sep } from "node:path"
 import { type MemorySource, memorySourcesIn, sourcesOf } from "@stoa/contract"
 import { Effect } from "effect"
-import { type Failure, refused } from "./Failure.ts"
+import { type Failure, refused } from "../Failure.ts"
 import { stdin } from "./input.ts"
 
 const tried = <A>(what: string, act: () => A): Effect.Effect<A, Failure> =>

@@ -5,10 +5,10 @@ import { visibleJson, visibleLines } from "@stoa/contract"
 import { connect, type Stoa, StoaError, StoaUnreachable } from "@stoa/sdk"
 import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
-import { type Failure, failureOf, refused, reworded } from "./Failure.ts"
+import { type Failure, failureOf, refused, reworded } from "../Failure.ts"
 import { nameFlag } from "./flags.ts"
-import { asTyped, clientSettings, type Target } from "./Settings.ts"
-import { columnsFor, table } from "./table.ts"
+import { asTyped, clientSettings, type Target } from "../Settings.ts"
+import { columnsFor, table } from "../showing/table.ts"
 
 export const root = Command.make("stoa").pipe(
   Command.withSharedFlags({

@@ -1,7 +1,7 @@
 /** A decision as a person reads it before answering: the whole question, the whole input, who may answer, and how. Pure. */
-import { inputIn, questionIn, visibleJson, visibleLines } from "@stoa/contract"
+import { inputIn, nobodyMayAnswer, questionIn, visibleJson, visibleLines } from "@stoa/contract"
 import type { Stoa } from "@stoa/sdk"
-import { fieldsOf, wordsOf } from "./form.ts"
+import { fieldsOf, wordsOf } from "../reading/form.ts"
 import { nameOf, type Names } from "./names.ts"
 
 /** As the house sends it. */
@@ -10,8 +10,7 @@ export type Decision = Awaited<ReturnType<Stoa["decisions"]["get"]>>
 /** Texts of others stand behind a bar: none of their lines can look like one of the house's. */
 const barred = (lines: ReadonlyArray<string>): ReadonlyArray<string> => lines.map((line) => `  | ${line}`)
 
-export const nobody =
-  "Nobody may answer it: the caller cannot, and there is nobody else. Without an answer it is refused. Add a second admin with: stoa people add NAME --role admin; then make the call again."
+export const nobody = `${nobodyMayAnswer} Add one with: stoa people add NAME --role admin.`
 
 const howTo = (decision: Decision, id: string): ReadonlyArray<string> => {
   if (decision.kind === "approval") {

@@ -1,0 +1,48 @@
+/** Query parameters that an endpoint of the contract does not have are refused, each with the nearest one it has. */
+import { BadInput, type Issue, KnownQuery } from "@stoa/contract"
+import { nearest } from "@stoa/tools"
+import { Effect, Layer, SchemaAST } from "effect"
+import { HttpServerRequest } from "effect/http"
+import type { HttpApiEndpoint } from "effect/http-api"
+
+const none: ReadonlyArray<string> = []
+const known = new WeakMap<HttpApiEndpoint.Top, ReadonlyArray<string>>()
+
+const namesOf = (endpoint: HttpApiEndpoint.Top): ReadonlyArray<string> => {
+  const found = known.get(endpoint)
+  if (found !== undefined) return found
+  const query = endpoint.query?.ast
+  const names =
+    query !== undefined && SchemaAST.isObjects(query) ? query.propertySignatures.map(({ name }) => String(name)) : none
+  known.set(endpoint, names)
+  return names
+}
+
+/** Only of the API: what monitors add to the address of the metrics is their affair. */
+const faults = (endpoint: HttpApiEndpoint.Top, given: object): ReadonlyArray<Issue> => {
+  const names = Object.keys(given)
+  if (names.length === 0 || !endpoint.path.startsWith("/api/")) return []
+  const has = namesOf(endpoint)
+  return names
+    .filter((name) => !has.includes(name))
+    .map((name) => {
+      const meant = nearest(name, has)
+      const instead =
+        meant !== undefined
+          ? `did you mean "${meant}"?`
+          : has.length === 0
+            ? "it takes none"
+            : `there are: ${has.join(", ")}`
+      return { path: `query.${name}`, message: `there is no "${name}" here; ${instead}` }
+    })
+}
+
+export const layerKnownQuery = Layer.succeed(KnownQuery, (app, { endpoint }) =>
+  Effect.andThen(
+    Effect.flatMap(HttpServerRequest.ParsedSearchParams, (query) => {
+      const issues = faults(endpoint, query)
+      return issues.length > 0 ? Effect.fail(new BadInput({ issues })) : Effect.void
+    }),
+    app,
+  ),
+)
