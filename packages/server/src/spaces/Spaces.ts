@@ -33,7 +33,7 @@ import { lockName } from "../store/database/Locks.ts"
 import { pageFrom, pageOf } from "../store/Pages.ts"
 import { dmBetween, lastSeqsIn, pairOf, peopleIn, type SpacePeople, type SpaceRow, spacesFrom } from "./rows.ts"
 import { withoutWrongState, type Refused, refusal, type Unseen, unseen } from "./refusals.ts"
-import { type Act, answer, judgeSpace, memberOf, accessOf } from "./rules.ts"
+import { type Act, answer, isSeen, judgeSpace, memberOf, accessOf } from "./rules.ts"
 
 const usualTrigger = (kind: SpaceKind): Trigger => (kind === "dm" ? "dm" : kind === "team" ? "team-edge" : "mention")
 
@@ -105,8 +105,11 @@ export class Spaces extends Context.Service<
           sql`LEFT JOIN members r ON r.space = s.id AND r.principal = ${principal.id}`
         // The database filters by kind and membership, so that few rows are read; `sees` applies the rules.
         const candidates = ({ all }: Viewer) => (all ? sql`1 = 1` : sql`(s.kind = 'public' OR r.principal IS NOT NULL)`)
-        const sees = (viewer: Viewer, row: Pick<Row, "id" | "name" | "kind" | "myRole">): boolean =>
-          answer("see", accessOf(viewer, row, row.myRole ?? undefined)).is === "yes"
+        const sees = (
+          viewer: Viewer,
+          row: Pick<Row, "id" | "name" | "kind" | "myRole">,
+          read = judgeSpace(viewer, "read", row),
+        ): boolean => isSeen({ kind: row.kind, role: row.myRole ?? undefined, admin: viewer.all, read })
 
         const named = Effect.fnUntraced(function* (ref: string, viewer: Viewer) {
           const rows = yield* sql<Row>`SELECT s.*, r.read_seq, r.role AS my_role FROM spaces s ${mine(viewer)}
@@ -318,7 +321,9 @@ export class Spaces extends Context.Service<
           if (reach === "none") return new Set<string>()
           const rows = yield* sql<Row>`SELECT s.id, s.name, s.kind, r.role AS my_role FROM spaces s ${mine(viewer)}
             WHERE ${candidates(viewer)}`
-          return new Set(rows.filter((row) => reach === "all" || sees(viewer, row)).map((row) => row.id))
+          // What is said of all of them is not asked again of each.
+          const read = reach === "all" ? viewer.judge("read", "spaces/*") : undefined
+          return new Set(rows.filter((row) => sees(viewer, row, read)).map((row) => row.id))
         }, Effect.orDie)
 
         const ownOf: Spaces["Service"]["ownOf"] = Effect.fnUntraced(function* (viewer: Viewer) {
