@@ -17,6 +17,7 @@ import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Reader } from "../access/rights/Viewer.ts"
 import { callFrom, type CallRow, Calls } from "../calls/Calls.ts"
+import { makeMessageReads } from "../spaces/MessageReads.ts"
 import type { PostOptions } from "../spaces/PostOptions.ts"
 import { inState } from "../store/database/States.ts"
 import { Journal } from "../store/journal/Journal.ts"
@@ -97,6 +98,7 @@ export class Runs extends Context.Service<
       const journal = yield* Journal
       const calls = yield* Calls
       const record = yield* makeRecord
+      const reads = makeMessageReads(sql)
       const history = makeHistory(sql)
 
       const columns = sql.literal("r.*, (SELECT a.space FROM active_spaces a WHERE a.holder = r.id) AS active_space")
@@ -342,9 +344,9 @@ export class Runs extends Context.Service<
           name: string | null
           sender: string | null
           message: string | null
-        }>`SELECT r.trigger_kind AS kind, r.trigger_space AS space, s.name, p.name AS sender, r.trigger_message AS message
-          FROM runs r LEFT JOIN spaces s ON s.id = r.trigger_space
-          LEFT JOIN messages m ON m.id = r.trigger_message LEFT JOIN principals p ON p.id = m.author WHERE r.id = ${run}`
+        }>`SELECT r.trigger_kind AS kind, r.trigger_space AS space,
+          ${reads.spaceName(sql`r.trigger_space`)} AS name, ${reads.authorName(sql`r.trigger_message`)} AS sender,
+          r.trigger_message AS message FROM runs r WHERE r.id = ${run}`
         const found = rows[0]
         if (found === undefined || found.space === space) return {}
         const { kind, message, name, sender } = found

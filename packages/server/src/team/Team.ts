@@ -27,9 +27,10 @@ import { nameKey, Principals } from "../access/identity/Principals.ts"
 import type { Viewer } from "../access/rights/Viewer.ts"
 import { type Work, Workspaces } from "../programs/Workspaces.ts"
 import { Runs } from "../runs/Runs.ts"
+import { makeTriggerReads } from "../runs/waking/TriggerReads.ts"
 import { Settings } from "../Settings.ts"
+import { makeMessageReads } from "../spaces/MessageReads.ts"
 import { Messages } from "../spaces/Messages.ts"
-import { Spaces } from "../spaces/Spaces.ts"
 import { Journal, type Transaction } from "../store/journal/Journal.ts"
 import { nameOfHuman, Post } from "./Post.ts"
 import { Tree } from "./Tree.ts"
@@ -100,7 +101,8 @@ export class Team extends Context.Service<
       const post = yield* Post
       const tree = yield* Tree
       const messages = yield* Messages
-      const spaces = yield* Spaces
+      const reads = makeMessageReads(sql)
+      const woken = makeTriggerReads(sql)
       const journal = yield* Journal
 
       const bad = (path: string, message: string) => new BadInput({ issues: [{ path, message }] })
@@ -192,25 +194,15 @@ export class Team extends Context.Service<
 
       const activity: Team["Service"]["activity"] = Effect.fn("Team.activity")(function* (agent, by) {
         // A caller reads only what it may: the agent's messages in other spaces are for their members.
-        const visible = yield* spaces.visibleTo(by)
-        const talked = yield* Effect.orDie(
-          sql<{ space: string }>`SELECT space FROM messages WHERE author = ${agent.id}
-            UNION SELECT space FROM triggers WHERE agent = ${agent.id} AND space IS NOT NULL`,
-        )
-        const read = talked.map(({ space }) => space).filter((space) => visible.has(space))
-        const seen = read.length === 0 ? sql`1 = 0` : sql.in("m.space", read)
-        const messages = yield* Effect.orDie(
-          sql<{ id: string; author: string; to: string | null; text: string; at: string }>`
-            SELECT m.id, a.name AS author, COALESCE(
-                (SELECT p.name FROM triggers t JOIN principals p ON p.id = t.agent
-                  WHERE t.message = m.id ORDER BY p.name LIMIT 1),
-                (SELECT p.name FROM messages o JOIN principals p ON p.id = o.author WHERE o.id = m.reply_to)) AS "to",
-              m.text, m.created_at AS at
-            FROM messages m JOIN principals a ON a.id = m.author
-            WHERE m.call IS NULL AND m.deleted_at IS NULL AND ${seen} AND (m.author = ${agent.id}
-              OR EXISTS (SELECT 1 FROM triggers t WHERE t.message = m.id AND t.agent = ${agent.id})
-              OR EXISTS (SELECT 1 FROM messages o WHERE o.id = m.reply_to AND o.author = ${agent.id}))
-            ORDER BY m.created_at DESC, m.id DESC LIMIT ${recent}`,
+        const wrote = yield* reads.mailOf(
+          by,
+          agent.id,
+          {
+            spaces: woken.spacesOf(agent.id),
+            isFor: (message) => woken.hasWoken(agent.id, message),
+            to: woken.nameOfWoken,
+          },
+          recent,
         )
         const calls = yield* Effect.orDie(
           sql<{
@@ -223,7 +215,7 @@ export class Team extends Context.Service<
         )
         return new TeamActivity({
           agent: yield* tree.shown(agent),
-          messages: messages.toReversed().map(({ at, author, id, text, to }) => ({
+          messages: wrote.toReversed().map(({ at, author, id, text, to }) => ({
             id,
             from: author,
             to,
