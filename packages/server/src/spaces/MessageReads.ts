@@ -84,7 +84,7 @@ export const makeMessageReads = (sql: SqlClient.SqlClient) => {
     const rows = yield* sql<ReadReply & Standing>`SELECT l.link, m.id, m.author, p.name AS author_name,
         p.kind AS author_kind, m.text, ${standing} FROM (${links}) l JOIN messages m ON m.id = l.message
         JOIN principals p ON p.id = m.author ${joined(sql`m.space`, viewer)} ORDER BY m.seq`
-    return rows.filter((row) => sees(viewer, row)) as ReadonlyArray<ReadReply>
+    return rows.filter((row) => sees(viewer, row))
   }, Effect.orDie)
 
   /**

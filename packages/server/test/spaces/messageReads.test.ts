@@ -79,7 +79,7 @@ for (const store of ["sqlite", "postgres"] as const)
         yield* check(pam, [open])
         yield* ask(() => admin.spaces.removeMember(closed!, denied.id))
         yield* check(denied, [])
-        assert.strictEqual(yield* reads.authorOf(said[0]!.id), bot.id)
+        assert.strictEqual(yield* reads.authorOf(said[0].id), bot.id)
         assert.strictEqual(yield* reads.authorOf("msg_none"), undefined)
       }),
     )

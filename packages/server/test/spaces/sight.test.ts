@@ -3,7 +3,7 @@
  * every event; and those are what the rule says of every row, without the database's own choice of candidates.
  */
 import { assert, it } from "@effect/vitest"
-import type { MemberRole, Principal, Space, SpaceKind } from "@stoa/contract"
+import type { MemberRole, Principal, Space } from "@stoa/contract"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as fc from "fast-check"
@@ -90,7 +90,7 @@ for (const [name, store] of stores)
         if (one.is === "add") {
           const { absent, by, kind, members } = one
           const others = members.map((at) => all[at]!.id)
-          const wanted = { name: fresh(made % 2 === 0 ? "a" : "b"), kind: kind as SpaceKind, members: others }
+          const wanted = { name: fresh(made % 2 === 0 ? "a" : "b"), kind, members: others }
           there.push(yield* spaces.add(wanted, houseViewer(all[by]!), absent ? { absent } : {}))
           return
         }
