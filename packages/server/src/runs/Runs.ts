@@ -17,6 +17,7 @@ import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Reader } from "../access/rights/Viewer.ts"
 import { callFrom, type CallRow, Calls } from "../calls/Calls.ts"
+import { activeSpaceOf } from "../spaces/ActiveSpaces.ts"
 import { makeMessageReads } from "../spaces/MessageReads.ts"
 import type { PostOptions } from "../spaces/PostOptions.ts"
 import { inState } from "../store/database/States.ts"
@@ -88,6 +89,8 @@ export class Runs extends Context.Service<
     /** The sessions that agents' programs resume in their next turn. */
     readonly sessionsOf: (agents: ReadonlyArray<PrincipalId>) => Effect.Effect<ReadonlyMap<PrincipalId, string>>
     /** Stops it, and withdraws its questions; what it has done stays done. */
+    /** The runs of an agent that are not over. */
+    readonly openOf: (agent: PrincipalId) => Effect.Effect<ReadonlyArray<RunId>>
     readonly cancel: (id: string, reader: Reader, by: string) => Effect.Effect<Run, Missing | WrongState>
   }
 >()("server/runs/Runs") {
@@ -101,7 +104,7 @@ export class Runs extends Context.Service<
       const reads = makeMessageReads(sql)
       const history = makeHistory(sql)
 
-      const columns = sql.literal("r.*, (SELECT a.space FROM active_spaces a WHERE a.holder = r.id) AS active_space")
+      const columns = sql`r.*, ${activeSpaceOf(sql, sql`r.id`)} AS active_space`
       /** The principal's own runs, and those of agents it owns; an admin sees all. */
       const seenBy = ({ all, principal }: Reader) =>
         all
@@ -321,6 +324,12 @@ export class Runs extends Context.Service<
         return states
       })
 
+      const openOf: Runs["Service"]["openOf"] = (agent) =>
+        Effect.map(
+          Effect.orDie(sql<{ id: RunId }>`SELECT id FROM runs WHERE agent = ${agent} AND ${inState(sql, open)}`),
+          (rows) => rows.map(({ id }) => id),
+        )
+
       const sessionsOf: Runs["Service"]["sessionsOf"] = (ids) =>
         ids.length === 0
           ? Effect.succeed(new Map())
@@ -353,7 +362,7 @@ export class Runs extends Context.Service<
         return { origin: { trigger: kind, space: found.space, spaceName: name, sender, message } }
       }, Effect.orDie)
 
-      return Runs.of({ get, originOf, list, messages, steps, callOf, statesOf, sessionsOf, cancel })
+      return Runs.of({ get, originOf, list, messages, steps, callOf, statesOf, openOf, sessionsOf, cancel })
     }),
   )
 }

@@ -31,7 +31,16 @@ import { newId } from "../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../store/journal/Journal.ts"
 import { lockName } from "../store/database/Locks.ts"
 import { pageFrom, pageOf } from "../store/Pages.ts"
-import { dmBetween, lastSeqsIn, pairOf, peopleIn, type SpacePeople, type SpaceRow, spacesFrom } from "./rows.ts"
+import {
+  dmBetween,
+  lastSeqsIn,
+  ownersIn,
+  pairOf,
+  peopleIn,
+  type SpacePeople,
+  type SpaceRow,
+  spacesFrom,
+} from "./rows.ts"
 import { withoutWrongState, type Refused, refusal, type Unseen, unseen } from "./refusals.ts"
 import { type Act, answer, isSeen, judgeSpace, memberOf, accessOf } from "./rules.ts"
 
@@ -82,6 +91,7 @@ export class Spaces extends Context.Service<
     readonly markRead: (space: Space, by: Viewer, seq: number) => Effect.Effect<void, Unseen, Transaction>
     /** The people in it, the longest members first: since when, and who let them in. */
     readonly peopleOf: (space: SpaceId) => Effect.Effect<SpacePeople>
+    readonly ownersOf: (space: string) => Effect.Effect<ReadonlyArray<PrincipalId>>
     /** Those the viewer may see now. */
     readonly visibleTo: (viewer: Viewer) => Effect.Effect<Set<string>>
     /** Of these, the ones that a principal owns: the number of the newest message in each. */
@@ -350,6 +360,7 @@ export class Spaces extends Context.Service<
           removeMember,
           markRead,
           peopleOf: (space) => Effect.orDie(peopleIn(sql, space)),
+          ownersOf: (space) => Effect.orDie(ownersIn(sql, space)),
           visibleTo,
           ownOf,
           lastSeqs: (owner, ids) => Effect.orDie(lastSeqsIn(sql, owner, ids)),

@@ -7,7 +7,6 @@ import {
   type AgentChange,
   type AgentRole,
   BadInput,
-  type CallId,
   type Forbidden,
   type Message,
   type Missing,
@@ -15,7 +14,6 @@ import {
   NewTeamAgent,
   type OwnedByFile,
   type PrincipalId,
-  type RunId,
   TeamActivity,
   type TooLarge,
   WrongState,
@@ -25,6 +23,7 @@ import { SqlClient } from "effect/sql"
 import { Agents } from "../access/identity/Agents.ts"
 import { nameKey, Principals } from "../access/identity/Principals.ts"
 import type { Viewer } from "../access/rights/Viewer.ts"
+import { readCallsOf } from "../calls/CallReads.ts"
 import { type Work, Workspaces } from "../programs/Workspaces.ts"
 import { Runs } from "../runs/Runs.ts"
 import { makeTriggerReads } from "../runs/waking/TriggerReads.ts"
@@ -204,15 +203,7 @@ export class Team extends Context.Service<
           },
           recent,
         )
-        const calls = yield* Effect.orDie(
-          sql<{
-            id: CallId
-            tool: string
-            state: string
-            at: string
-          }>`SELECT id, tool, state, created_at AS at FROM calls
-            WHERE principal = ${agent.id} ORDER BY id DESC LIMIT ${recent}`,
-        )
+        const calls = yield* readCallsOf(sql, agent.id, recent)
         return new TeamActivity({
           agent: yield* tree.shown(agent),
           messages: wrote.toReversed().map(({ at, author, id, text, to }) => ({
@@ -249,11 +240,8 @@ export class Team extends Context.Service<
       const stop: Team["Service"]["stop"] = Effect.fn("Team.stop")(function* (agent, by, leaves) {
         if (leaves) yield* journal.transact(remove(agent))
         const reader = { principal: agent, all: true }
-        const open = yield* Effect.orDie(
-          sql<{ id: RunId }>`SELECT id FROM runs WHERE agent = ${agent.id}
-            AND state IN ('queued', 'running', 'waiting_tool', 'waiting_reply')`,
-        )
-        for (const { id } of open) yield* Effect.ignore(runs.cancel(id, reader, by))
+        const open = yield* runs.openOf(agent.id)
+        for (const id of open) yield* Effect.ignore(runs.cancel(id, reader, by))
         return { stopped: open.length }
       })
 
