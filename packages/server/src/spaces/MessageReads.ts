@@ -51,14 +51,16 @@ export const makeMessageReads = (sql: SqlClient.SqlClient) => {
       (rows) => rows[0]?.author,
     )
 
+  // Parts of statements call their tables by names that no statement around them uses, such as m or p.
   /** Part of a statement: whether a principal has written an answer to a message. */
   const hasAnswered = (principal: Fragment, message: Fragment): Fragment =>
-    sql`EXISTS (SELECT 1 FROM messages m WHERE m.reply_to = ${message} AND m.author = ${principal})`
+    sql`EXISTS (SELECT 1 FROM messages said WHERE said.reply_to = ${message} AND said.author = ${principal})`
 
   /** Parts of a statement: names for a message and for a space. */
   const authorName = (message: Fragment): Fragment =>
-    sql`(SELECT p.name FROM messages m JOIN principals p ON p.id = m.author WHERE m.id = ${message})`
-  const spaceName = (space: Fragment): Fragment => sql`(SELECT s.name FROM spaces s WHERE s.id = ${space})`
+    sql`(SELECT author.name FROM messages said JOIN principals author ON author.id = said.author
+      WHERE said.id = ${message})`
+  const spaceName = (space: Fragment): Fragment => sql`(SELECT name FROM spaces here WHERE here.id = ${space})`
 
   /** The messages that a run has answered. */
   const answeredIn = (run: string): Effect.Effect<ReadonlyArray<string>> =>
@@ -81,8 +83,8 @@ export const makeMessageReads = (sql: SqlClient.SqlClient) => {
 
   /** The messages that `links` (a query for `link` and `message`) names, as far as the viewer may see them now. */
   const repliesOf = Effect.fnUntraced(function* (viewer: Viewer, links: Fragment) {
-    const rows = yield* sql<ReadReply & Standing>`SELECT l.link, m.id, m.author, p.name AS author_name,
-        p.kind AS author_kind, m.text, ${standing} FROM (${links}) l JOIN messages m ON m.id = l.message
+    const rows = yield* sql<ReadReply & Standing>`SELECT links.link, m.id, m.author, p.name AS author_name,
+        p.kind AS author_kind, m.text, ${standing} FROM (${links}) links JOIN messages m ON m.id = links.message
         JOIN principals p ON p.id = m.author ${joined(sql`m.space`, viewer)} ORDER BY m.seq`
     return rows.filter((row) => sees(viewer, row))
   }, Effect.orDie)
@@ -102,7 +104,7 @@ export const makeMessageReads = (sql: SqlClient.SqlClient) => {
     limit: number,
   ) {
     const talked = yield* sql<Standing>`SELECT ${standing} FROM
-      (SELECT space FROM messages WHERE author = ${agent} UNION ${other.spaces}) t ${joined(sql`t.space`, viewer)}`
+      (SELECT space FROM messages WHERE author = ${agent} UNION ${other.spaces}) talked ${joined(sql`talked.space`, viewer)}`
     const seen = talked.filter((row) => sees(viewer, row)).map(({ space }) => space)
     if (seen.length === 0) return []
     return yield* sql<ReadMail>`SELECT m.id, a.name AS author,

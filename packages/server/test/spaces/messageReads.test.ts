@@ -69,6 +69,8 @@ for (const store of ["sqlite", "postgres"] as const)
             who.name,
           )
           assert.strictEqual(mail.length, 2 * right.length, who.name)
+          for (const { id } of answers.filter(({ space }) => right.includes(space)))
+            assert.strictEqual(mail.find((one) => one.id === id)?.to, bot.name, "an answer is to whom it answers")
           assert.notInclude([...texts(mail, said), ...texts(mail, answers)], undefined)
         })
         yield* check(pam, [open, closed])

@@ -8,9 +8,9 @@ export const makeTriggerReads = (sql: SqlClient.SqlClient) => ({
     sql`SELECT space FROM triggers WHERE agent = ${agent} AND space IS NOT NULL`,
   /** Whether a message has woken an agent. */
   hasWoken: (agent: PrincipalId, message: Statement.Fragment): Statement.Fragment =>
-    sql`EXISTS (SELECT 1 FROM triggers t WHERE t.message = ${message} AND t.agent = ${agent})`,
+    sql`EXISTS (SELECT 1 FROM triggers woken WHERE woken.message = ${message} AND woken.agent = ${agent})`,
   /** The name of an agent that a message has woken. */
   nameOfWoken: (message: Statement.Fragment): Statement.Fragment =>
-    sql`(SELECT p.name FROM triggers t JOIN principals p ON p.id = t.agent
-      WHERE t.message = ${message} ORDER BY p.name LIMIT 1)`,
+    sql`(SELECT agent.name FROM triggers woken JOIN principals agent ON agent.id = woken.agent
+      WHERE woken.message = ${message} ORDER BY agent.name LIMIT 1)`,
 })
