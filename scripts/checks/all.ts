@@ -11,6 +11,7 @@ import { lint } from "./lint.ts"
 import { names } from "./names.ts"
 import { secrets } from "./secrets.ts"
 import { sizes } from "./sizes.ts"
+import { tables } from "./tables.ts"
 import { types } from "./types.ts"
 import { unused } from "./unused.ts"
 
@@ -20,6 +21,7 @@ export const checks: Readonly<Record<string, Check>> = {
   types,
   floors,
   unused,
+  tables,
   sizes,
   folders,
   names,

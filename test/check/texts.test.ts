@@ -13,6 +13,7 @@ import { isAllowed, licences } from "../../scripts/checks/licences.ts"
 import { names } from "../../scripts/checks/names.ts"
 import { secrets, secretsIn } from "../../scripts/checks/secrets.ts"
 import { sizes } from "../../scripts/checks/sizes.ts"
+import { tables } from "../../scripts/checks/tables.ts"
 import { definitionsOf, definitionsPage, definitionsText } from "../../scripts/docs/definitions.ts"
 import { claimsOf, describeBehaviours } from "../../scripts/docs/behaviours.ts"
 import { house } from "./fixture.ts"
@@ -314,5 +315,63 @@ describe("authorization", () => {
       expect.stringContaining("no row for things.add"),
       expect.stringContaining("no row for ping"),
     ])
+  })
+})
+
+describe("tables", () => {
+  const made = {
+    [`${server}/spaces/migrations/0003_spaces.ts`]:
+      "yield* sql`CREATE TABLE messages (id TEXT)`\nyield* sql`CREATE TABLE spaces (id TEXT)`\n",
+    [`${server}/spaces/migrations/0009_words.ts`]: "yield* sql`DROP TABLE words`\n",
+    [`${server}/spaces/migrations/0008_words.ts`]: "yield* sql`CREATE VIRTUAL TABLE words USING fts5(id)`\n",
+    [`${server}/access/migrations/0002_access.ts`]: "yield* sql`CREATE TABLE principals (id TEXT)`\n",
+    [`${server}/spaces/Messages.ts`]: "sql`SELECT * FROM messages m JOIN principals p ON p.id = m.author`\n",
+  }
+  const faultsOf = async (text: string, path = "runs/Runs.ts") =>
+    (await tables(house({ ...made, [`${server}/${path}`]: text }))).faults
+
+  it("each room names its own tables, and the names of principals", async () => {
+    const answer = await tables(house(made))
+    expect(answer).toMatchObject({ faults: [], unit: "files, 3 tables" })
+    expect(await faultsOf("sql`SELECT 1 FROM messages`", "runs/migrations/0063_runs.ts")).toEqual([])
+    expect(await faultsOf("sql`SELECT id FROM words`")).toEqual([])
+    expect(await faultsOf("// what runs read from messages, and update spaces with")).toEqual([])
+  })
+
+  it("a statement that names another room's table, however it does", async () => {
+    for (const text of [
+      "sql`SELECT 1 FROM messages`",
+      "sql`SELECT 1 FROM runs r\n  LEFT JOIN messages m ON m.id = r.message`",
+      "sql`SELECT 1 FROM runs AS r, messages m WHERE m.id = r.message`",
+      'sql.literal("EXISTS (SELECT 1 FROM messages)")',
+    ])
+      expect(await faultsOf(text)).toEqual([
+        expect.stringMatching(/^packages\/server\/src\/runs\/Runs\.ts:[12]: reads messages, a table of spaces\. Put/),
+      ])
+    for (const text of [
+      "sql`INSERT INTO messages ${row}`",
+      "sql`UPDATE messages SET text = 1`",
+      "sql`DELETE FROM messages`",
+      'makeRowInsert(sql, "messages")',
+    ])
+      expect(await faultsOf(text)).toEqual([expect.stringContaining("writes messages, a table of spaces. Put")])
+    expect(await faultsOf("sql`select 1 from messages`")).toEqual([expect.stringContaining("capitals")])
+  })
+
+  it("who may read may not write, and the files above all rooms may not either", async () => {
+    expect(await faultsOf("sql`UPDATE principals SET name = 1`")).toEqual([
+      expect.stringContaining("writes principals, a table of access"),
+    ])
+    expect(await faultsOf("sql`SELECT 1 FROM messages`", "Doctor.ts")).toEqual([])
+    expect(await faultsOf("sql`DELETE FROM messages`", "Doctor.ts")).toEqual([
+      expect.stringContaining("writes messages"),
+    ])
+  })
+
+  it("an allowance that nobody needs any more", async () => {
+    const { faults } = await tables(
+      house({ ...made, [`${server}/calls/migrations/0006_calls.ts`]: "sql`CREATE TABLE calls (id TEXT)`\n" }),
+    )
+    expect(faults).toEqual([expect.stringContaining("runs no longer reads calls; remove the line")])
   })
 })

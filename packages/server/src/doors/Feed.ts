@@ -12,12 +12,13 @@ import { Clock, Context, DateTime, Duration, Effect, Layer, Option } from "effec
 import { Deltas } from "../store/journal/signals/Deltas.ts"
 import { Journal } from "../store/journal/Journal.ts"
 import { Grants } from "../access/rights/Grants.ts"
+import { isOpenSight, narrowSight, widenSight } from "../spaces/Sight.ts"
 import { Spaces } from "../spaces/Spaces.ts"
 import { Endings } from "./Endings.ts"
 import { NodeServer } from "./node/NodeServer.ts"
 import { closeFrame, deltaFrame, eventFrame, heartbeat, openFrame, reloadFrame } from "./feed/frames.ts"
 import { makePast, pastPage, patience } from "./feed/past.ts"
-import { changesRights, enter, isStale, leaveBy, maySee, mayWatch, type FeedScope } from "./feed/visible.ts"
+import { changesRights, isStale, maySee, mayWatch, type FeedScope } from "./feed/visible.ts"
 
 /** Well within the 30 s of S0-70, so that even a late timer is in time. */
 const heartbeatEvery = Duration.seconds(20)
@@ -134,7 +135,7 @@ export class Feed extends Context.Service<
         const sight: FeedScope = {
           viewer,
           everything,
-          open: viewer.reach("read", "spaces/") === "all",
+          open: isOpenSight(viewer),
           spaces: everything ? new Set() : yield* spaces.visibleTo(viewer),
           refused: everything ? yield* spaces.refusedTo(viewer) : new Set(),
         }
@@ -178,9 +179,9 @@ export class Feed extends Context.Service<
         for (const one of live) {
           const seen = events.filter((event) => {
             if (event.cursor <= one.cursor) return false
-            enter(one.sight, event)
+            widenSight(one.sight, event)
             const shown = belongs(one, event) && maySee(one.sight, event)
-            leaveBy(one.sight, event)
+            narrowSight(one.sight, event)
             return shown
           })
           // Never backwards: a client that comes from another process may be ahead of this one.

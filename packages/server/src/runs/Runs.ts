@@ -17,6 +17,8 @@ import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Reader } from "../access/rights/Viewer.ts"
 import { callFrom, type CallRow, Calls } from "../calls/Calls.ts"
+import { activeSpaceOf } from "../spaces/ActiveSpaces.ts"
+import { makeMessageReads } from "../spaces/MessageReads.ts"
 import type { PostOptions } from "../spaces/messages/PostOptions.ts"
 import { inState } from "../store/database/dialect/States.ts"
 import { Journal } from "../store/journal/Journal.ts"
@@ -87,6 +89,8 @@ export class Runs extends Context.Service<
     /** The sessions that agents' programs resume in their next turn. */
     readonly sessionsOf: (agents: ReadonlyArray<PrincipalId>) => Effect.Effect<ReadonlyMap<PrincipalId, string>>
     /** Stops it, and withdraws its questions; what it has done stays done. */
+    /** The runs of an agent that are not over. */
+    readonly openOf: (agent: PrincipalId) => Effect.Effect<ReadonlyArray<RunId>>
     readonly cancel: (id: string, reader: Reader, by: string) => Effect.Effect<Run, Missing | WrongState>
   }
 >()("server/runs/Runs") {
@@ -97,9 +101,10 @@ export class Runs extends Context.Service<
       const journal = yield* Journal
       const calls = yield* Calls
       const record = yield* makeRecord
+      const reads = makeMessageReads(sql)
       const history = makeHistory(sql)
 
-      const columns = sql.literal("r.*, (SELECT a.space FROM active_spaces a WHERE a.holder = r.id) AS active_space")
+      const columns = sql`r.*, ${activeSpaceOf(sql, sql`r.id`)} AS active_space`
       /** The principal's own runs, and those of agents it owns; an admin sees all. */
       const seenBy = ({ all, principal }: Reader) =>
         all
@@ -319,6 +324,12 @@ export class Runs extends Context.Service<
         return states
       })
 
+      const openOf: Runs["Service"]["openOf"] = (agent) =>
+        Effect.map(
+          Effect.orDie(sql<{ id: RunId }>`SELECT id FROM runs WHERE agent = ${agent} AND ${inState(sql, open)}`),
+          (rows) => rows.map(({ id }) => id),
+        )
+
       const sessionsOf: Runs["Service"]["sessionsOf"] = (ids) =>
         ids.length === 0
           ? Effect.succeed(new Map())
@@ -342,16 +353,16 @@ export class Runs extends Context.Service<
           name: string | null
           sender: string | null
           message: string | null
-        }>`SELECT r.trigger_kind AS kind, r.trigger_space AS space, s.name, p.name AS sender, r.trigger_message AS message
-          FROM runs r LEFT JOIN spaces s ON s.id = r.trigger_space
-          LEFT JOIN messages m ON m.id = r.trigger_message LEFT JOIN principals p ON p.id = m.author WHERE r.id = ${run}`
+        }>`SELECT r.trigger_kind AS kind, r.trigger_space AS space,
+          ${reads.spaceName(sql`r.trigger_space`)} AS name, ${reads.authorName(sql`r.trigger_message`)} AS sender,
+          r.trigger_message AS message FROM runs r WHERE r.id = ${run}`
         const found = rows[0]
         if (found === undefined || found.space === space) return {}
         const { kind, message, name, sender } = found
         return { origin: { trigger: kind, space: found.space, spaceName: name, sender, message } }
       }, Effect.orDie)
 
-      return Runs.of({ get, originOf, list, messages, steps, callOf, statesOf, sessionsOf, cancel })
+      return Runs.of({ get, originOf, list, messages, steps, callOf, statesOf, openOf, sessionsOf, cancel })
     }),
   )
 }

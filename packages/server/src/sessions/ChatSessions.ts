@@ -167,12 +167,10 @@ export class ChatSessions extends Context.Service<
       })
 
       const isSession: ChatSessions["Service"]["isSession"] = Effect.fnUntraced(function* (space) {
-        const rows = yield* sql<{ principal: PrincipalId }>`SELECT principal FROM members
-          WHERE space = ${space} AND role = 'owner'`
         const id = sessionIdOf(space.slice(space.indexOf("_") + 1))
-        for (const { principal } of rows) if ((yield* recordOf(principal, id)) !== undefined) return true
+        for (const owner of yield* spaces.ownersOf(space)) if ((yield* recordOf(owner, id)) !== undefined) return true
         return false
-      }, Effect.orDie)
+      })
 
       /** Counts also what an agent said in the space on its own. */
       const shown = Effect.fnUntraced(function* (owner: PrincipalId, records: ReadonlyArray<MemoryRecord>) {

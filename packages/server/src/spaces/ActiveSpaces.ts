@@ -4,7 +4,7 @@
  */
 import type { Caller, MemberRole, PrincipalId, Space, SpaceId } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type Statement } from "effect/sql"
 import type { Transaction } from "../store/journal/Journal.ts"
 import { chain } from "../store/fibers/Resolved.ts"
 import { Grants } from "../access/rights/Grants.ts"
@@ -20,6 +20,14 @@ interface Entered extends SpaceIdentity {
 
 /** Each run has its own active space (S1-36); a caller without run or token is identified by its principal. */
 const holderOf = ({ principal, run, token }: Who): string => run ?? token ?? principal.id
+
+/** Part of a statement: the space that a holder, such as a run, has entered. */
+export const activeSpaceOf = (sql: SqlClient.SqlClient, holder: Statement.Fragment): Statement.Fragment =>
+  sql`(SELECT a.space FROM active_spaces a WHERE a.holder = ${holder})`
+
+/** Holders that are removed stand nowhere. */
+export const forgetActiveSpaces = (sql: SqlClient.SqlClient, holders: ReadonlyArray<string>) =>
+  sql`DELETE FROM active_spaces WHERE ${sql.in("holder", holders)}`
 
 export class ActiveSpaces extends Context.Service<
   ActiveSpaces,

@@ -31,9 +31,18 @@ import { newId } from "../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../store/journal/Journal.ts"
 import { lockName } from "../store/database/dialect/Locks.ts"
 import { pageFrom, pageOf } from "../store/Pages.ts"
-import { dmBetween, lastSeqsIn, pairOf, peopleIn, type SpacePeople, type SpaceRow, spacesFrom } from "./rows.ts"
+import {
+  dmBetween,
+  lastSeqsIn,
+  ownersIn,
+  pairOf,
+  peopleIn,
+  type SpacePeople,
+  type SpaceRow,
+  spacesFrom,
+} from "./rows.ts"
 import { withoutWrongState, type Refused, refusal, type Unseen, unseen } from "./refusals.ts"
-import { type Act, answer, judgeSpace, memberOf, accessOf } from "./rules.ts"
+import { type Act, answer, isSeen, judgeSpace, memberOf, accessOf } from "./rules.ts"
 
 const usualTrigger = (kind: SpaceKind): Trigger => (kind === "dm" ? "dm" : kind === "team" ? "team-edge" : "mention")
 
@@ -82,6 +91,7 @@ export class Spaces extends Context.Service<
     readonly markRead: (space: Space, by: Viewer, seq: number) => Effect.Effect<void, Unseen, Transaction>
     /** The people in it, the longest members first: since when, and who let them in. */
     readonly peopleOf: (space: SpaceId) => Effect.Effect<SpacePeople>
+    readonly ownersOf: (space: string) => Effect.Effect<ReadonlyArray<PrincipalId>>
     /** Those the viewer may see now. */
     readonly visibleTo: (viewer: Viewer) => Effect.Effect<Set<string>>
     /** Of these, the ones that a principal owns: the number of the newest message in each. */
@@ -105,8 +115,11 @@ export class Spaces extends Context.Service<
           sql`LEFT JOIN members r ON r.space = s.id AND r.principal = ${principal.id}`
         // The database filters by kind and membership, so that few rows are read; `sees` applies the rules.
         const candidates = ({ all }: Viewer) => (all ? sql`1 = 1` : sql`(s.kind = 'public' OR r.principal IS NOT NULL)`)
-        const sees = (viewer: Viewer, row: Pick<Row, "id" | "name" | "kind" | "myRole">): boolean =>
-          answer("see", accessOf(viewer, row, row.myRole ?? undefined)).is === "yes"
+        const sees = (
+          viewer: Viewer,
+          row: Pick<Row, "id" | "name" | "kind" | "myRole">,
+          read = judgeSpace(viewer, "read", row),
+        ): boolean => isSeen({ kind: row.kind, role: row.myRole ?? undefined, admin: viewer.all, read })
 
         const named = Effect.fnUntraced(function* (ref: string, viewer: Viewer) {
           const rows = yield* sql<Row>`SELECT s.*, r.read_seq, r.role AS my_role FROM spaces s ${mine(viewer)}
@@ -318,7 +331,9 @@ export class Spaces extends Context.Service<
           if (reach === "none") return new Set<string>()
           const rows = yield* sql<Row>`SELECT s.id, s.name, s.kind, r.role AS my_role FROM spaces s ${mine(viewer)}
             WHERE ${candidates(viewer)}`
-          return new Set(rows.filter((row) => reach === "all" || sees(viewer, row)).map((row) => row.id))
+          // What is said of all of them is not asked again of each.
+          const read = reach === "all" ? viewer.judge("read", "spaces/*") : undefined
+          return new Set(rows.filter((row) => sees(viewer, row, read)).map((row) => row.id))
         }, Effect.orDie)
 
         const ownOf: Spaces["Service"]["ownOf"] = Effect.fnUntraced(function* (viewer: Viewer) {
@@ -345,6 +360,7 @@ export class Spaces extends Context.Service<
           removeMember,
           markRead,
           peopleOf: (space) => Effect.orDie(peopleIn(sql, space)),
+          ownersOf: (space) => Effect.orDie(ownersIn(sql, space)),
           visibleTo,
           ownOf,
           lastSeqs: (owner, ids) => Effect.orDie(lastSeqsIn(sql, owner, ids)),

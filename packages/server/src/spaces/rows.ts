@@ -133,6 +133,12 @@ export const peopleIn = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, s
   } satisfies SpacePeople
 })
 
+export const ownersIn = (sql: SqlClient.SqlClient, space: string) =>
+  Effect.map(
+    sql<{ principal: PrincipalId }>`SELECT principal FROM members WHERE space = ${space} AND role = 'owner'`,
+    (rows) => rows.map(({ principal }) => principal),
+  )
+
 /** Of these spaces, those that a principal owns: the number of the newest message in each. */
 export const lastSeqsIn = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,

@@ -102,6 +102,13 @@ export const answer = (act: Act, standing: SpaceAccess): SpaceVerdict => {
   return standing.archived && demand.whenArchived !== true ? { is: "archived" } : yes
 }
 
+/**
+ * Whether it may be seen: the first question of every other, by itself, for sets of spaces and for what events tell. The
+ * verdict on reading may be known beforehand for all of them.
+ */
+export const isSeen = (standing: Pick<SpaceAccess, "kind" | "role" | "admin" | "read">): boolean =>
+  answer("see", { ...standing, archived: false, author: false, write: standing.read }).is === "yes"
+
 const order: ReadonlyArray<Verdict> = ["deny", "ask", "allow"]
 
 /** A rule may name a space by its name or by its id; among all that match, deny wins over ask and ask over allow. */

@@ -25,6 +25,7 @@ import type { Viewer } from "../access/rights/Viewer.ts"
 import type { HandlerCall } from "../calls/road/Handler.ts"
 import { Inbox } from "../runs/waking/Inbox.ts"
 import { Waits } from "../runs/waiting/Waits.ts"
+import { makeMessageReads } from "../spaces/MessageReads.ts"
 import { Messages } from "../spaces/messages/Messages.ts"
 import { isMember, Spaces } from "../spaces/Spaces.ts"
 import { lockName } from "../store/database/dialect/Locks.ts"
@@ -91,6 +92,7 @@ export class Post extends Context.Service<
       const grants = yield* Grants
       const spaces = yield* Spaces
       const messages = yield* Messages
+      const reads = makeMessageReads(sql)
       const waits = yield* Waits
       const tree = yield* Tree
       const inbox = yield* Inbox
@@ -187,8 +189,7 @@ export class Post extends Context.Service<
 
       /** A message to one agent answers only that agent: others that wait must not get it. */
       const theirs = Effect.fnUntraced(function* (other: Agent, message: MessageId) {
-        const rows = yield* Effect.orDie(sql<{ author: string }>`SELECT author FROM messages WHERE id = ${message}`)
-        if (rows[0]?.author === other.id) return message
+        if ((yield* reads.authorOf(message)) === other.id) return message
         return yield* new WrongState({
           detail: `reply_to names no message of ${other.name}: leave it out to answer its oldest open request.`,
         })

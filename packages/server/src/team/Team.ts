@@ -7,7 +7,6 @@ import {
   type AgentChange,
   type AgentRole,
   BadInput,
-  type CallId,
   type Forbidden,
   type Message,
   type Missing,
@@ -15,7 +14,6 @@ import {
   NewTeamAgent,
   type OwnedByFile,
   type PrincipalId,
-  type RunId,
   TeamActivity,
   type TooLarge,
   WrongState,
@@ -25,11 +23,13 @@ import { SqlClient } from "effect/sql"
 import { Agents } from "../access/identity/Agents.ts"
 import { nameKey, Principals } from "../access/identity/Principals.ts"
 import type { Viewer } from "../access/rights/Viewer.ts"
+import { readCallsOf } from "../calls/CallReads.ts"
 import { type Work, Workspaces } from "../programs/Workspaces.ts"
 import { Runs } from "../runs/Runs.ts"
+import { makeTriggerReads } from "../runs/waking/TriggerReads.ts"
 import { Settings } from "../Settings.ts"
+import { makeMessageReads } from "../spaces/MessageReads.ts"
 import { Messages } from "../spaces/messages/Messages.ts"
-import { Spaces } from "../spaces/Spaces.ts"
 import { Journal, type Transaction } from "../store/journal/Journal.ts"
 import { nameOfHuman, Post } from "./Post.ts"
 import { Tree } from "./Tree.ts"
@@ -100,7 +100,8 @@ export class Team extends Context.Service<
       const post = yield* Post
       const tree = yield* Tree
       const messages = yield* Messages
-      const spaces = yield* Spaces
+      const reads = makeMessageReads(sql)
+      const woken = makeTriggerReads(sql)
       const journal = yield* Journal
 
       const bad = (path: string, message: string) => new BadInput({ issues: [{ path, message }] })
@@ -192,38 +193,20 @@ export class Team extends Context.Service<
 
       const activity: Team["Service"]["activity"] = Effect.fn("Team.activity")(function* (agent, by) {
         // A caller reads only what it may: the agent's messages in other spaces are for their members.
-        const visible = yield* spaces.visibleTo(by)
-        const talked = yield* Effect.orDie(
-          sql<{ space: string }>`SELECT space FROM messages WHERE author = ${agent.id}
-            UNION SELECT space FROM triggers WHERE agent = ${agent.id} AND space IS NOT NULL`,
+        const wrote = yield* reads.mailOf(
+          by,
+          agent.id,
+          {
+            spaces: woken.spacesOf(agent.id),
+            isFor: (message) => woken.hasWoken(agent.id, message),
+            to: woken.nameOfWoken,
+          },
+          recent,
         )
-        const read = talked.map(({ space }) => space).filter((space) => visible.has(space))
-        const seen = read.length === 0 ? sql`1 = 0` : sql.in("m.space", read)
-        const messages = yield* Effect.orDie(
-          sql<{ id: string; author: string; to: string | null; text: string; at: string }>`
-            SELECT m.id, a.name AS author, COALESCE(
-                (SELECT p.name FROM triggers t JOIN principals p ON p.id = t.agent
-                  WHERE t.message = m.id ORDER BY p.name LIMIT 1),
-                (SELECT p.name FROM messages o JOIN principals p ON p.id = o.author WHERE o.id = m.reply_to)) AS "to",
-              m.text, m.created_at AS at
-            FROM messages m JOIN principals a ON a.id = m.author
-            WHERE m.call IS NULL AND m.deleted_at IS NULL AND ${seen} AND (m.author = ${agent.id}
-              OR EXISTS (SELECT 1 FROM triggers t WHERE t.message = m.id AND t.agent = ${agent.id})
-              OR EXISTS (SELECT 1 FROM messages o WHERE o.id = m.reply_to AND o.author = ${agent.id}))
-            ORDER BY m.created_at DESC, m.id DESC LIMIT ${recent}`,
-        )
-        const calls = yield* Effect.orDie(
-          sql<{
-            id: CallId
-            tool: string
-            state: string
-            at: string
-          }>`SELECT id, tool, state, created_at AS at FROM calls
-            WHERE principal = ${agent.id} ORDER BY id DESC LIMIT ${recent}`,
-        )
+        const calls = yield* readCallsOf(sql, agent.id, recent)
         return new TeamActivity({
           agent: yield* tree.shown(agent),
-          messages: messages.toReversed().map(({ at, author, id, text, to }) => ({
+          messages: wrote.toReversed().map(({ at, author, id, text, to }) => ({
             id,
             from: author,
             to,
@@ -257,11 +240,8 @@ export class Team extends Context.Service<
       const stop: Team["Service"]["stop"] = Effect.fn("Team.stop")(function* (agent, by, leaves) {
         if (leaves) yield* journal.transact(remove(agent))
         const reader = { principal: agent, all: true }
-        const open = yield* Effect.orDie(
-          sql<{ id: RunId }>`SELECT id FROM runs WHERE agent = ${agent.id}
-            AND state IN ('queued', 'running', 'waiting_tool', 'waiting_reply')`,
-        )
-        for (const { id } of open) yield* Effect.ignore(runs.cancel(id, reader, by))
+        const open = yield* runs.openOf(agent.id)
+        for (const id of open) yield* Effect.ignore(runs.cancel(id, reader, by))
         return { stopped: open.length }
       })
 

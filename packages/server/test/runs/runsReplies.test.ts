@@ -135,6 +135,28 @@ for (const store of stores)
         }),
     )
 
+    it.effect("X-30 G-01 who is removed from a space while it waits there is not told what had come", () =>
+      Effect.gen(function* () {
+        const { admin } = yield* Guest
+        const [ada, ben] = [yield* someone(), yield* someone()]
+        const bot = yield* thinker(gateway)
+        const space = yield* room("private", ada, ben, bot)
+        yield* setRules([
+          {
+            when: { agent: bot.name, step: 1 },
+            call: [{ tool: "send_message", input: { text: `@${ada.name} @${ben.name} agreed?`, wait: true } }],
+          },
+        ])
+        yield* ask(() => ada.client.spaces.post(space.id, { text: `@${bot.name} start` }))
+        const run = yield* inState(bot, "waiting_reply")
+        yield* ask(() => ada.client.spaces.post(space.id, { text: "the vault is open" }))
+        yield* (yield* Readers).receipt("runs")
+        yield* ask(() => admin.spaces.removeMember(space.id, bot.id))
+        yield* ended(bot)
+        assert.deepInclude(yield* firstOutput(run), { ended: "released", replies: [], missing: [ben.id] })
+      }),
+    )
+
     it.effect(
       "G-02 what a run waited for is kept with its steps: whose answer, from when to when, and how it ended",
       () =>

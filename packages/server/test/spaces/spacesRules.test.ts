@@ -3,19 +3,22 @@
  * by a table of this file, which knows nothing of the house's own.
  */
 import { assert, layer } from "@effect/vitest"
-import type { Principal } from "@stoa/contract"
-import { Effect } from "effect"
+import { type Principal, toolNames } from "@stoa/contract"
+import type { Stoa, StoaError } from "@stoa/sdk"
+import { Effect, type Scope } from "effect"
 import { Principals } from "../../src/access/identity/Principals.ts"
 import { Tokens } from "../../src/access/identity/Tokens.ts"
 import { Grants } from "../../src/access/rights/Grants.ts"
 import { houseViewer } from "../../src/access/rights/Viewer.ts"
 import { Messages } from "../../src/spaces/messages/Messages.ts"
+import type { Act as Ruled } from "../../src/spaces/rules.ts"
 import { Spaces } from "../../src/spaces/Spaces.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
 import { isLong } from "../../../../test/long.ts"
+import { endpoints } from "../../../sdk/src/endpoints.ts"
 import { ask, Guest, house } from "../house.ts"
 import { newRequest } from "../mcp/mcpKit.ts"
-import { call, fresh, type Someone } from "./spacesGuests.ts"
+import { call, fresh, listen, type Someone } from "./spacesGuests.ts"
 
 const standings = ["owner", "member", "stranger", "admin", "guest", "unread", "mute", "asking"] as const
 type Standing = (typeof standings)[number]
@@ -62,6 +65,61 @@ const rights = {
 type Act = keyof typeof rights
 const acts = Object.keys(rights) as ReadonlyArray<Act>
 
+/** Every act of the house's table has its rows here: a new one does not compile before it is tried. */
+const tries: Record<Ruled, readonly [Act, ...ReadonlyArray<Act>]> = {
+  see: ["see"],
+  mark: ["mark"],
+  enter: ["enter"],
+  post: ["post"],
+  call: ["call"],
+  type: ["type"],
+  react: ["react", "unreact"],
+  edit: ["editOwn", "editOther"],
+  remove: ["removeOwn", "removeOther"],
+  pin: ["pin"],
+  topic: ["topic"],
+  change: ["rename", "archive"],
+  restore: ["restore"],
+  join: ["join"],
+  invite: ["invite"],
+  leave: ["leave"],
+  expel: ["expel"],
+}
+
+/** What was asked, to know that nothing was left out: requests, and tools as `set name`. */
+const asked = new Set<string>()
+/** Routes and tools that do not act in a space that there is. */
+const elsewhere: ReadonlyArray<string> = [
+  // Which spaces are listed is tried by spacesSeen.test.ts, who may open one by authorization.test.ts.
+  "GET /api/v1/spaces",
+  "POST /api/v1/spaces",
+]
+const aboutNoSpace: Record<"stoa" | "office" | "gateway", ReadonlyArray<string>> = {
+  // The first two show many spaces at once: spacesSeen.test.ts.
+  stoa: "list_spaces search call_status cancel_call list_decisions answer_decision run_agent remember recall forget memory_history".split(
+    " ",
+  ),
+  office: ["do_nothing", "update_memory", "search_memory", "store_memory"],
+  gateway:
+    "stop_run get_my_runs set_goals delete_goals set_memories delete_memories set_plans delete_plans get_plans".split(
+      " ",
+    ),
+}
+const untried = (): ReadonlyArray<string> => {
+  const routes = Object.values({ ...endpoints.spaces, ...endpoints.messages })
+    .map((route) => route.split(" ", 2).join(" "))
+    .concat("GET /api/v1/spaces/:space/events")
+    .filter((route) => !elsewhere.includes(route))
+  const fits = (route: string) => new RegExp(`^${route.replaceAll(/:\w+/g, "[^/?]+")}(\\?.*)?$`)
+  const tools = (["stoa", "office", "gateway"] as const).flatMap((set) =>
+    toolNames[set].filter((name) => !aboutNoSpace[set].includes(name)).map((name) => `${set} ${name}`),
+  )
+  return [
+    ...routes.filter((route) => ![...asked].some((one) => fits(route).test(one))),
+    ...tools.filter((one) => !asked.has(one)),
+  ]
+}
+
 /** What is right. */
 const model = (act: Act, who: Standing, kind: Kind, archived: boolean): Outcome => {
   if (who === "guest" || who === "unread" || !(speaks(who, kind) || who === "admin")) return "unseen"
@@ -80,11 +138,14 @@ interface Cell {
   readonly own: string
   readonly guest: string
   readonly tool: string
+  /** The end of the journal before it was opened. */
+  readonly from: number
 }
 
 const http = (method: string, path: (cell: Cell) => string, body?: object | ((cell: Cell) => object)) =>
   Effect.fnUntraced(function* (cell: Cell): Effect.fn.Return<Outcome, never, Guest> {
     const payload = typeof body === "function" ? body(cell) : body
+    asked.add(`${method} /api/v1${path(cell)}`)
     const { body: said, status } = yield* call(cell.me, method, path(cell), payload)
     return outcomeOf(status, said)
   })
@@ -99,6 +160,7 @@ const outcomeOf = (status: number, said: Record<string, unknown> | undefined): O
 const tool = (set: string, name: string, input: (cell: Cell) => object, placed = false) =>
   Effect.fnUntraced(function* (cell: Cell): Effect.fn.Return<Outcome, never, Guest> {
     const { url } = yield* Guest
+    asked.add(`${set} ${name}`)
     const meta = placed ? { meta: { "stoa/space": cell.space } } : {}
     const answer = yield* ask(() =>
       newRequest(`${url}/mcp/${set}`, cell.me.token, "tools/call", { name, arguments: input(cell) }, meta),
@@ -124,6 +186,7 @@ const feed = Effect.fnUntraced(function* (cell: Cell): Effect.fn.Return<Outcome,
   const { body, status } = yield* ask(async () => {
     const stop = new AbortController()
     const headers = { authorization: `Bearer ${cell.me.token}` }
+    asked.add(`GET /api/v1/spaces/${cell.space}/events`)
     const answer = await fetch(`${url}/api/v1/spaces/${cell.space}/events`, { headers, signal: stop.signal })
     const body = answer.ok ? undefined : ((await answer.json()) as Record<string, unknown>)
     stop.abort()
@@ -132,7 +195,34 @@ const feed = Effect.fnUntraced(function* (cell: Cell): Effect.fn.Return<Outcome,
   return outcomeOf(status, body)
 })
 
-type Face = (cell: Cell) => Effect.Effect<Outcome, never, Guest>
+/** The client, which the CLI and the page use too: it has no rule of its own, and hides no refusal. */
+const sdk = (does: (client: Stoa, cell: Cell) => Promise<unknown>) =>
+  Effect.fnUntraced(function* (cell: Cell): Effect.fn.Return<Outcome, never, Guest> {
+    return yield* ask(() =>
+      does(cell.me.client, cell).then(
+        () => "done" as const,
+        (error: StoaError) => outcomeOf(error.status, error.problem),
+      ),
+    )
+  })
+
+/** What the feed of the whole house shows of it: up to the event of a new token, everything before it has come. */
+const houseFeed = Effect.fnUntraced(function* (
+  cell: Cell,
+): Effect.fn.Return<Outcome, never, Guest | Journal | Tokens | Scope.Scope> {
+  const stream = yield* Effect.orDie(listen(cell.me, { after: cell.from }))
+  if (stream.status !== 200) return "unseen"
+  const { id } = yield* Effect.orDie(
+    (yield* Journal).transact((yield* Tokens).issue({ principal: cell.me.principal.id })),
+  )
+  for (let found: Outcome = "unseen"; ;) {
+    const { data, event } = yield* stream.next
+    if (data?.body?.["token"] === id) return found
+    if (event === "message.created" && data?.space === cell.space) found = "done"
+  }
+}, Effect.scoped)
+
+type Face = (cell: Cell) => Effect.Effect<Outcome, never, Guest | Journal | Tokens>
 const spacePath = (cell: Cell) => `/spaces/${cell.space}`
 const patch = (change: object): Face => http("PATCH", spacePath, change)
 
@@ -140,6 +230,7 @@ const faces: Record<Act, Record<string, Face>> = {
   see: {
     http: http("GET", spacePath),
     messages: http("GET", (cell) => `/spaces/${cell.space}/messages`),
+    thread: http("GET", (cell) => `/spaces/${cell.space}/messages?thread=${cell.other}`),
     message: http("GET", (cell) => `/messages/${cell.other}`),
     history: http("GET", (cell) => `/messages/${cell.other}/history`),
     search: http("GET", (cell) => `/messages?q=said&space=${cell.space}`),
@@ -149,6 +240,7 @@ const faces: Record<Act, Record<string, Face>> = {
     "stoa wait_for_messages": tool("stoa", "wait_for_messages", (cell) => ({ space: cell.space, seconds: 0 })),
     resource,
     feed,
+    "feed of the house": houseFeed,
   },
   mark: {
     http: http("PUT", (cell) => `/spaces/${cell.space}/read`, { seq: 1 }),
@@ -158,6 +250,11 @@ const faces: Record<Act, Record<string, Face>> = {
   enter: {},
   post: {
     http: http("POST", (cell) => `/spaces/${cell.space}/messages`, { text: "hello" }),
+    reply: http(
+      "POST",
+      (cell) => `/spaces/${cell.space}/messages`,
+      (cell) => ({ text: "hello", replyTo: cell.other }),
+    ),
     stoa: tool("stoa", "post_message", (cell) => ({ space: cell.space, text: "hello" })),
     office: tool("office", "send_message", (cell) => ({ channelId: cell.space, text: "hello" })),
   },
@@ -201,6 +298,29 @@ const faces: Record<Act, Record<string, Face>> = {
   leave: { http: http("DELETE", (cell) => `/spaces/${cell.space}/members/${cell.me.id}`) },
   join: { http: http("PUT", (cell) => `/spaces/${cell.space}/members/${cell.me.id}`) },
 }
+/** The same acts through the client. Whoever is refused is refused by the house, so one kind and state are enough. */
+const bySdk: Record<Exclude<Act, "enter">, Face> = {
+  see: sdk((client, { space }) => client.spaces.get(space)),
+  mark: sdk((client, { space }) => client.spaces.read(space, { seq: 1 })),
+  post: sdk((client, { space }) => client.spaces.post(space, { text: "hello" })),
+  call: sdk((client, { space, tool }) => client.tools.call(tool, { input: {}, space })),
+  type: sdk((client, { space }) => client.spaces.typing(space)),
+  react: sdk((client, { other }) => client.messages.react(other, "wave")),
+  unreact: sdk((client, { other }) => client.messages.unreact(other, "wave")),
+  editOwn: sdk((client, { own }) => client.messages.edit(own, { text: "said better" })),
+  editOther: sdk((client, { other }) => client.messages.edit(other, { text: "said worse" })),
+  removeOwn: sdk((client, { own }) => client.messages.remove(own)),
+  removeOther: sdk((client, { other }) => client.messages.remove(other)),
+  pin: sdk((client, { other }) => client.messages.pin(other)),
+  topic: sdk((client, { space }) => client.spaces.change(space, { topic: "ships" })),
+  rename: sdk((client, { space }) => client.spaces.change(space, { name: fresh("table") })),
+  archive: sdk((client, { space }) => client.spaces.change(space, { archived: true })),
+  restore: sdk((client, { space }) => client.spaces.change(space, { archived: false })),
+  invite: sdk((client, { guest, space }) => client.spaces.addMember(space, guest)),
+  expel: sdk((client, { guest, space }) => client.spaces.removeMember(space, guest)),
+  leave: sdk((client, { me, space }) => client.spaces.removeMember(space, me.id)),
+  join: sdk((client, { me, space }) => client.spaces.addMember(space, me.id)),
+}
 /** After these a space is another: they get one of their own. */
 const lasting: ReadonlyArray<Act> = [
   "removeOwn",
@@ -213,10 +333,11 @@ const lasting: ReadonlyArray<Act> = [
   "invite",
 ]
 /** Seed 001 is strict: on its face only members see a space, of whatever kind (S1-38, S1-51). */
-const strict: Record<"see" | "enter" | "post", Face> = {
+const strict: Record<"see" | "enter" | "post" | "reply", Face> = {
   see: tool("gateway", "read_messages", (cell) => ({ spaceId: cell.space })),
   enter: tool("gateway", "enter_space", (cell) => ({ spaceId: cell.space })),
   post: tool("gateway", "send_message", () => ({ text: "hello" }), true),
+  reply: tool("gateway", "send_reply", (cell) => ({ text: "hello", replyToMessageId: cell.other }), true),
 }
 
 const people = Effect.gen(function* () {
@@ -258,7 +379,8 @@ for (const store of ["sqlite", "postgres"] as const)
       "X-29 X-30 S1-38 S1-51 every act, on every face, by everybody, in every kind and state: one answer",
       () =>
         Effect.gen(function* () {
-          const { transact } = yield* Journal
+          asked.clear()
+          const { end: journalEnd, transact } = yield* Journal
           const [spaces, messages] = [yield* Spaces, yield* Messages]
           const { adminToken } = yield* Guest
           const tool = fresh("shown")
@@ -285,6 +407,7 @@ for (const store of ["sqlite", "postgres"] as const)
             const members = kind === "dm" ? [partner, inside(who) ? me.id : guest.id] : others
             const opener = who === "owner" && kind !== "dm" ? me.principal : host.principal
             const all3 = inside(who) && kind !== "dm" ? [...members, me.id] : members
+            const from = yield* journalEnd
             return yield* Effect.orDie(
               transact(
                 Effect.gen(function* () {
@@ -298,7 +421,15 @@ for (const store of ["sqlite", "postgres"] as const)
                   const other = yield* said(host.principal)
                   const own = yield* said(me.principal)
                   if (archived) yield* spaces.change(space, { archived: true }, houseViewer(host.principal))
-                  return { me, space: space.id, other: other.id, own: own.id, guest: guest.id, tool } satisfies Cell
+                  return {
+                    me,
+                    space: space.id,
+                    other: other.id,
+                    own: own.id,
+                    guest: guest.id,
+                    tool,
+                    from,
+                  } satisfies Cell
                 }),
               ),
             )
@@ -314,7 +445,8 @@ for (const store of ["sqlite", "postgres"] as const)
                 const shared = yield* setUp(who, kind, archived)
                 for (const act of acts) {
                   const right = model(act, who, kind, archived)
-                  for (const [face, does] of Object.entries(faces[act])) {
+                  const sdkToo = act !== "enter" && kind === "private" && !archived ? { sdk: bySdk[act] } : {}
+                  for (const [face, does] of Object.entries({ ...faces[act], ...sdkToo })) {
                     const cell = lasting.includes(act) && right === "done" ? yield* setUp(who, kind, archived) : shared
                     const found = yield* does(cell)
                     if (found !== right)
@@ -323,17 +455,24 @@ for (const store of ["sqlite", "postgres"] as const)
                       )
                   }
                 }
-                for (const [act, does] of Object.entries(strict) as ReadonlyArray<["see" | "enter" | "post", Face]>) {
+                for (const [way, does] of Object.entries(strict) as ReadonlyArray<[keyof typeof strict, Face]>) {
+                  const act = way === "reply" ? "post" : way
                   const right = inside(who) ? model(act, who, kind, archived) : "unseen"
                   const found = yield* does(shared)
                   // A call placed where one may not call is refused before the tool is asked.
                   const placed = act === "post" ? model("call", who, kind, archived) : "done"
                   const fits = placed === "done" ? right : placed
                   if (found !== fits)
-                    wrong.push(`${act} on the strict face by ${who} in ${kind} ${archived}: ${found}, not ${fits}`)
+                    wrong.push(`${way} on the strict face by ${who} in ${kind} ${archived}: ${found}, not ${fits}`)
                 }
               }
           assert.deepStrictEqual(wrong, [])
+          assert.deepStrictEqual(untried(), [])
+          const rows = new Set(Object.values(tries).flat())
+          assert.deepStrictEqual(
+            acts.filter((act) => !rows.has(act)),
+            [],
+          )
         }),
       { timeout: 180_000 },
     )

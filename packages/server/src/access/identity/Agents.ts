@@ -54,6 +54,12 @@ export const branchOf = (sql: SqlClient.SqlClient, agent: string) =>
   sql`(WITH RECURSIVE branch (id) AS (SELECT CAST(${agent} AS TEXT)
     UNION SELECT a.principal FROM agents a JOIN branch ON a.parent = branch.id) SELECT id FROM branch)`
 
+/** A permit lets one run of an agent through (G-14): those that had one are held again. */
+export const usePermits = (sql: SqlClient.SqlClient, agents: ReadonlyArray<string>): Effect.Effect<void> =>
+  Effect.asVoid(
+    Effect.orDie(sql`UPDATE agents SET gate = 'held' WHERE gate = 'permitted' AND ${sql.in("principal", agents)}`),
+  )
+
 export class Agents extends Context.Service<
   Agents,
   {

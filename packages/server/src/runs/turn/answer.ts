@@ -6,6 +6,7 @@ import type { Caller } from "@stoa/contract"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Grants } from "../../access/rights/Grants.ts"
+import { makeMessageReads } from "../../spaces/MessageReads.ts"
 import { Messages } from "../../spaces/messages/Messages.ts"
 import { Spaces } from "../../spaces/Spaces.ts"
 import { Journal } from "../../store/journal/Journal.ts"
@@ -18,19 +19,14 @@ export const makeAnswer = Effect.fnUntraced(function* (record: Record) {
   const grants = yield* Grants
   const spaces = yield* Spaces
   const messages = yield* Messages
+  const reads = makeMessageReads(sql)
 
   /** The spaces in which a person wrote to this run and it has not written since. */
   const unanswered = (row: RunRow) =>
-    Effect.map(
-      Effect.orDie(
-        sql<{ space: string }>`SELECT m.space FROM messages m JOIN principals p ON p.id = m.author AND p.kind = 'person'
-          WHERE m.id IN (SELECT message FROM triggers WHERE run = ${row.id} AND message IS NOT NULL
-            UNION SELECT r.message FROM wait_replies r JOIN waits w ON w.id = r.wait WHERE w.run = ${row.id})
-          GROUP BY m.space HAVING max(m.seq) > COALESCE(
-            (SELECT max(s.seq) FROM messages s WHERE s.space = m.space AND s.run = ${row.id} AND s.call IS NULL), 0)
-          ORDER BY max(m.created_at)`,
-      ),
-      (rows) => rows.map(({ space }) => space),
+    reads.unansweredIn(
+      row.id,
+      sql`SELECT message FROM triggers WHERE run = ${row.id} AND message IS NOT NULL
+        UNION SELECT r.message FROM wait_replies r JOIN waits w ON w.id = r.wait WHERE w.run = ${row.id}`,
     )
 
   /** Agents of its team that still wait for an answer: its output is the answer. */
@@ -43,12 +39,8 @@ export const makeAnswer = Effect.fnUntraced(function* (record: Record) {
         WHERE w.state = 'open' AND p.principal = ${row.agent} AND p.state = 'awaited' AND ${sql.in("w.message", ids)}`,
     )
     // A reader may not have processed an answer from a moment ago.
-    const said = yield* Effect.orDie(
-      sql<{ replyTo: string }>`SELECT reply_to FROM messages WHERE run = ${row.id} AND reply_to IS NOT NULL`,
-    )
-    return asked.filter(
-      ({ message: id }) => open.some(({ message }) => message === id) && !said.some(({ replyTo }) => replyTo === id),
-    )
+    const said = yield* reads.answeredIn(row.id)
+    return asked.filter(({ message: id }) => open.some(({ message }) => message === id) && !said.includes(id!))
   })
 
   return Effect.fnUntraced(function* (

@@ -1,6 +1,11 @@
-/** The outcome of a wait that belongs to a run, with names: who has answered what, and who will not. */
+/**
+ * The outcome of a wait that belongs to a run, with names: who has answered what, as far as the agent may see it now, and
+ * who will not.
+ */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
+import type { Viewer } from "../../access/rights/Viewer.ts"
+import { makeMessageReads } from "../../spaces/MessageReads.ts"
 import type { nameInMail, ClosedRequest } from "./mail.ts"
 
 export interface ClosedRow {
@@ -17,21 +22,17 @@ const reasons: Readonly<Record<string, string>> = {
   awaited: "It has not answered in time.",
 }
 
-interface Named {
+interface PartyRow {
   readonly wait: string
   readonly name: string
   readonly kind: string
-}
-interface PartyRow extends Named {
   readonly state: string
-}
-interface ReplyRow extends Named {
-  readonly text: string
 }
 
 export const closedOf = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   rows: ReadonlyArray<ClosedRow>,
+  viewer: Viewer,
   called: ReturnType<typeof nameInMail>,
 ) {
   if (rows.length === 0) return []
@@ -40,18 +41,16 @@ export const closedOf = Effect.fnUntraced(function* (
     sql<PartyRow>`SELECT w.wait, w.state, p.name, p.kind FROM wait_parties w JOIN principals p ON p.id = w.principal
       WHERE ${sql.in("w.wait", ids)} ORDER BY p.name`,
   )
-  const replies = yield* Effect.orDie(
-    sql<ReplyRow>`SELECT r.wait, p.name, p.kind, m.text FROM wait_replies r JOIN messages m ON m.id = r.message
-      JOIN principals p ON p.id = m.author WHERE ${sql.in("r.wait", ids)} ORDER BY m.created_at, m.seq`,
-  )
+  const links = sql`SELECT wait AS link, message FROM wait_replies WHERE ${sql.in("wait", ids)}`
+  const replies = yield* makeMessageReads(sql).repliesOf(viewer, links)
   return rows.map((row): ClosedRequest => {
-    const said = replies.filter(({ wait }) => wait === row.id)
+    const said = replies.filter(({ link }) => link === row.id)
     const missing = parties.filter((one) => one.wait === row.id && one.state !== "replied")
     const released = row.state === "released" ? "The wait was ended by an operator." : undefined
     return {
       message: row.message,
       state: row.state,
-      replies: said.map((one) => ({ from: called(one), text: one.text })),
+      replies: said.map(({ authorKind: kind, authorName: name, text }) => ({ from: called({ kind, name }), text })),
       // Enough have answered: nobody is missing.
       missing:
         row.state === "resolved"

@@ -5,6 +5,7 @@
 import type { Agent, Caller } from "@stoa/contract"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { Grants } from "../../access/rights/Grants.ts"
 import { callFrom, type CallRow } from "../../calls/Calls.ts"
 import { Address } from "../../calls/waiting/Address.ts"
 import type { Part } from "../../models/request/ModelOutput.ts"
@@ -62,6 +63,7 @@ export const makeTurn = Effect.fnUntraced(function* (record: Record) {
   const programs = yield* Programs
   const prompts = yield* Prompts
   const address = yield* Address
+  const grants = yield* Grants
   const rows = yield* makeTurnRows(record)
   const answerWith = yield* makeAnswer(record)
 
@@ -120,7 +122,8 @@ export const makeTurn = Effect.fnUntraced(function* (record: Record) {
       (found) => found[0]!.n,
     )
 
-  const newsFor = Effect.fnUntraced(function* (work: TurnWork, aside: PendingNews) {
+  const newsFor = Effect.fnUntraced(function* (work: TurnWork, caller: Caller["Service"], aside: PendingNews) {
+    const viewer = yield* grants.viewerOf(caller, "spaces")
     const last = work.steps.at(-1)
     const isCut = last?.state === "cut"
     return newsText({
@@ -133,7 +136,7 @@ export const makeTurn = Effect.fnUntraced(function* (record: Record) {
             },
           }
         : {}),
-      closed: yield* closedOf(sql, aside.closed, nameInMail(profileNamed(work.row.profile).inbox)),
+      closed: yield* closedOf(sql, aside.closed, viewer, nameInMail(profileNamed(work.row.profile).inbox)),
       late: aside.late.map((row) => ({ call: row.id, tool: row.tool, text: resultText(row) })),
       inbox: yield* inboxOf(work.row.agent),
     })
@@ -150,7 +153,7 @@ export const makeTurn = Effect.fnUntraced(function* (record: Record) {
     const { row } = work
     const seq = work.told.length
     if (seq > 0) {
-      const body = yield* newsFor(work, aside)
+      const body = yield* newsFor(work, caller, aside)
       return [{ run: row.id, seq: seq + 1, kind: "user", body, step: number - 1 }] satisfies ReadonlyArray<PromptRow>
     }
     const { system } = yield* prompts.make({

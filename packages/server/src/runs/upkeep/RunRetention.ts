@@ -1,6 +1,7 @@
 /** Removes expired runs with their steps, prompts, triggers and waits. */
 import { DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { forgetActiveSpaces } from "../../spaces/ActiveSpaces.ts"
 import { withinADay } from "../../store/Moment.ts"
 import { retentionLayer } from "../../store/journal/retention/Retention.ts"
 
@@ -29,7 +30,7 @@ const clean = (days: number) =>
       }
       yield* sql`DELETE FROM run_messages WHERE ${sql.in("run", ids)}`
       yield* sql`DELETE FROM steps WHERE ${sql.in("run", ids)}`
-      yield* sql`DELETE FROM active_spaces WHERE ${sql.in("holder", ids)}`
+      yield* forgetActiveSpaces(sql, ids)
       yield* sql`DELETE FROM triggers WHERE ${sql.in("run", ids)}`
       yield* sql`DELETE FROM runs WHERE ${sql.in("id", ids)}`
       return ids.length

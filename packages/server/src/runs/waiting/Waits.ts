@@ -13,12 +13,13 @@ import {
   type Space,
   WrongState,
 } from "@stoa/contract"
-import { Context, DateTime, Effect, Layer } from "effect"
+import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { Grants } from "../../access/rights/Grants.ts"
 import type { Reader } from "../../access/rights/Viewer.ts"
 import { Calls } from "../../calls/Calls.ts"
 import type { HandlerCall } from "../../calls/road/Handler.ts"
+import { makeMessageReads } from "../../spaces/MessageReads.ts"
 import { Spaces } from "../../spaces/Spaces.ts"
 import { newId } from "../../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../../store/journal/Journal.ts"
@@ -124,12 +125,18 @@ export class Waits extends Context.Service<
           Effect.match({ onFailure: () => false, onSuccess: () => true }),
         )
 
-      const repliesOf = Effect.fnUntraced(function* (wait: string) {
-        return yield* Effect.orDie(
-          sql<Reply>`SELECT m.id AS message_id, m.author AS author_id, p.name AS author, m.text FROM wait_replies r
-            JOIN messages m ON m.id = r.message JOIN principals p ON p.id = m.author
-            WHERE r.wait = ${wait} ORDER BY m.seq`,
-        )
+      /** What has come, as far as the waiting agent may see it now. */
+      const repliesOf = Effect.fnUntraced(function* ({ agent, id }: WaitRow) {
+        const viewer = yield* Effect.option(grants.viewerNow(agent, "spaces"))
+        if (Option.isNone(viewer)) return []
+        const links = sql`SELECT wait AS link, message FROM wait_replies WHERE wait = ${id}`
+        const replies = yield* makeMessageReads(sql).repliesOf(viewer.value, links)
+        return replies.map((one): Reply => ({
+          messageId: one.id,
+          authorId: one.author,
+          author: one.authorName,
+          text: one.text,
+        }))
       })
 
       /** Ends a wait, and finishes its call with what has come. */
@@ -141,7 +148,7 @@ export class Waits extends Context.Service<
         yield* timers.cancelKeys([row.id])
         if (state === "canceled") return
         const parties = yield* partiesOf([row.id])
-        const replies = yield* repliesOf(row.id)
+        const replies = yield* repliesOf(row)
         const waitedMs = DateTime.toEpochMillis(now) - Date.parse(row.openedAt)
         const output = {
           success: true,
@@ -287,7 +294,7 @@ export class Waits extends Context.Service<
       const expire: Waits["Service"]["expire"] = Effect.fnUntraced(function* (id) {
         const row = yield* byId(id)
         if (row?.state !== "open") return
-        const replies = yield* repliesOf(id)
+        const replies = yield* repliesOf(row)
         yield* close(row, replies.length > 0 ? "partial_timeout" : "timeout")
       })
 

@@ -2,6 +2,7 @@
 import type { MessageId, PrincipalId } from "@stoa/contract"
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
+import { makeMessageReads } from "../../spaces/MessageReads.ts"
 import { lockName } from "../../store/database/dialect/Locks.ts"
 import { findWaitPath } from "./waiting.ts"
 
@@ -11,7 +12,7 @@ export const noCall = ""
 export const makeHanging = (sql: SqlClient.SqlClient) => {
   /** A principal that has answered owes nothing more, even if the reader has not processed the answer yet. */
   const owed = sql`p.state = 'awaited'
-    AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.reply_to = w.message AND m.author = p.principal)`
+    AND NOT ${makeMessageReads(sql).hasAnswered(sql`p.principal`, sql`w.message`)}`
 
   const oldest = (waiting: PrincipalId, awaited: PrincipalId) =>
     Effect.map(

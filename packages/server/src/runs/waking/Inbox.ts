@@ -6,6 +6,7 @@ import type { Agent, MailKind, MessageId, PrincipalId, RunId } from "@stoa/contr
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { Agents } from "../../access/identity/Agents.ts"
+import { makeMessageReads } from "../../spaces/MessageReads.ts"
 import { newId } from "../../store/journal/Correlation.ts"
 import type { Transaction } from "../../store/journal/Journal.ts"
 import { open } from "../record/lifecycle.ts"
@@ -75,6 +76,7 @@ export class Inbox extends Context.Service<
     Inbox,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
+      const reads = makeMessageReads(sql)
       const agents = yield* Agents
       const record = yield* makeRecord
       const iso = Effect.map(DateTime.now, DateTime.formatIso)
@@ -256,7 +258,7 @@ export class Inbox extends Context.Service<
             sql<{ message: MessageId }>`SELECT t.message FROM triggers t WHERE t.agent = ${agent}
               AND t.author = ${author} AND t.mail LIKE '%"kind":"multicast"%'
               AND (t.run IS NOT NULL OR t.delivered_at IS NOT NULL)
-              AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.author = ${agent} AND m.reply_to = t.message)
+              AND NOT ${reads.hasAnswered(sql`${agent}`, sql`t.message`)}
               ORDER BY t.at LIMIT 1`,
           ),
           (rows) => rows[0]?.message,

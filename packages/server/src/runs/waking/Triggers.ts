@@ -17,7 +17,7 @@ import { otherRequest } from "../../access/identity/IdempotencyKeys.ts"
 import { Tokens } from "../../access/identity/Tokens.ts"
 import { Grants } from "../../access/rights/Grants.ts"
 import type { Reader } from "../../access/rights/Viewer.ts"
-import type { CallRow } from "../../calls/Calls.ts"
+import { addCopiedCalls } from "../../calls/CopiedCalls.ts"
 import { Spaces } from "../../spaces/Spaces.ts"
 import { newId } from "../../store/journal/Correlation.ts"
 import { Journal } from "../../store/journal/Journal.ts"
@@ -147,9 +147,7 @@ export class Triggers extends Context.Service<
         const steps = yield* sql<StepRow>`SELECT * FROM steps WHERE run = ${from} AND number < ${step}`
         for (const row of steps)
           yield* sql`INSERT INTO steps ${sql.insert({ ...row, run: to, tokensIn: 0, tokensOut: 0, costMicros: 0 })}`
-        const calls = yield* sql<CallRow>`SELECT * FROM calls WHERE run = ${from} AND step < ${step}`
-        for (const row of calls)
-          yield* sql`INSERT INTO calls ${sql.insert({ ...row, id: newId("call"), run: to, copyOf: row.copyOf ?? row.id, idempotencyKey: null, message: null })}`
+        yield* addCopiedCalls(sql, from, to, step)
       }, Effect.orDie)
 
       const retry: Triggers["Service"]["retry"] = Effect.fn("Triggers.retry")(function* (id, step, reader) {

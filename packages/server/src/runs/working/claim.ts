@@ -5,6 +5,7 @@
  */
 import { Clock, DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { usePermits } from "../../access/identity/Agents.ts"
 import { lockName } from "../../store/database/dialect/Locks.ts"
 import { Holder, isGone, SharedDatabase } from "../../store/leases/Holder.ts"
 import { Journal } from "../../store/journal/Journal.ts"
@@ -115,11 +116,10 @@ export const makeClaim = Effect.fnUntraced(function* (record: Record, slots: num
           RETURNING *, ${gate}`)
         // A permit lets one run through (G-14).
         if (rows.some(({ gate: of }) => of === "permitted"))
-          yield* Effect.orDie(sql`UPDATE agents SET gate = 'held' WHERE gate = 'permitted'
-            AND ${sql.in(
-              "principal",
-              rows.map(({ agent }) => agent),
-            )}`)
+          yield* usePermits(
+            sql,
+            rows.map(({ agent }) => agent),
+          )
         yield* journal.appendAll(rows.filter(({ fence }) => fence === 1).map((row) => record.started(row, iso)))
         return rows
       }),

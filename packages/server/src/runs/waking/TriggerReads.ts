@@ -1,0 +1,16 @@
+/** Parts of statements for rooms above: what has woken an agent. Statements that name the table stand in this room. */
+import type { PrincipalId } from "@stoa/contract"
+import type { SqlClient, Statement } from "effect/sql"
+
+export const makeTriggerReads = (sql: SqlClient.SqlClient) => ({
+  /** A query for the spaces from which an agent was woken. */
+  spacesOf: (agent: PrincipalId): Statement.Fragment =>
+    sql`SELECT space FROM triggers WHERE agent = ${agent} AND space IS NOT NULL`,
+  /** Whether a message has woken an agent. */
+  hasWoken: (agent: PrincipalId, message: Statement.Fragment): Statement.Fragment =>
+    sql`EXISTS (SELECT 1 FROM triggers woken WHERE woken.message = ${message} AND woken.agent = ${agent})`,
+  /** The name of an agent that a message has woken. */
+  nameOfWoken: (message: Statement.Fragment): Statement.Fragment =>
+    sql`(SELECT agent.name FROM triggers woken JOIN principals agent ON agent.id = woken.agent
+      WHERE woken.message = ${message} ORDER BY agent.name LIMIT 1)`,
+})

@@ -1,0 +1,49 @@
+/**
+ * The spaces that a principal may see, kept current from events alone: pure, one decision per event, no query. `rules.ts`
+ * decides, on what the event tells; `Spaces.visibleTo` gives the set to begin with.
+ */
+import type { Event, SpaceKind } from "@stoa/contract"
+import type { RuleVerdict, Viewer } from "../access/rights/Viewer.ts"
+import { isSeen, type SpaceAccess } from "./rules.ts"
+
+export interface Sight {
+  readonly viewer: Viewer
+  /** Its rules allow it to read every space: then kind and membership decide, and events tell both. */
+  readonly open: boolean
+  readonly spaces: Set<string>
+}
+
+export const isOpenSight = (viewer: Pick<Viewer, "reach">): boolean => viewer.reach("read", "spaces/") === "all"
+
+const allowed: RuleVerdict = { verdict: "allow", rule: "spaces/*" }
+const sees = ({ viewer }: Sight, kind: SpaceKind, role: SpaceAccess["role"]): boolean =>
+  isSeen({ kind, role, admin: viewer.all, read: allowed })
+/** An event that does not tell the kind of a space is judged as of the most closed one. */
+const closed: SpaceKind = "private"
+
+/** Before an event is shown: who joins a space sees the event of its joining, and everything after it. */
+export const widenSight = (sight: Sight, event: Event): void => {
+  if (!sight.open) return
+  const { id } = sight.viewer.principal
+  if (event.kind === "space.added") {
+    const { kind, members, space } = event.body
+    if (sees(sight, kind, members.includes(id) ? "member" : undefined)) sight.spaces.add(space)
+  }
+  if (event.kind === "member.added" && event.body.principal === id && sees(sight, closed, event.body.role))
+    sight.spaces.add(event.body.space)
+}
+
+/** After an event was shown: who is removed sees that event, and nothing after it. */
+export const narrowSight = (sight: Sight, event: Event): void => {
+  if (event.kind !== "member.removed" || event.body.principal !== sight.viewer.principal.id) return
+  const { open, space } = event.body
+  if (!sees(sight, open ? "public" : closed, undefined)) sight.spaces.delete(space)
+}
+
+/** Whether a sight has to be loaded again after this event: it shows or hides a space that is judged by its name. */
+export const losesSight = ({ open }: Pick<Sight, "open">, event: Event): boolean =>
+  !open &&
+  (event.kind === "space.added" ||
+    event.kind === "space.changed" ||
+    event.kind === "member.added" ||
+    event.kind === "member.removed")
