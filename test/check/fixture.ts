@@ -43,7 +43,7 @@ const faultless: Files = {
     exceptions: new Set(),
   }),
   "packages/contract/package.json": manifest("contract", { effect: "4.1.0" }),
-  "packages/contract/src/index.ts": `export * from "../../packages/contract/src/Errors.ts"\n`,
+  "packages/contract/src/index.ts": `export * from "./Errors.ts"\n`,
   "packages/contract/src/Errors.ts": `import { Schema } from "effect"
 
 export class SpaceMissing extends Schema.TaggedError<SpaceMissing>()("SpaceMissing", { space: Schema.String }) {}
@@ -57,7 +57,7 @@ export const find = (rows: ReadonlyArray<string>, name: string) => rows.find((ro
 `,
   "packages/server/src/spaces/Spaces.ts": `import { SpaceMissing } from "@stoa/contract"
 import { Effect } from "effect"
-import { Store } from "../../packages/server/src/store/database/Store.ts"
+import { Store } from "../store/Store.ts"
 import { find } from "./find.ts"
 
 export const Spaces = {

@@ -75,7 +75,7 @@ describe("floors", () => {
         [`${server}/spaces/Spaces.ts`]: `${spaces}export const Spaces = [SpaceMissing, find]\n`,
         [`${server}/access/grants.ts`]: `export const grants = 1\n`,
         [`${server}/access/Grants.ts`]: `import { Activity } from "effect/workflow"\nexport const Grants = Activity\n`,
-        [`${server}/memory/Memory.ts`]: `import { grants } from "../../packages/cli/src/verbs/access/grants.ts"
+        [`${server}/memory/Memory.ts`]: `import { grants } from "../access/grants.ts"
 import { Spaces } from "../spaces/Spaces.ts"
 import { House } from "../House.ts"
 import { HttpApi } from "effect/http-api"
@@ -83,7 +83,7 @@ import { gone } from "./gone.ts"
 export const Memory = [grants, Spaces, House, HttpApi, gone]\n`,
         [`${server}/doors/feed/Feed.ts`]: `export const Feed = 1\n`,
         [`${server}/doors/http/Http.ts`]: `import { Feed } from "../feed/Feed.ts"\nexport const Http = Feed\n`,
-        [`${server}/attic/Attic.ts`]: `import { Store } from "../../packages/server/src/store/database/Store.ts"\nexport const Attic = Store\n`,
+        [`${server}/attic/Attic.ts`]: `import { Store } from "../store/Store.ts"\nexport const Attic = Store\n`,
         [`${server}/calls/Calls.ts`]: `import { Limits } from "./Limits.ts"\nexport const Calls = [Limits]\n`,
         [`${server}/calls/Limits.ts`]: `import { Calls } from "./Calls.ts"\nexport const Limits = [Calls]\n`,
         "packages/contract/src/Ids.ts": `import { Spaces } from "@stoa/server"

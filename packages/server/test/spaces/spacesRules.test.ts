@@ -230,7 +230,6 @@ const faces: Record<Act, Record<string, Face>> = {
   see: {
     http: http("GET", spacePath),
     messages: http("GET", (cell) => `/spaces/${cell.space}/messages`),
-    thread: http("GET", (cell) => `/spaces/${cell.space}/messages?thread=${cell.other}`),
     message: http("GET", (cell) => `/messages/${cell.other}`),
     history: http("GET", (cell) => `/messages/${cell.other}/history`),
     search: http("GET", (cell) => `/messages?q=said&space=${cell.space}`),
