@@ -71,6 +71,22 @@ for (const store of stores)
       }),
     )
 
+    it.effect(
+      "X-16 X-17 a program in its turn gets a call that takes long as it is, however long it asked to wait",
+      () =>
+        Effect.gen(function* () {
+          const bot = yield* someone("agent")
+          const calls = yield* Calls
+          const tool = yield* offer("outside", () => Effect.never)
+          const caller = yield* (yield* Tokens).again(bot.id, "agent")
+          const run = fresh("run")
+          const turn = { ...caller, run, turn: { step: 1, root: run } } as Caller["Service"]
+          const made = yield* Effect.provideService(calls.call({ tool, input: {}, wait: 300_000 }), Caller, turn)
+          assert.strictEqual(made.state, "running")
+          yield* calls.cancel(made.id, "the test is over")
+        }),
+    )
+
     it.effect("S1-102 a place is one call: made again, alone or at once, it is found, and nothing runs twice", () =>
       Effect.gen(function* () {
         const bot = yield* someone("agent")
