@@ -1,7 +1,7 @@
 /** Rows of delegations as values. */
 import { Delegation } from "@stoa/contract"
 import { Schema } from "effect"
-import { json } from "../../store/database/dialect/Columns.ts"
+import { json } from "../../../store/database/dialect/Columns.ts"
 
 const { from, to, ...fields } = Delegation.fields
 const Row = Schema.Struct({

@@ -5,9 +5,9 @@
 import type { Action, Caller, Principal, PrincipalId } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { Grants } from "../rights/Grants.ts"
-import { judge, rulesOnWallets, walletsIn } from "../rights/policy.ts"
-import { principalFromRow } from "./Principals.ts"
+import { Grants } from "../../rights/Grants.ts"
+import { judge, rulesOnWallets, walletsIn } from "../../rights/policy.ts"
+import { principalFromRow } from "../Principals.ts"
 import { walletKey, walletResource } from "./walletKey.ts"
 
 export class Wallets extends Context.Service<

@@ -17,10 +17,10 @@ import {
   type Token,
 } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer, Schema } from "effect"
-import { newId } from "../../store/journal/Correlation.ts"
-import { isWithin, outerOf, usualContext } from "../identity/contexts.ts"
-import { defaultRoles, mayDelegate, reachesBeyond } from "./policy.ts"
-import { Grants } from "./Grants.ts"
+import { newId } from "../../../store/journal/Correlation.ts"
+import { isWithin, outerOf, usualContext } from "../../identity/contexts.ts"
+import { defaultRoles, mayDelegate, reachesBeyond } from "../policy.ts"
+import { Grants } from "../Grants.ts"
 
 /**
  * A policy requires a second person for this change (G-38). Never crosses the wire: the code that makes the change asks

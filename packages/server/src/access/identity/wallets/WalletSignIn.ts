@@ -16,11 +16,11 @@ import {
 } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { causedBy, currentCause, newId } from "../../store/journal/Correlation.ts"
-import { Journal } from "../../store/journal/Journal.ts"
-import { networkOf } from "../limits/network.ts"
+import { causedBy, currentCause, newId } from "../../../store/journal/Correlation.ts"
+import { Journal } from "../../../store/journal/Journal.ts"
+import { networkOf } from "../../limits/network.ts"
 import { isSignedBy, type Scheme, schemeOf, spelled } from "./signatures.ts"
-import { Tokens } from "./Tokens.ts"
+import { Tokens } from "../Tokens.ts"
 import { Wallets } from "./Wallets.ts"
 
 const challengeLife = { minutes: 5 }
