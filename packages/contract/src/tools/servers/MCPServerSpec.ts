@@ -2,7 +2,7 @@
  * How to reach an MCP server: a program to start, or an address. In the form of other MCP clients, with our additions.
  */
 import { Schema } from "effect"
-import { placeholdersIn } from "./Placeholder.ts"
+import { placeholdersIn } from "../Placeholder.ts"
 
 /** It is put before each of its tools (`server/tool`, on the wire `server__tool`), so it contains neither separator. */
 export const MCPServerName = Schema.String.check(

@@ -1,7 +1,7 @@
 /** Who is asking: bound to the connection by its credential, never by an argument. */
 import { Context, type DateTime } from "effect"
-import type { AccessContext } from "./AllowList.ts"
-import type { TokenId } from "../Ids.ts"
+import type { AccessContext } from "../rights/AllowList.ts"
+import type { TokenId } from "../../Ids.ts"
 import type { Principal } from "./Principal.ts"
 
 export class Caller extends Context.Service<

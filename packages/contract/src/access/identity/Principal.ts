@@ -1,7 +1,7 @@
 /** Who acts: a person, an agent or a service. Identity is bound by the credential, never by an argument. */
 import { Schema } from "effect"
-import { Moment, MomentOrNull, PrincipalId } from "../Ids.ts"
-import { ToolsetName } from "../tools/Toolset.ts"
+import { Moment, MomentOrNull, PrincipalId } from "../../Ids.ts"
+import { ToolsetName } from "../../tools/Toolset.ts"
 
 export const PrincipalKind = Schema.Literals(["person", "agent", "service"])
 export type PrincipalKind = typeof PrincipalKind.Type

@@ -1,7 +1,7 @@
 /** The demo office of a new house, and the first steps of a new user. */
 import { Schema } from "effect"
-import { ModelName } from "./runs/Model.ts"
-import { MomentOrNull, SpaceId } from "./Ids.ts"
+import { ModelName } from "../runs/Model.ts"
+import { MomentOrNull, SpaceId } from "../Ids.ts"
 
 /** `none`: never made, `on`: it exists, `removing`: it is being removed, `removed`: it does not come back. */
 export const DemoState = Schema.Literals(["none", "on", "removing", "removed"])

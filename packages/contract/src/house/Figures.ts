@@ -1,6 +1,6 @@
 /** Figures about the house: series over a span of time, what needs attention, and its size. For Overview. */
 import { Schema } from "effect"
-import { Moment, MomentOrNull, PrincipalId } from "./Ids.ts"
+import { Moment, MomentOrNull, PrincipalId } from "../Ids.ts"
 
 /** The first point begins at `from`; each covers `step` seconds, the last one ends now. */
 export const FiguresQuery = {

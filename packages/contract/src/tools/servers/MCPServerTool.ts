@@ -1,6 +1,6 @@
 /** A tool of an MCP server as it was first seen or last accepted, and its present definition if that differs. */
 import { Schema } from "effect"
-import { MomentOrNull } from "../Ids.ts"
+import { MomentOrNull } from "../../Ids.ts"
 
 export class MCPServerTool extends Schema.Class<MCPServerTool>("MCPServerTool")({
   name: Schema.String,

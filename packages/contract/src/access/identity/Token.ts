@@ -1,7 +1,7 @@
 /** A credential. The secret is shown once, when it is made; the house stores only its hash. */
 import { Schema } from "effect"
-import { AccessContext } from "./AllowList.ts"
-import { Moment, MomentOrNull, PrincipalId, TokenId } from "../Ids.ts"
+import { AccessContext } from "../rights/AllowList.ts"
+import { Moment, MomentOrNull, PrincipalId, TokenId } from "../../Ids.ts"
 import { PrincipalRef } from "./Principal.ts"
 
 const fields = {

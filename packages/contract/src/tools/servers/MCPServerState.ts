@@ -1,9 +1,9 @@
 /** The present state of an MCP server. Without header and variable values: they can be set but never read. */
 import { Schema } from "effect"
-import { Moment, PrincipalId } from "../Ids.ts"
+import { Moment, PrincipalId } from "../../Ids.ts"
 import { ToolReview } from "./MCPServerSpec.ts"
-import { Source } from "../access/Principal.ts"
-import { MCPTransport } from "./Tool.ts"
+import { Source } from "../../access/identity/Principal.ts"
+import { MCPTransport } from "../Tool.ts"
 
 const Names = Schema.Array(Schema.String)
 

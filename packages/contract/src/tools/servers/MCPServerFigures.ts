@@ -1,6 +1,6 @@
 /** Figures about the calls of a server's tools within the last day. */
 import { Schema } from "effect"
-import { Moment, MomentOrNull } from "../Ids.ts"
+import { Moment, MomentOrNull } from "../../Ids.ts"
 
 const Millis = Schema.NullOr(Schema.Int)
 

@@ -1,6 +1,6 @@
 /** What a look at an MCP server has found, and log lines of a server. */
 import { Schema } from "effect"
-import { Moment } from "../Ids.ts"
+import { Moment } from "../../Ids.ts"
 
 /** One line of a server's log, or an event of its connection. */
 export const MCPServerLine = Schema.Struct({ at: Moment, level: Schema.String, text: Schema.String }).annotate({

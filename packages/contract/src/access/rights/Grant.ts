@@ -1,9 +1,9 @@
 /** What a principal may do, beyond its roles: grants by an admin, delegations by a peer (S4-98, S4-101). */
 import { Schema } from "effect"
 import { AccessContext } from "./AllowList.ts"
-import { DelegationId, GrantId, Moment, MomentOrNull, PrincipalId } from "../Ids.ts"
-import { PrincipalRef, Source } from "./Principal.ts"
-import { ListedSet } from "../tools/Toolset.ts"
+import { DelegationId, GrantId, Moment, MomentOrNull, PrincipalId } from "../../Ids.ts"
+import { PrincipalRef, Source } from "../identity/Principal.ts"
+import { ListedSet } from "../../tools/Toolset.ts"
 
 export const Action = Schema.Literals(["read", "write", "execute", "delete", "admin"])
 export type Action = typeof Action.Type

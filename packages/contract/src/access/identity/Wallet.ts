@@ -1,6 +1,6 @@
 /** Signing in with a wallet: a text to sign, and the signature that is exchanged for a token. */
 import { Schema } from "effect"
-import { Moment, WalletChallengeId } from "../Ids.ts"
+import { Moment, WalletChallengeId } from "../../Ids.ts"
 import { Wallet } from "./Principal.ts"
 
 export const NewWalletChallenge = Schema.Struct({ wallet: Wallet }).annotate({ identifier: "NewWalletChallenge" })

@@ -1,8 +1,8 @@
 /** Which tools of a set a context may see and call: one list, applied at listing and again at calling (S2-05). */
 import { Schema } from "effect"
-import { MomentOrNull, PrincipalId } from "../Ids.ts"
-import { Source } from "./Principal.ts"
-import { ListedSet } from "../tools/Toolset.ts"
+import { MomentOrNull, PrincipalId } from "../../Ids.ts"
+import { Source } from "../identity/Principal.ts"
+import { ListedSet } from "../../tools/Toolset.ts"
 
 /** How far a caller is trusted. It comes only from the credential (S2-06). */
 export const AccessContext = Schema.Literals(["agent", "crossroads", "internal"])

@@ -3,16 +3,16 @@
  * removed.
  */
 import { Schema } from "effect"
-import { declaredProfile } from "./runs/Agent.ts"
-import { ToolName } from "./access/AllowList.ts"
-import { Action, ResourcePattern, Verdict } from "./access/Grant.ts"
-import { Limit } from "./access/Limit.ts"
-import { DeclaredMCPServer, MCPServerName, OwnMCPServer } from "./tools/MCPServerSpec.ts"
-import { DeclaredModel, ModelName } from "./runs/Model.ts"
-import { Name, PrincipalRef, Role } from "./access/Principal.ts"
-import { NewSpace } from "./spaces/Space.ts"
-import { ApprovalRule, ToolForm } from "./tools/ToolConfiguration.ts"
-import { ListedSet, ToolsetName } from "./tools/Toolset.ts"
+import { declaredProfile } from "../runs/Agent.ts"
+import { ToolName } from "../access/rights/AllowList.ts"
+import { Action, ResourcePattern, Verdict } from "../access/rights/Grant.ts"
+import { Limit } from "../access/Limit.ts"
+import { DeclaredMCPServer, MCPServerName, OwnMCPServer } from "../tools/servers/MCPServerSpec.ts"
+import { DeclaredModel, ModelName } from "../runs/Model.ts"
+import { Name, PrincipalRef, Role } from "../access/identity/Principal.ts"
+import { NewSpace } from "../spaces/Space.ts"
+import { ApprovalRule, ToolForm } from "../tools/ToolConfiguration.ts"
+import { ListedSet, ToolsetName } from "../tools/Toolset.ts"
 
 const declared = {
   roles: Schema.optionalKey(Schema.Array(Role)),
