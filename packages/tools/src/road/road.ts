@@ -13,16 +13,16 @@ import {
   ToolValidationError,
 } from "@stoa/contract"
 import { Cause, Duration, Effect, Exit, Metric } from "effect"
-import { monotonicMillis } from "./monotonic.ts"
-import { saidOf } from "./schema/compile.ts"
-import { deepest, extentOf } from "./schema/plain.ts"
-import { digestOf } from "./schema/guard.ts"
-import { validateToolInput } from "./schema/validateInput.ts"
-import { checkAgainst, measureSchema, validateWithSchema } from "./schema/validateSchema.ts"
+import { monotonicMillis } from "../monotonic.ts"
+import { saidOf } from "../schema/compile.ts"
+import { deepest, extentOf } from "../schema/plain.ts"
+import { digestOf } from "../schema/guard.ts"
+import { validateToolInput } from "../schema/validateInput.ts"
+import { checkAgainst, measureSchema, validateWithSchema } from "../schema/validateSchema.ts"
 import type { Answer, Call, CallRecord, Decisions, Failure, Identity, Question, Settled } from "./Ports.ts"
-import { notFound, type RegisteredTool } from "./Registry.ts"
-import { crashed, inTime } from "./sandbox/Timeout.ts"
-import type { ToolsConfig } from "./ToolsConfig.ts"
+import { notFound, type RegisteredTool } from "../registry/Registry.ts"
+import { crashed, inTime } from "../sandbox/Timeout.ts"
+import type { ToolsConfig } from "../ToolsConfig.ts"
 
 export type ToolError =
   | ToolNotFoundError

@@ -2,8 +2,8 @@
 import type { Progress } from "@modelcontextprotocol/client"
 import { parametersOf, ToolExecutionError, type ToolDefinition } from "@stoa/contract"
 import { Effect } from "effect"
-import type { Tool } from "../../Handler.ts"
-import type { MCPConnection } from "./MCPConnection.ts"
+import type { Tool } from "../../../Handler.ts"
+import type { MCPConnection } from "../MCPConnection.ts"
 import type { MCPTool } from "./MCPTool.ts"
 
 export const mcpToolDefinition = (serverName: string, tool: MCPTool): ToolDefinition => ({

@@ -4,7 +4,7 @@
  */
 import type { Judgement, RiskLevel } from "@stoa/contract"
 import { Context, Effect } from "effect"
-import type { CallContext } from "./Handler.ts"
+import type { CallContext } from "../Handler.ts"
 
 /**
  * May the agent call it? Any failure, even a crash, means no (S4-25); nothing, or a judgement that does not deny, means

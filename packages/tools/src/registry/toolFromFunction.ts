@@ -1,7 +1,7 @@
 /** A native function as a tool (S4-79): sync, async or an Effect; a thrown error is its failure. */
 import { type ToolDefinition, ToolExecutionError } from "@stoa/contract"
 import { Effect } from "effect"
-import type { CallContext, Tool } from "./Handler.ts"
+import type { CallContext, Tool } from "../Handler.ts"
 
 type Native = (args: Readonly<Record<string, unknown>>, context: CallContext) => unknown
 

@@ -4,9 +4,9 @@
  */
 import { type MCPConnectionError, ToolExecutionError, ToolTimeoutError } from "@stoa/contract"
 import { Effect } from "effect"
-import { defaultMCPPorts, type MCPPorts } from "../session/MCPPorts.ts"
-import { short } from "./faults.ts"
-import { type MCPRefused, type MCPReply, MCPSilence } from "./MCPExchange.ts"
+import { defaultMCPPorts, type MCPPorts } from "../../session/MCPPorts.ts"
+import { short } from "../faults.ts"
+import { type MCPRefused, type MCPReply, MCPSilence } from "../exchange/MCPExchange.ts"
 import type { MCPTool } from "./MCPTool.ts"
 
 type JsonObject = Readonly<Record<string, unknown>>

@@ -2,7 +2,7 @@
 import { JsonSchema, ToolAnnotations } from "@stoa/contract"
 import { Option, Schema } from "effect"
 import type { MCPLeftOut } from "./MCPResult.ts"
-import { headerFaultOf } from "../transport/toolHeaders.ts"
+import { headerFaultOf } from "../../transport/toolHeaders.ts"
 
 /** Only what a callable tool must have. */
 const Wire = Schema.Struct({

@@ -4,12 +4,12 @@
  */
 import type { MCPConnectionError, MCPServer, ToolValidationError } from "@stoa/contract"
 import { Context, Effect, Layer, type Scope } from "effect"
-import { MCPClient } from "./mcp/client/MCPClient.ts"
-import { MCPPorts } from "./mcp/session/MCPPorts.ts"
-import type { MCPServerConfig } from "./mcp/MCPServerConfig.ts"
-import type { MCPTool } from "./mcp/client/MCPTool.ts"
-import { mcpTool } from "./mcp/client/MCPToolDefinition.ts"
-import { EventsPort } from "./Ports.ts"
+import { MCPClient } from "../mcp/client/MCPClient.ts"
+import { MCPPorts } from "../mcp/session/MCPPorts.ts"
+import type { MCPServerConfig } from "../mcp/MCPServerConfig.ts"
+import type { MCPTool } from "../mcp/client/tools/MCPTool.ts"
+import { mcpTool } from "../mcp/client/tools/MCPToolDefinition.ts"
+import { EventsPort } from "../road/Ports.ts"
 import type { Registry } from "./Registry.ts"
 
 export interface MCPTools {
