@@ -1,8 +1,8 @@
 /** One connection that the house writes to, and what to do when it breaks. */
 // edge: reconnecting needs a timer.
 import { type Frame, framing } from "./frames.ts"
-import { type Connection, headersOf, notAHouse, refusalOf } from "./request.ts"
-import { StoaError, StoaUnreachable } from "./StoaError.ts"
+import { type Connection, headersOf, notAHouse, refusalOf } from "../request.ts"
+import { StoaError, StoaUnreachable } from "../StoaError.ts"
 
 export interface StreamOptions {
   readonly path: string

@@ -1,6 +1,6 @@
 /** The calls of a host inside its process: a limited number at a time, each run once and answered once. */
-import { StoaError } from "./StoaError.ts"
-import { isFinal, pause, waitAfter } from "./stream.ts"
+import { StoaError } from "../StoaError.ts"
+import { isFinal, pause, waitAfter } from "../stream/stream.ts"
 
 /** A call as the house sends it. */
 export interface HostedCall {

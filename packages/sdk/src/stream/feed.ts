@@ -4,9 +4,9 @@
  */
 import type { Event, FaceName } from "@stoa/contract"
 import type { Frame } from "./frames.ts"
-import type { Connection } from "./request.ts"
+import type { Connection } from "../request.ts"
 import { isFinal, objectIn, pause, stream, waitAfter } from "./stream.ts"
-import type { Plain } from "./types.ts"
+import type { Plain } from "../types.ts"
 
 export type FeedEvent = Plain<Event>
 

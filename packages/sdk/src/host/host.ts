@@ -4,12 +4,12 @@
  * again is not run again.
  */
 import type { HostedTool } from "@stoa/contract"
-import type { Frame } from "./frames.ts"
+import type { Frame } from "../stream/frames.ts"
 import { type HostedCall, type HostedHandler, type HostedResult, hostWork } from "./hostWork.ts"
-import { type Connection, newKey } from "./request.ts"
-import { StoaError } from "./StoaError.ts"
-import { isFinal, objectIn, pause, stream, waitAfter } from "./stream.ts"
-import type { Plain } from "./types.ts"
+import { type Connection, newKey } from "../request.ts"
+import { StoaError } from "../StoaError.ts"
+import { isFinal, objectIn, pause, stream, waitAfter } from "../stream/stream.ts"
+import type { Plain } from "../types.ts"
 
 /** The description of a function; its handler is separate. */
 export type FunctionOptions = Omit<Plain<HostedTool>, "name" | "inputSchema" | "outputSchema"> & {
