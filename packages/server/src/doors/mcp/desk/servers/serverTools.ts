@@ -1,8 +1,8 @@
 /** What servers say about their tools beyond what the house needs, by the tool's name here; and their order. */
 import { areMCPIcons } from "@stoa/tools"
-import type { UpstreamServer } from "../../../upstreams/Upstreams.ts"
-import { isObject } from "../wire/message.ts"
-import type { Endpoint, JsonObject, ListedTool } from "./Desk.ts"
+import type { UpstreamServer } from "../../../../upstreams/Upstreams.ts"
+import { isObject } from "../../wire/message.ts"
+import type { Endpoint, JsonObject, ListedTool } from "../Desk.ts"
 import { metaOutward, type Naming, namesOf, ownNames } from "./names.ts"
 
 interface Extra {

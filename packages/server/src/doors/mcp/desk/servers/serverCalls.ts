@@ -5,15 +5,15 @@
 import type { CallId, Caller, FileId, Principal } from "@stoa/contract"
 import { digestOf } from "@stoa/tools"
 import { Deferred, Effect } from "effect"
-import { type CallRequest, type CallRow, Calls } from "../../../calls/Calls.ts"
-import { CallNews } from "../../../calls/waiting/CallNews.ts"
-import { isMCPResult, mcpFailure } from "../../../calls/road/MCPNotes.ts"
-import { Decisions } from "../../../decisions/Decisions.ts"
-import { newId } from "../../../store/journal/Correlation.ts"
-import { Files } from "../../../store/Files.ts"
-import type { CallingClient } from "../../../upstreams/InputRequired.ts"
-import { outcomeOf, taskOf } from "./callOutcome.ts"
-import { missingFor } from "../wire/capabilities.ts"
+import { type CallRequest, type CallRow, Calls } from "../../../../calls/Calls.ts"
+import { CallNews } from "../../../../calls/waiting/CallNews.ts"
+import { isMCPResult, mcpFailure } from "../../../../calls/road/MCPNotes.ts"
+import { Decisions } from "../../../../decisions/Decisions.ts"
+import { newId } from "../../../../store/journal/Correlation.ts"
+import { Files } from "../../../../store/Files.ts"
+import type { CallingClient } from "../../../../upstreams/InputRequired.ts"
+import { outcomeOf, taskOf } from "../callOutcome.ts"
+import { missingFor } from "../../wire/capabilities.ts"
 import type {
   Asks,
   ClientRequests,
@@ -25,10 +25,10 @@ import type {
   Outcome,
   Task,
   Use,
-} from "./Desk.ts"
-import { codes, Fault, invalidParams } from "../wire/Fault.ts"
-import { isObject } from "../wire/message.ts"
-import { newRevision, type Revision } from "../wire/revision.ts"
+} from "../Desk.ts"
+import { codes, Fault, invalidParams } from "../../wire/Fault.ts"
+import { isObject } from "../../wire/message.ts"
+import { newRevision, type Revision } from "../../wire/revision.ts"
 import { questionsOutward } from "./foreignQuestions.ts"
 import { namesOf, ownNames, resultOutward } from "./names.ts"
 

@@ -1,14 +1,14 @@
 /** 2026-07-28: every request stands alone, describes its client completely, and is checked before it is served. */
 import type { IncomingHttpHeaders } from "node:http"
 import { Effect } from "effect"
-import { type Envelope, type Id, isObject, type Message, type Request } from "../wire/message.ts"
-import { codes, Fault } from "../wire/Fault.ts"
-import { paramHeaderFault, standardHeaderFault } from "../wire/headers.ts"
-import { newMethods, serveMethod } from "./methods.ts"
-import { errorText, responseText, findTool } from "../wire/results.ts"
-import { newRevision } from "../wire/revision.ts"
-import type { Reply } from "../wire/reply.ts"
-import type { MCPRequestContext } from "./context.ts"
+import { type Envelope, type Id, isObject, type Message, type Request } from "../../wire/message.ts"
+import { codes, Fault } from "../../wire/Fault.ts"
+import { paramHeaderFault, standardHeaderFault } from "../../wire/headers.ts"
+import { newMethods, serveMethod } from "../methods.ts"
+import { errorText, responseText, findTool } from "../../wire/results.ts"
+import { newRevision } from "../../wire/revision.ts"
+import type { Reply } from "../../wire/reply.ts"
+import type { MCPRequestContext } from "../context.ts"
 
 /** Faults with an HTTP status of their own; the others are sent like any answer. */
 const statuses = new Map<number, number>([

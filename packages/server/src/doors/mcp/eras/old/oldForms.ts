@@ -2,9 +2,9 @@
  * Questions to a client in the form of its revision. Forms of 2025-06-18 have no multiple choice, no titles of choices
  * except `enumNames`, and default values only for booleans. What cannot be expressed in it is not asked.
  */
-import type { JsonObject } from "../desk/Desk.ts"
-import { isObject } from "../wire/message.ts"
-import { featuresOf, type Revision } from "../wire/revision.ts"
+import type { JsonObject } from "../../desk/Desk.ts"
+import { isObject } from "../../wire/message.ts"
+import { featuresOf, type Revision } from "../../wire/revision.ts"
 
 interface Choice {
   readonly const: string

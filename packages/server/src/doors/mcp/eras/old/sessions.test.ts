@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { EventStream } from "../wire/eventStream.ts"
+import { EventStream } from "../../wire/eventStream.ts"
 import { sessionLimits, Sessions } from "./sessions.ts"
 
 const open = (sessions: Sessions, owner = "ann", now = 0) => sessions.open(owner, "all", "2025-11-25", {}, now)

@@ -4,10 +4,10 @@
  * Sessions are limited in number and time, so that opening and forgetting them costs the house nothing.
  */
 import { randomBytes } from "node:crypto"
-import type { JsonObject, LogLevel } from "../desk/Desk.ts"
-import { EventStream } from "../wire/eventStream.ts"
-import type { Id } from "../wire/message.ts"
-import type { OldRevision } from "../wire/revision.ts"
+import type { JsonObject, LogLevel } from "../../desk/Desk.ts"
+import { EventStream } from "../../wire/eventStream.ts"
+import type { Id } from "../../wire/message.ts"
+import type { OldRevision } from "../../wire/revision.ts"
 
 export const sessionLimits = {
   /** Above it, the least recently used goes first and those in use last, the principal's own before those of others. */

@@ -4,7 +4,7 @@
  * its name stands in front. Pure.
  */
 import { quoted, visible, visibleLines } from "@stoa/contract"
-import type { ClientRequests, JsonObject } from "./Desk.ts"
+import type { ClientRequests, JsonObject } from "../Desk.ts"
 
 const shown = (text: string): string => visibleLines(text).join("\n")
 

@@ -5,8 +5,8 @@
  * have the names it gave them. Pure.
  */
 import { fromWireName, toWireName } from "@stoa/tools"
-import type { JsonObject } from "./Desk.ts"
-import { isObject } from "../wire/message.ts"
+import type { JsonObject } from "../Desk.ts"
+import { isObject } from "../../wire/message.ts"
 
 /** How the things of one server are named here. */
 export interface Naming {
