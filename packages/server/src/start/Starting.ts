@@ -1,9 +1,9 @@
 /** Which processes may use a database, and in which order they start. */
 import { Context, Duration, Effect, Exit, Layer, Scope } from "effect"
 import { SqlClient, type SqlConnection } from "effect/sql"
-import { Store } from "./store/database/Store.ts"
-import { SharedDatabase } from "./store/leases/Holder.ts"
-import { refuse, type StartError } from "./store/StartError.ts"
+import { Store } from "../store/database/Store.ts"
+import { SharedDatabase } from "../store/leases/Holder.ts"
+import { refuse, type StartError } from "../store/StartError.ts"
 
 /** An arbitrary number of ours: the key of Postgres's advisory lock on the house. */
 const houseLock = 7_461_002

@@ -9,8 +9,8 @@ import { fileURLToPath } from "node:url"
 import { Effect } from "effect"
 
 const scripts = {
-  "The page": new URL("../../web/build.ts", import.meta.url),
-  "The bundle": new URL("../../cli/bundle.mjs", import.meta.url),
+  "The page": new URL("../../../web/build.ts", import.meta.url),
+  "The bundle": new URL("../../../cli/bundle.mjs", import.meta.url),
 }
 
 const built = (script: URL) =>

@@ -4,12 +4,12 @@ import { existsSync, rmSync } from "node:fs"
 import { type Finding, Report } from "@stoa/contract"
 import { Effect, Layer, Option, Redacted } from "effect"
 import { doctorReport } from "./Doctor.ts"
-import { layerLook, layerStore } from "./House.ts"
-import { layerLog } from "./Log.ts"
-import { Settings } from "./Settings.ts"
-import { Backup, type Contents } from "./store/backup/Backup.ts"
-import { Folder } from "./store/Folder.ts"
-import { refuse } from "./store/StartError.ts"
+import { layerLook, layerStore } from "../House.ts"
+import { layerLog } from "../Log.ts"
+import { Settings } from "../Settings.ts"
+import { Backup, type Contents } from "../store/backup/Backup.ts"
+import { Folder } from "../store/Folder.ts"
+import { refuse } from "../store/StartError.ts"
 
 const inFolder = <A, E, R>(work: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
