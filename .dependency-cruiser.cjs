@@ -16,7 +16,9 @@ const FLOORS = [
 ]
 
 const SERVER = "^packages/server/src/"
-const WIRING = `${SERVER}[^/]+\\.tsx?$`
+/** Folders of the files in server/src, which know all rooms. They are not rooms. */
+const WIRES = "(configuration|start|operations)/"
+const WIRING = `${SERVER}(${WIRES})?[^/]+\\.tsx?$`
 const TESTS = "(^packages/[^/]+/test/|\\.test\\.tsx?$)"
 
 const list = (of) => (of === undefined ? [] : Array.isArray(of) ? of : [of])
@@ -72,19 +74,19 @@ module.exports = {
     never(
       "room-of-the-plan",
       "A new folder of the server needs a floor: add it to FLOORS in .dependency-cruiser.cjs.",
-      { path: `${SERVER}(?!(${FLOORS.flat().join("|")})/)[^/]+/` },
+      { path: `${SERVER}(?!(${FLOORS.flat().join("|")})/)[^/]+/`, pathNot: WIRING },
       {},
     ),
     never(
       "rooms-know-no-wiring",
-      "Rooms are wired, they do not wire: of the files in server/src they may import Settings.ts only.",
-      { path: `${SERVER}[^/]+/` },
+      "Rooms are wired, they do not wire: of the files in server/src and its folders that are no rooms, they may import Settings.ts only.",
+      { path: `${SERVER}[^/]+/`, pathNot: WIRING },
       { path: WIRING, pathNot: `${SERVER}Settings\\.ts$` },
     ),
     never(
       "lower-case-is-private",
       "A lower-case file belongs to its room; other rooms import PascalCase files only.",
-      { path: `${SERVER}([^/]+)/` },
+      { path: `${SERVER}([^/]+)/`, pathNot: WIRING },
       { path: [`${SERVER}(?!$1/)[^/]+/[^A-Z/][^/]*$`, `${SERVER}(?!$1/)[^/]+/.*/[^A-Z/][^/]*$`] },
     ),
     never(

@@ -11,7 +11,7 @@ import { Principals } from "../../packages/server/src/access/identity/Principals
 import { Tokens } from "../../packages/server/src/access/identity/Tokens.ts"
 import { Calls } from "../../packages/server/src/calls/Calls.ts"
 import { layerHouse } from "../../packages/server/src/House.ts"
-import { keysOf } from "../../packages/server/src/Opening.ts"
+import { keysOf } from "../../packages/server/src/start/Opening.ts"
 import { layerLog } from "../../packages/server/src/Log.ts"
 import { Settings } from "../../packages/server/src/Settings.ts"
 import { Folder } from "../../packages/server/src/store/Folder.ts"

@@ -40,12 +40,13 @@ const allowed: ReadonlyArray<Allowance> = [
     why: "a reader of any room buries its events there; the table came with runs, which show and repeat them",
   },
 ]
-/** The files above all rooms, such as the doctor, look at any table and change none. */
+/** What stands above all rooms, such as the doctor, looks at any table and changes none. */
 const above = "house"
+const foldersAbove = ["configuration", "start", "operations"]
 
 const roomOf = (path: string): string => {
   const [first = "", ...rest] = path.slice(home.length).split("/")
-  return rest.length === 0 ? above : first
+  return rest.length === 0 || foldersAbove.includes(first) ? above : first
 }
 
 const makes = /\bCREATE (?:VIRTUAL |UNLOGGED )?TABLE (?:IF NOT EXISTS )?"?(\w+)/g

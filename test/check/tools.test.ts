@@ -81,6 +81,8 @@ import { House } from "../House.ts"
 import { HttpApi } from "effect/http-api"
 import { gone } from "./gone.ts"
 export const Memory = [grants, Spaces, House, HttpApi, gone]\n`,
+        [`${server}/start/Opening.ts`]: `import { grants } from "../access/grants.ts"\nexport const Opening = grants\n`,
+        [`${server}/decisions/Decisions.ts`]: `import { Opening } from "../start/Opening.ts"\nexport const Decisions = Opening\n`,
         [`${server}/doors/feed/Feed.ts`]: `export const Feed = 1\n`,
         [`${server}/doors/http/Http.ts`]: `import { Feed } from "../feed/Feed.ts"\nexport const Http = Feed\n`,
         [`${server}/attic/Attic.ts`]: `import { Store } from "../store/Store.ts"\nexport const Attic = Store\n`,
@@ -104,6 +106,8 @@ export const ids = [Spaces, readFileSync]\n`,
       "cli/src/main.ts cli-imports-sdk-and-contract-and-importers",
       "contract/src/Ids.ts browser-safe",
       "contract/src/Ids.ts contract-imports-nothing-of-ours",
+      "decisions/Decisions.ts floor-2-decisions",
+      "decisions/Decisions.ts rooms-know-no-wiring",
       "doors/http/Http.ts doors-are-strangers",
       "memory/Memory.ts floor-2-memory",
       "memory/Memory.ts http-api-at-the-edge",

@@ -4,11 +4,11 @@
  * what else must handle it.
  */
 import { type DateTime, Schema } from "effect"
-import { AccessContext } from "./access/AllowList.ts"
+import { AccessContext } from "./access/rights/AllowList.ts"
 import { CallError, CallRun, CallState, WaitsOn } from "./tools/Call.ts"
 import { AnswerVerdict, DecisionKind, Reach } from "./decisions/Decision.ts"
-import { DemoState, FirstStep } from "./Demo.ts"
-import { Action, Verdict } from "./access/Grant.ts"
+import { DemoState, FirstStep } from "./house/Demo.ts"
+import { Action, Verdict } from "./access/rights/Grant.ts"
 import {
   ApprovalId,
   CallId,
@@ -30,9 +30,9 @@ import {
 } from "./Ids.ts"
 import { MemoryNamespace, MemoryRight } from "./memory/Memory.ts"
 import { Message } from "./spaces/Message.ts"
-import { PrincipalKind } from "./access/Principal.ts"
+import { PrincipalKind } from "./access/identity/Principal.ts"
 import { Provenance } from "./access/Provenance.ts"
-import { Acceptable } from "./Report.ts"
+import { Acceptable } from "./house/Report.ts"
 import { RunState, StopReason, TriggerKind } from "./runs/Run.ts"
 import { MailKind } from "./runs/Team.ts"
 import { MemberRole, SpaceKind, Trigger } from "./spaces/Space.ts"

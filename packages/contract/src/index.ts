@@ -2,7 +2,7 @@
 export { Api } from "./Api.ts"
 export { AgentState, MailKind, NewTeamAgent, TeamActivity, TeamAgent } from "./runs/Team.ts"
 export { Agent, AgentChange, AgentLimits, type AgentModel, AgentRole, AgentThinker, ProgramName } from "./runs/Agent.ts"
-export { AccessContext, AllowList, AllowListChange } from "./access/AllowList.ts"
+export { AccessContext, AllowList, AllowListChange } from "./access/rights/AllowList.ts"
 export { AuditChain, AuditEntry, AuditResult } from "./access/Audit.ts"
 export {
   Call,
@@ -15,9 +15,9 @@ export {
   NewCall,
   WaitsOn,
 } from "./tools/Call.ts"
-export { Caller } from "./access/Caller.ts"
-export { Configuration, configurationSchema, EgressSection, type Policy } from "./Configuration.ts"
-export { Demo, DemoChange, type DemoPartKind, DemoState, FirstStep } from "./Demo.ts"
+export { Caller } from "./access/identity/Caller.ts"
+export { Configuration, configurationSchema, EgressSection, type Policy } from "./house/Configuration.ts"
+export { Demo, DemoChange, type DemoPartKind, DemoState, FirstStep } from "./house/Demo.ts"
 export * from "./Errors.ts"
 export {
   AnswerVerdict,
@@ -48,7 +48,7 @@ export { Emoji, FoundMessage, largestText, Message, type MessageCall, type NewMe
 export { Member, type MemberRole, type NewSpace, Space, type SpaceChange, SpaceKind, Trigger } from "./spaces/Space.ts"
 export { ChatSession, ChatSessionChange, NewChatSession } from "./spaces/ChatSession.ts"
 export { EngramType } from "./memory/Engram.ts"
-export { type AgentCost, Figures, type HouseFacts, mostDays, mostPoints, type Need, NeedKind } from "./Figures.ts"
+export { type AgentCost, Figures, type HouseFacts, mostDays, mostPoints, type Need, NeedKind } from "./house/Figures.ts"
 export { File } from "./spaces/File.ts"
 export {
   Action,
@@ -61,9 +61,9 @@ export {
   NewDelegation,
   NewGrant,
   Verdict,
-} from "./access/Grant.ts"
-export { Acceptable, type Finding, Report } from "./Report.ts"
-export { WaitingChange } from "./access/WaitingChange.ts"
+} from "./access/rights/Grant.ts"
+export { Acceptable, type Finding, Report } from "./house/Report.ts"
+export { WaitingChange } from "./access/rights/WaitingChange.ts"
 export { Host, HostDeclaration, HostedCall, HostedEnd, HostedTool } from "./tools/Host.ts"
 export {
   ApprovalId,
@@ -88,7 +88,7 @@ export {
   WalletChallengeId,
 } from "./Ids.ts"
 export { Start } from "./api/house/Page.ts"
-export { WalletChallenge, type WalletSignature } from "./access/Wallet.ts"
+export { WalletChallenge, type WalletSignature } from "./access/identity/Wallet.ts"
 export * from "./memory/Memory.ts"
 export * from "./memory/MemoryFiles.ts"
 export * from "./memory/MemoryLine.ts"
@@ -96,14 +96,14 @@ export * from "./runs/Prompt.ts"
 export { isObject, isTooDeep, type JsonObject, own } from "./json.ts"
 export { Limit } from "./access/Limit.ts"
 export type { Page, PageQuery } from "./Page.ts"
-export { type MCPServerSpec, type NewMCPServer, specOf, type ToolReview } from "./tools/MCPServerSpec.ts"
-export { MCPServerFigures } from "./tools/MCPServerFigures.ts"
-export { MCPServerLine, MCPServerLook } from "./tools/MCPServerLook.ts"
-export { MCPServerState } from "./tools/MCPServerState.ts"
-export { MCPServerTool } from "./tools/MCPServerTool.ts"
+export { type MCPServerSpec, type NewMCPServer, specOf, type ToolReview } from "./tools/servers/MCPServerSpec.ts"
+export { MCPServerFigures } from "./tools/servers/MCPServerFigures.ts"
+export { MCPServerLine, MCPServerLook } from "./tools/servers/MCPServerLook.ts"
+export { MCPServerState } from "./tools/servers/MCPServerState.ts"
+export { MCPServerTool } from "./tools/servers/MCPServerTool.ts"
 export { DeclaredModel, Model, type ModelPrice, type ModelProvider } from "./runs/Model.ts"
 export { NewPause, Pause } from "./access/Pause.ts"
-export { NewPrincipal, Principal, PrincipalKind, Role, Source } from "./access/Principal.ts"
+export { NewPrincipal, Principal, PrincipalKind, Role, Source } from "./access/identity/Principal.ts"
 export {
   bodyOf,
   contentType as problemType,
@@ -128,7 +128,7 @@ export {
   TriggerKind,
 } from "./runs/Run.ts"
 export { Secret, SecretName, shortestSecret } from "./access/Secret.ts"
-export { IssuedToken, NewToken, Token } from "./access/Token.ts"
+export { IssuedToken, NewToken, Token } from "./access/identity/Token.ts"
 export { ListedSet, toolNames, ToolsetName } from "./tools/Toolset.ts"
 export * from "./tools/Tool.ts"
 export * from "./tools/ToolConfiguration.ts"

@@ -1,11 +1,11 @@
 /** The Promise face: `connect({ url, token })` returns a client whose methods are the endpoints of the contract. */
 import type { Api } from "@stoa/contract"
 import { endpoints } from "./endpoints.ts"
-import { feed, type FeedItem, type FeedOptions } from "./feed.ts"
+import { feed, type FeedItem, type FeedOptions } from "./stream/feed.ts"
 import { type Connection, connectionOf, type ConnectOptions, endpointOf, send } from "./request.ts"
 import type { PlainClient } from "./types.ts"
-import { type FunctionOptions, type Host, type HostOptions, makeHost } from "./host.ts"
-import type { HostedHandler } from "./hostWork.ts"
+import { type FunctionOptions, type Host, type HostOptions, makeHost } from "./host/host.ts"
+import type { HostedHandler } from "./host/hostWork.ts"
 
 export type Stoa = PlainClient<typeof Api> & {
   /** Live events, across broken connections; see `FeedOptions.after` for the past. */

@@ -3,7 +3,7 @@ import { Api } from "@stoa/contract"
 import { Context, Effect, Layer, Redacted, Stream } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
 import { HttpApiClient } from "effect/http-api"
-import { feed, type FeedItem, type FeedOptions } from "./feed.ts"
+import { feed, type FeedItem, type FeedOptions } from "./stream/feed.ts"
 import { connectionOf, newKey } from "./request.ts"
 import type { StoaError } from "./StoaError.ts"
 

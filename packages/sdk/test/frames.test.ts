@@ -2,8 +2,8 @@
 import * as fc from "fast-check"
 import { connect, type FeedItem } from "@stoa/sdk"
 import { describe, expect, it } from "vitest"
-import { itemOf } from "../src/feed.ts"
-import { type Frame, framing } from "../src/frames.ts"
+import { itemOf } from "../src/stream/feed.ts"
+import { type Frame, framing } from "../src/stream/frames.ts"
 import { eventFrame, fakeFetch, json, sse } from "./fakeHouse.ts"
 
 const url = "http://house.test"

@@ -10,9 +10,9 @@ import {
 } from "@stoa/contract"
 import { Cause, Context, Effect, type Exit, Layer, Scope } from "effect"
 import { monotonicMillis } from "./monotonic.ts"
-import type { OpenAITool } from "./functionCalling.ts"
+import type { OpenAITool } from "./registry/functionCalling.ts"
 import type { ToolHandler } from "./Handler.ts"
-import { makeMCPTools, type MCPTools } from "./mcpTools.ts"
+import { makeMCPTools, type MCPTools } from "./registry/mcpTools.ts"
 import {
   type Answer,
   AuditPort,
@@ -24,9 +24,9 @@ import {
   IdentityPort,
   type Opened,
   type Settled,
-} from "./Ports.ts"
-import { RecordPort } from "./RecordMemory.ts"
-import { type RegisteredTool, Registry, type ToolFilter } from "./Registry.ts"
+} from "./road/Ports.ts"
+import { RecordPort } from "./road/RecordMemory.ts"
+import { type RegisteredTool, Registry, type ToolFilter } from "./registry/Registry.ts"
 import {
   ask,
   authorize,
@@ -41,7 +41,7 @@ import {
   settledOf,
   type ToolError,
   validate,
-} from "./road.ts"
+} from "./road/road.ts"
 import { builtinSkills } from "./skills/builtin.ts"
 import { CurrentToolsConfig } from "./ToolsConfig.ts"
 

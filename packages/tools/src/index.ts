@@ -25,8 +25,8 @@ export {
   ToolTimeoutError,
   ToolValidationError,
 } from "@stoa/contract"
-export { toolFromFunction } from "./toolFromFunction.ts"
-export type { OpenAITool } from "./functionCalling.ts"
+export { toolFromFunction } from "./registry/toolFromFunction.ts"
+export type { OpenAITool } from "./registry/functionCalling.ts"
 export type { CallContext, Progress, Tool, ToolHandler } from "./Handler.ts"
 export { validateToolInput } from "./schema/validateInput.ts"
 export { MCPClient } from "./mcp/client/MCPClient.ts"
@@ -38,7 +38,7 @@ export {
   MCPRefused,
   type MCPReply,
   MCPSilence,
-} from "./mcp/client/MCPExchange.ts"
+} from "./mcp/client/exchange/MCPExchange.ts"
 export {
   discoverMCPServers,
   discoverMCPServersIn,
@@ -52,10 +52,10 @@ export { WholeResponse } from "./mcp/transport/WholeResponse.ts"
 export { defaultMCPPorts, type MCPAuthorization, type MCPEvent, MCPPorts } from "./mcp/session/MCPPorts.ts"
 export type { MCPServerConfig } from "./mcp/MCPServerConfig.ts"
 export { defaultMCPSettings, MCPSettings } from "./mcp/MCPSettings.ts"
-export { areMCPIcons, faultOfMCPResult, type MCPLeftOut, mendMCPCompletion } from "./mcp/client/MCPResult.ts"
-export type { MCPTool } from "./mcp/client/MCPTool.ts"
-export { type MCPToolCall, mcpToolFailure, mcpToolResult } from "./mcp/client/MCPToolCall.ts"
-export { mcpTool, mcpToolDefinition } from "./mcp/client/MCPToolDefinition.ts"
+export { areMCPIcons, faultOfMCPResult, type MCPLeftOut, mendMCPCompletion } from "./mcp/client/tools/MCPResult.ts"
+export type { MCPTool } from "./mcp/client/tools/MCPTool.ts"
+export { type MCPToolCall, mcpToolFailure, mcpToolResult } from "./mcp/client/tools/MCPToolCall.ts"
+export { mcpTool, mcpToolDefinition } from "./mcp/client/tools/MCPToolDefinition.ts"
 export {
   type Answer,
   auditListeners,
@@ -76,12 +76,12 @@ export {
   type Question,
   type Settled,
   type ToolEvent,
-} from "./Ports.ts"
-export { makeRecordMemory, RecordPort } from "./RecordMemory.ts"
-export { type RegisteredTool, Registry, type ToolFilter } from "./Registry.ts"
+} from "./road/Ports.ts"
+export { makeRecordMemory, RecordPort } from "./road/RecordMemory.ts"
+export { type RegisteredTool, Registry, type ToolFilter } from "./registry/Registry.ts"
 export { programEnvironment } from "./program/environment.ts"
 export { openProgram, Program, type ProgramOptions } from "./program/Program.ts"
-export * as Road from "./road.ts"
+export * as Road from "./road/road.ts"
 export { isTooDeep } from "./schema/plain.ts"
 export { digestOf } from "./schema/guard.ts"
 export { saidOf, type SchemaFault } from "./schema/compile.ts"
@@ -120,7 +120,7 @@ export {
 } from "./skills/SkillsConfig.ts"
 export { ToolService, ToolServiceBuiltin, ToolServiceLive, ToolServiceStrict } from "./ToolService.ts"
 export { CurrentToolsConfig, defaultToolsConfig, type ToolsConfig } from "./ToolsConfig.ts"
-export { fromWireName, toWireName } from "./WireName.ts"
-export { nearest } from "./nearest.ts"
+export { fromWireName, toWireName } from "./names/WireName.ts"
+export { nearest } from "./names/nearest.ts"
 export { isLongEnough, Redactor } from "./secrets/Redactor.ts"
-export { spellingOf } from "./spelling.ts"
+export { spellingOf } from "./names/spelling.ts"

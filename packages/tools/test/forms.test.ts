@@ -1,10 +1,10 @@
 /** One definition in every form it is given out in, sent as text and read back. */
 import { assert, describe, it } from "@effect/vitest"
 import { definitionOf, formOf, readTool, type ToolDefinition } from "@stoa/contract"
-import { toAnthropic, toMCP, toOpenAI } from "../src/functionCalling.ts"
-import { mcpToolDefinition } from "../src/mcp/client/MCPToolDefinition.ts"
-import { readMCPTools } from "../src/mcp/client/MCPTool.ts"
-import { fromWireName, toWireName } from "../src/WireName.ts"
+import { toAnthropic, toMCP, toOpenAI } from "../src/registry/functionCalling.ts"
+import { mcpToolDefinition } from "../src/mcp/client/tools/MCPToolDefinition.ts"
+import { readMCPTools } from "../src/mcp/client/tools/MCPTool.ts"
+import { fromWireName, toWireName } from "../src/names/WireName.ts"
 
 const execution = { url: "https://a.example/orders/{{input.id}}", method: "DELETE", timeout: 4_000 }
 

@@ -1,6 +1,6 @@
 /** Icons of a server are shown by whoever lists its things: only what is a picture and nothing else is passed on. */
 import { assert, describe, it } from "@effect/vitest"
-import { isSafeMCPIcon, mendMCPResult } from "../src/mcp/client/MCPResult.ts"
+import { isSafeMCPIcon, mendMCPResult } from "../src/mcp/client/tools/MCPResult.ts"
 
 /** A small generator with a seed (mulberry32). */
 const seeded = (seed: number) => {

@@ -9,7 +9,7 @@ import { MCPClient } from "../src/mcp/client/MCPClient.ts"
 import { defaultMCPPorts, type MCPEvent, MCPPorts } from "../src/mcp/session/MCPPorts.ts"
 import type { MCPServerConfig } from "../src/mcp/MCPServerConfig.ts"
 import { defaultMCPSettings, MCPSettings } from "../src/mcp/MCPSettings.ts"
-import type { MCPTool } from "../src/mcp/client/MCPTool.ts"
+import type { MCPTool } from "../src/mcp/client/tools/MCPTool.ts"
 import { CurrentToolsConfig, defaultToolsConfig, type ToolsConfig } from "../src/ToolsConfig.ts"
 
 const fixture = fileURLToPath(new URL("fixtures/rawServer.ts", import.meta.url))

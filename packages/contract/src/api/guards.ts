@@ -1,7 +1,7 @@
 /** The checks before every endpoint. The doors implement these; clients only see their failures. */
 import { Context, type Schema } from "effect"
 import { HttpApiMiddleware, HttpApiSchema, HttpApiSecurity } from "effect/http-api"
-import type { Caller } from "../access/Caller.ts"
+import type { Caller } from "../access/identity/Caller.ts"
 import {
   BadInput,
   DiskFull,
@@ -12,9 +12,9 @@ import {
   Unauthenticated,
   WrongState,
 } from "../Errors.ts"
-import type { Principal } from "../access/Principal.ts"
+import type { Principal } from "../access/identity/Principal.ts"
 import { problem } from "../Problem.ts"
-import { WaitingChange } from "../access/WaitingChange.ts"
+import { WaitingChange } from "../access/rights/WaitingChange.ts"
 
 /** Turns the bearer token into a caller. */
 export class Authentication extends HttpApiMiddleware.Service<Authentication, { provides: Caller }>()(

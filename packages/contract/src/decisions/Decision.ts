@@ -1,7 +1,7 @@
 /** A stored question and its answer: approval, form, elicitation. Bound to the exact call, answered once. */
 import { Schema } from "effect"
 import { ApprovalId, CallId, DecisionId, Moment, MomentOrNull, PrincipalId, SpaceId } from "../Ids.ts"
-import { PrincipalKind } from "../access/Principal.ts"
+import { PrincipalKind } from "../access/identity/Principal.ts"
 import { JsonSchema, RiskLevel } from "../tools/Tool.ts"
 
 export const DecisionKind = Schema.Literals(["approval", "form", "elicitation"])

@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { PrincipalId } from "../Ids.ts"
 import { ModelName } from "./Model.ts"
-import { Principal, PrincipalRef } from "../access/Principal.ts"
+import { Principal, PrincipalRef } from "../access/identity/Principal.ts"
 
 const Count = (most: number) => Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: most }))
 const Dollars = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000 }))

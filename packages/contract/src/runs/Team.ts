@@ -1,7 +1,7 @@
 /** Agents that work for one another: a tree, with mail along its edges. */
 import { Schema } from "effect"
 import { Moment, PrincipalId } from "../Ids.ts"
-import { Name, PrincipalRef } from "../access/Principal.ts"
+import { Name, PrincipalRef } from "../access/identity/Principal.ts"
 import { AgentRole } from "./Agent.ts"
 
 /** The kind of a team message: `request` waits for its answer, `response` is one, `multicast` goes to all siblings. */

@@ -4,7 +4,7 @@
  */
 import { Schema } from "effect"
 import { ChatSessionId, MemoryId, Moment, PrincipalId, SpaceId } from "../Ids.ts"
-import { PrincipalRef } from "../access/Principal.ts"
+import { PrincipalRef } from "../access/identity/Principal.ts"
 
 const ChatTitle = Schema.String.check(
   Schema.isPattern(/\S/, { message: "a title that says something" }),

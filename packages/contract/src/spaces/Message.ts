@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { CallRun, CallState } from "../tools/Call.ts"
 import { DecisionId, MessageId, Moment, MomentOrNull, PrincipalId, SpaceId } from "../Ids.ts"
 import { MemoryMatch } from "../memory/Memory.ts"
-import { PrincipalKind } from "../access/Principal.ts"
+import { PrincipalKind } from "../access/identity/Principal.ts"
 import { Provenance } from "../access/Provenance.ts"
 
 /** The largest text of a message, in bytes. */

@@ -1,7 +1,7 @@
 /** A place to talk: public, private, between two, or a team's. Its members see what is said in it. */
 import { Schema } from "effect"
 import { Moment, MomentOrNull, PrincipalId, SpaceId } from "../Ids.ts"
-import { PrincipalKind, PrincipalRef } from "../access/Principal.ts"
+import { PrincipalKind, PrincipalRef } from "../access/identity/Principal.ts"
 
 export const SpaceKind = Schema.Literals(["public", "private", "dm", "team"])
 export type SpaceKind = typeof SpaceKind.Type

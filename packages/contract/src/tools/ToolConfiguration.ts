@@ -4,7 +4,7 @@
  * first the form, then `execution` for that kind.
  */
 import { type Result, Schema } from "effect"
-import { PrincipalRef, Role } from "../access/Principal.ts"
+import { PrincipalRef, Role } from "../access/identity/Principal.ts"
 import { type Issue, issuesOf } from "../Problem.ts"
 import { ExecutionType, JsonSchema, RiskLevel, ToolAnnotations, Visibility } from "./Tool.ts"
 

@@ -1,5 +1,5 @@
 /** The events of a house, from its beginning, for tests that wait for the next one. */
-import type { FeedEvent } from "../feed.ts"
+import type { FeedEvent } from "../stream/feed.ts"
 import type { Stoa } from "../Stoa.ts"
 
 type Fits = (event: FeedEvent) => boolean

@@ -1,5 +1,5 @@
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { AccessContext, AllowList, AllowListChange } from "../../access/AllowList.ts"
+import { AccessContext, AllowList, AllowListChange } from "../../access/rights/AllowList.ts"
 import { BadInput, OwnedByFile } from "../../Errors.ts"
 import { pageOfMany } from "../../Page.ts"
 import { problem } from "../../Problem.ts"

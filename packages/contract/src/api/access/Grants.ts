@@ -1,10 +1,10 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { BadInput, Missing, OwnedByFile } from "../../Errors.ts"
-import { Action, Delegation, Grant, Judgement, NewDelegation, NewGrant } from "../../access/Grant.ts"
+import { Action, Delegation, Grant, Judgement, NewDelegation, NewGrant } from "../../access/rights/Grant.ts"
 import { DelegationId, GrantId } from "../../Ids.ts"
 import { pageOfMany, pageQuery } from "../../Page.ts"
-import { PrincipalRef } from "../../access/Principal.ts"
+import { PrincipalRef } from "../../access/identity/Principal.ts"
 import { problem } from "../../Problem.ts"
 import { Idempotency, made, waiting } from "../guards.ts"
 

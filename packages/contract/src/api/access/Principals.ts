@@ -1,7 +1,15 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { Missing, NameTaken, OwnedByFile, WrongState } from "../../Errors.ts"
-import { Name, NewPrincipal, Principal, PrincipalKind, PrincipalRef, Role, Wallet } from "../../access/Principal.ts"
+import {
+  Name,
+  NewPrincipal,
+  Principal,
+  PrincipalKind,
+  PrincipalRef,
+  Role,
+  Wallet,
+} from "../../access/identity/Principal.ts"
 import { pageOfMany, pageQuery } from "../../Page.ts"
 import { problem } from "../../Problem.ts"
 import { ToolsetName } from "../../tools/Toolset.ts"

@@ -3,9 +3,9 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { BadInput, Missing, WrongState } from "../../Errors.ts"
 import { TokenId } from "../../Ids.ts"
 import { pageOfMany, pageQuery } from "../../Page.ts"
-import { PrincipalRef } from "../../access/Principal.ts"
+import { PrincipalRef } from "../../access/identity/Principal.ts"
 import { problem } from "../../Problem.ts"
-import { IssuedToken, NewToken, Token } from "../../access/Token.ts"
+import { IssuedToken, NewToken, Token } from "../../access/identity/Token.ts"
 import { Idempotency, made } from "../guards.ts"
 
 export class TokensApi extends HttpApiGroup.make("tokens")

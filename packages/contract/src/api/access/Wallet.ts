@@ -1,8 +1,8 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { BadInput, TooManyRequests, Unauthenticated } from "../../Errors.ts"
 import { problem } from "../../Problem.ts"
-import { IssuedToken } from "../../access/Token.ts"
-import { NewWalletChallenge, WalletChallenge, WalletSignature } from "../../access/Wallet.ts"
+import { IssuedToken } from "../../access/identity/Token.ts"
+import { NewWalletChallenge, WalletChallenge, WalletSignature } from "../../access/identity/Wallet.ts"
 import { KnownQuery, SmallBody } from "../guards.ts"
 
 /** Needs no token: it is a way to get one. */

@@ -5,7 +5,7 @@ import { Ambiguous, BadInput, Forbidden, Missing, NameTaken, OwnedByFile, TooLar
 import { RunId } from "../../Ids.ts"
 import { Model } from "../../runs/Model.ts"
 import { pageOfMany } from "../../Page.ts"
-import { PrincipalRef } from "../../access/Principal.ts"
+import { PrincipalRef } from "../../access/identity/Principal.ts"
 import { Prompt } from "../../runs/Prompt.ts"
 import { problem } from "../../Problem.ts"
 import { NewTrigger } from "../../runs/Run.ts"

@@ -4,7 +4,7 @@ import { Call } from "../../tools/Call.ts"
 import { Ambiguous, BadInput, Forbidden, Missing, WrongState } from "../../Errors.ts"
 import { RunId } from "../../Ids.ts"
 import { pageOfMany, pageQuery } from "../../Page.ts"
-import { PrincipalRef } from "../../access/Principal.ts"
+import { PrincipalRef } from "../../access/identity/Principal.ts"
 import { problem } from "../../Problem.ts"
 import {
   DeadLetter,

@@ -1,5 +1,5 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { Demo, DemoChange } from "../../Demo.ts"
+import { Demo, DemoChange } from "../../house/Demo.ts"
 import { BadInput, WrongState } from "../../Errors.ts"
 import { problem } from "../../Problem.ts"
 

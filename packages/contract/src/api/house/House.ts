@@ -1,8 +1,8 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { BadInput, ConfigFaulty, Missing } from "../../Errors.ts"
-import { Figures, FiguresQuery } from "../../Figures.ts"
-import { Acceptable, Report } from "../../Report.ts"
+import { Figures, FiguresQuery } from "../../house/Figures.ts"
+import { Acceptable, Report } from "../../house/Report.ts"
 import { FileId } from "../../Ids.ts"
 import { problem } from "../../Problem.ts"
 

@@ -5,7 +5,7 @@ import { BadInput, Missing, TooLarge, TooManyRequests, WrongState } from "../../
 import { ChatSessionId } from "../../Ids.ts"
 import { Message, NewMessage } from "../../spaces/Message.ts"
 import { pageOfMany, pageQuery } from "../../Page.ts"
-import { PrincipalRef } from "../../access/Principal.ts"
+import { PrincipalRef } from "../../access/identity/Principal.ts"
 import { problem } from "../../Problem.ts"
 import { Idempotency, made } from "../guards.ts"
 import { Seq } from "./Spaces.ts"

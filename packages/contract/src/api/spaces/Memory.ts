@@ -16,7 +16,7 @@ import {
 } from "../../memory/Memory.ts"
 import { MemoryDiff, MemoryImported, MemoryLine, mostLines } from "../../memory/MemoryLine.ts"
 import { pageOfMany, pageQuery } from "../../Page.ts"
-import { PrincipalRef } from "../../access/Principal.ts"
+import { PrincipalRef } from "../../access/identity/Principal.ts"
 import { problem } from "../../Problem.ts"
 import { Idempotency, made } from "../guards.ts"
 

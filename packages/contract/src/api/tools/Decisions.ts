@@ -3,7 +3,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { Approval, Decision, DecisionLink, DecisionState, NewAnswer } from "../../decisions/Decision.ts"
 import { BadInput, Forbidden, Missing, WrongState } from "../../Errors.ts"
 import { pageOfMany, pageQuery } from "../../Page.ts"
-import { PrincipalRef } from "../../access/Principal.ts"
+import { PrincipalRef } from "../../access/identity/Principal.ts"
 import { problem } from "../../Problem.ts"
 
 const ref = { decision: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(100)) }

@@ -13,8 +13,8 @@ import {
   TooManyRequests,
   WrongState,
 } from "../../Errors.ts"
-import { GateName } from "../../access/Grant.ts"
-import { PrincipalRef } from "../../access/Principal.ts"
+import { GateName } from "../../access/rights/Grant.ts"
+import { PrincipalRef } from "../../access/identity/Principal.ts"
 import { IdempotencyKey } from "../../Ids.ts"
 import { pageOfMany, pageQuery } from "../../Page.ts"
 import { Issue, problem } from "../../Problem.ts"

@@ -23,7 +23,7 @@ import { Journal, type Transaction } from "../../store/journal/Journal.ts"
 import { pageFrom, pageOf } from "../../store/Pages.ts"
 import { rightsChanged } from "../rights/Rights.ts"
 import { defaultRoles } from "../rights/policy.ts"
-import { walletKey } from "./walletKey.ts"
+import { walletKey } from "./wallets/walletKey.ts"
 
 const Row = Schema.Struct({
   ...Principal.fields,

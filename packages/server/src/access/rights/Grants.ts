@@ -28,9 +28,9 @@ import { Journal, type Transaction } from "../../store/journal/Journal.ts"
 import { pageFrom, pageOf } from "../../store/Pages.ts"
 import { usualContext } from "../identity/contexts.ts"
 import { Principals } from "../identity/Principals.ts"
-import { walletKey } from "../identity/walletKey.ts"
+import { walletKey } from "../identity/wallets/walletKey.ts"
 import { fill } from "../limits/Limits.ts"
-import { delegationFrom } from "./delegationRows.ts"
+import { delegationFrom } from "./delegation/delegationRows.ts"
 import {
   deepestDelegation,
   judge,

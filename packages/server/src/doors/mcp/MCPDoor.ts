@@ -32,9 +32,9 @@ import { type EndpointAddress, placeOf } from "./wire/message.ts"
 import { OpenStreams } from "./wire/openStreams.ts"
 import { Reply } from "./wire/reply.ts"
 import { serverInfo, stampOf } from "./wire/results.ts"
-import { StateSeal } from "./eras/sealedState.ts"
+import { StateSeal } from "./eras/new/sealedState.ts"
 import { type Exchange, serve } from "./eras/serve.ts"
-import { Sessions } from "./eras/sessions.ts"
+import { Sessions } from "./eras/old/sessions.ts"
 
 /** One timer for all streams and sessions: heartbeats, and the removal of idle sessions. */
 const tickEvery = 5000

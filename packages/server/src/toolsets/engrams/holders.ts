@@ -4,7 +4,7 @@
  */
 import { Caller, Forbidden, type MemoryRecord, type Principal, type PrincipalId } from "@stoa/contract"
 import { Effect } from "effect"
-import { Wallets } from "../../access/identity/Wallets.ts"
+import { Wallets } from "../../access/identity/wallets/Wallets.ts"
 import type { HandlerCall } from "../../calls/road/Handler.ts"
 import { Memories } from "../../memory/Memories.ts"
 import { missing, recordIdOf, shownEngram } from "./shapes.ts"

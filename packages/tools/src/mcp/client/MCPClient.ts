@@ -6,7 +6,7 @@ import { type MCPConnectionError, MCPConnectionError as ConnectionError, type MC
 import { ConfigProvider, Context, Effect, Exit, Layer, Scope, Semaphore } from "effect"
 import { CurrentToolsConfig } from "../../ToolsConfig.ts"
 import { callerOf, readerOf } from "./calling.ts"
-import { exchangerOf, listerOf, watcherOf } from "./exchanging.ts"
+import { exchangerOf, listerOf, watcherOf } from "./exchange/exchanging.ts"
 import { connectionError } from "./faults.ts"
 import type { MCPConnection } from "./MCPConnection.ts"
 import { MCPPorts } from "../session/MCPPorts.ts"

@@ -15,9 +15,9 @@ import type {
 } from "@modelcontextprotocol/client"
 import type { MCPConnectionError, MCPServer, ToolExecutionError, ToolTimeoutError } from "@stoa/contract"
 import type { Effect } from "effect"
-import type { MCPExchange, MCPRefused, MCPReply } from "./MCPExchange.ts"
-import type { MCPLeftOut } from "./MCPResult.ts"
-import type { MCPTool } from "./MCPTool.ts"
+import type { MCPExchange, MCPRefused, MCPReply } from "./exchange/MCPExchange.ts"
+import type { MCPLeftOut } from "./tools/MCPResult.ts"
+import type { MCPTool } from "./tools/MCPTool.ts"
 
 export type MCPCallOptions = Pick<MCPExchange, "timeoutMs" | "onProgress" | "meta">
 

@@ -21,7 +21,7 @@ import { checkAgainst, measureSchema } from "../../schema/validateSchema.ts"
 import type { Redactor } from "../../secrets/Redactor.ts"
 import { type EraMemory, eraMemory } from "./eras.ts"
 import type { MCPServerConfig } from "../MCPServerConfig.ts"
-import type { MCPTool } from "../client/MCPTool.ts"
+import type { MCPTool } from "../client/tools/MCPTool.ts"
 
 export type MCPEvent =
   | {

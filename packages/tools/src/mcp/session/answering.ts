@@ -5,7 +5,7 @@
 import { type Client, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/client"
 import { type Context, Effect } from "effect"
 import { type Lines, untagged } from "../transport/lines.ts"
-import type { MCPQuestion } from "../client/MCPExchange.ts"
+import type { MCPQuestion } from "../client/exchange/MCPExchange.ts"
 import type { MCPPorts } from "./MCPPorts.ts"
 
 /** The answer if nobody can be asked: no roots, no consent. */

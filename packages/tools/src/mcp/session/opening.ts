@@ -6,8 +6,8 @@ import { type Fault, isFinal } from "../client/faults.ts"
 import type { MCPPorts } from "./MCPPorts.ts"
 import { keyOfMCPServer, type MCPServerConfig } from "../MCPServerConfig.ts"
 import type { MCPSettings } from "../MCPSettings.ts"
-import type { MCPLeftOut } from "../client/MCPResult.ts"
-import type { MCPTool } from "../client/MCPTool.ts"
+import type { MCPLeftOut } from "../client/tools/MCPResult.ts"
+import type { MCPTool } from "../client/tools/MCPTool.ts"
 import { openSession, type Session } from "./session.ts"
 
 export interface OpenConnection {

@@ -2,7 +2,7 @@
 // edge: a timer of the platform for each request; a fiber that sleeps would cost more than the request
 import { Effect } from "effect"
 import type { Fault } from "../client/faults.ts"
-import { MCPSilence } from "../client/MCPExchange.ts"
+import { MCPSilence } from "../client/exchange/MCPExchange.ts"
 
 const tickMs = 1000
 

@@ -7,8 +7,8 @@ import { Deferred, Effect, Equal, Queue, Random } from "effect"
 import { type Fault, isFinal } from "../client/faults.ts"
 import { type Breaker, closed } from "../client/breaker.ts"
 import type { MCPSettings } from "../MCPSettings.ts"
-import type { MCPLeftOut } from "../client/MCPResult.ts"
-import type { MCPTool } from "../client/MCPTool.ts"
+import type { MCPLeftOut } from "../client/tools/MCPResult.ts"
+import type { MCPTool } from "../client/tools/MCPTool.ts"
 import { open, type OpenConnection, openOnce, type Opening } from "./opening.ts"
 
 export interface Link {

@@ -5,7 +5,7 @@
  * turns from then on.
  */
 import { Semaphore } from "effect"
-import type { MCPLine } from "../client/MCPExchange.ts"
+import type { MCPLine } from "../client/exchange/MCPExchange.ts"
 
 export const lineKey = "stoa/line"
 /** The key of the task in a result that became one: the SDK has no such result. */

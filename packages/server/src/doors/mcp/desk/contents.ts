@@ -23,7 +23,7 @@ import type {
   ListPage,
   LogLevel,
 } from "./Desk.ts"
-import { questionsOutward } from "./foreignQuestions.ts"
+import { questionsOutward } from "./servers/foreignQuestions.ts"
 import {
   namesOf,
   type ServerName,
@@ -33,7 +33,7 @@ import {
   promptOutward,
   resourceOutward,
   resultOutward,
-} from "./names.ts"
+} from "./servers/names.ts"
 
 const readerOf = (link: ClientLink): ContentsReader => ({
   client: {

@@ -32,9 +32,9 @@ import { failure, outcomeOf } from "./callOutcome.ts"
 import { makeChanges } from "./changes.ts"
 import { serversAt, withContents } from "./contents.ts"
 import { withTasks } from "./taskWatch.ts"
-import { ownName } from "./names.ts"
-import { makeServerCalls } from "./serverCalls.ts"
-import { extrasAt } from "./serverTools.ts"
+import { ownName } from "./servers/names.ts"
+import { makeServerCalls } from "./servers/serverCalls.ts"
+import { extrasAt } from "./servers/serverTools.ts"
 
 /** Less than the minute after which clients give up: they are told where to look for the result instead. */
 const patienceMs = 50_000

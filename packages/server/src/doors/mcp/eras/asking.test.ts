@@ -4,8 +4,8 @@ import { TestClock } from "effect/testing"
 import { asked } from "./asking.ts"
 import type { Asks, EndpointView, Outcome } from "../desk/Desk.ts"
 import { outcomeText, stampOf } from "../wire/results.ts"
-import { StateSeal } from "./sealedState.ts"
-import { Sessions } from "./sessions.ts"
+import { StateSeal } from "./new/sealedState.ts"
+import { Sessions } from "./old/sessions.ts"
 import type { MCPRequestContext } from "./context.ts"
 
 const stamp = stampOf({ name: "stoa" })

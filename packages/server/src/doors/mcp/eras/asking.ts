@@ -16,11 +16,11 @@ import {
 } from "../desk/Desk.ts"
 import { codes, Fault, invalidParams } from "../wire/Fault.ts"
 import { type Id, isObject, metaOf, type Request } from "../wire/message.ts"
-import { formFor } from "./oldForms.ts"
+import { formFor } from "./old/oldForms.ts"
 import { inputRequiredText, notificationText, outcomeText } from "../wire/results.ts"
 import { featuresOf } from "../wire/revision.ts"
-import type { Binding } from "./sealedState.ts"
-import type { RpcResponse, Session } from "./sessions.ts"
+import type { Binding } from "./new/sealedState.ts"
+import type { RpcResponse, Session } from "./old/sessions.ts"
 import { ownerOf, type MCPRequestContext } from "./context.ts"
 
 /** A tool that keeps asking is stopped. */

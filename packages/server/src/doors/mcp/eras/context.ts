@@ -4,8 +4,8 @@ import type { EndpointView, JsonObject, LogLevel } from "../desk/Desk.ts"
 import type { EndpointAddress } from "../wire/message.ts"
 import type { Stamp } from "../wire/results.ts"
 import type { Revision } from "../wire/revision.ts"
-import type { StateSeal } from "./sealedState.ts"
-import type { Session } from "./sessions.ts"
+import type { StateSeal } from "./new/sealedState.ts"
+import type { Session } from "./old/sessions.ts"
 
 /** What all requests share. */
 export interface Front {

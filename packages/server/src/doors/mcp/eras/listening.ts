@@ -6,7 +6,7 @@ import { codes, Fault, invalidParams } from "../wire/Fault.ts"
 import type { OpenStream, OpenStreams } from "../wire/openStreams.ts"
 import { notificationText, type Stamp, taskDetail, responseText } from "../wire/results.ts"
 import { newRevision } from "../wire/revision.ts"
-import type { Session } from "./sessions.ts"
+import type { Session } from "./old/sessions.ts"
 import type { MCPRequestContext } from "./context.ts"
 
 const listed = {

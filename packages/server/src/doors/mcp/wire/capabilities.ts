@@ -1,7 +1,7 @@
 /** Our capabilities in each revision, and whether a client has the capability for a question of ours. */
 import type { Asks, ClientRequests, EndpointView, JsonObject } from "../desk/Desk.ts"
 import { declares, isObject, metaKeys } from "./message.ts"
-import { formFor } from "../eras/oldForms.ts"
+import { formFor } from "../eras/old/oldForms.ts"
 import { featuresOf, type Revision } from "./revision.ts"
 
 /** Only what is served: the methods of any other capability answer "method not found". */

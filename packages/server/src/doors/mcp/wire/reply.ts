@@ -5,7 +5,7 @@
 // edge: writes node responses.
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { EventStream } from "./eventStream.ts"
-import type { Session } from "../eras/sessions.ts"
+import type { Session } from "../eras/old/sessions.ts"
 import { featuresOf } from "./revision.ts"
 
 /** After this time without an answer a stream is opened, so that proxies do not give up. */

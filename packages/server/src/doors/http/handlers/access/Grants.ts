@@ -1,7 +1,7 @@
 import { Api, Caller } from "@stoa/contract"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Delegations } from "../../../../access/rights/Delegations.ts"
+import { Delegations } from "../../../../access/rights/delegation/Delegations.ts"
 import { Grants } from "../../../../access/rights/Grants.ts"
 import { findIfPermitted } from "../../../../access/rights/FindIfPermitted.ts"
 import { Explanations } from "../../../../calls/catalogue/Explanations.ts"

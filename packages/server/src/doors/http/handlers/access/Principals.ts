@@ -1,7 +1,7 @@
 import { Api, Caller, WrongState } from "@stoa/contract"
 import { Effect, Option, Redacted } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Authority } from "../../../../access/rights/Authority.ts"
+import { Authority } from "../../../../access/rights/delegation/Authority.ts"
 import { Grants } from "../../../../access/rights/Grants.ts"
 import { findIfPermitted } from "../../../../access/rights/FindIfPermitted.ts"
 import { Principals } from "../../../../access/identity/Principals.ts"

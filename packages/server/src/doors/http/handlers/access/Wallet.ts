@@ -1,7 +1,7 @@
 import { Api } from "@stoa/contract"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { WalletSignIn } from "../../../../access/identity/WalletSignIn.ts"
+import { WalletSignIn } from "../../../../access/identity/wallets/WalletSignIn.ts"
 import { Acting } from "../../../Acting.ts"
 import { Upkeep } from "../../../Upkeep.ts"
 import { senderOf, withRefusalHeaders } from "../../guards/Authentication.ts"

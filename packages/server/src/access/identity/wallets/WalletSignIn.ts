@@ -1,0 +1,159 @@
+/**
+ * Sign-in with a wallet: a text that names this house, signed once, gives a short-lived token of the principal that has
+ * the wallet. A challenge is issued for any address, so that a request reveals nothing; every wrong answer gets the
+ * same refusal and uses up the challenge.
+ */
+import { randomBytes } from "node:crypto"
+import {
+  BadInput,
+  type IssuedToken,
+  type PrincipalId,
+  TooManyRequests,
+  Unauthenticated,
+  WalletChallenge,
+  type WalletChallengeId,
+  type WalletSignature,
+} from "@stoa/contract"
+import { Context, DateTime, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { causedBy, currentCause, newId } from "../../../store/journal/Correlation.ts"
+import { Journal } from "../../../store/journal/Journal.ts"
+import { networkOf } from "../../limits/network.ts"
+import { isSignedBy, type Scheme, schemeOf, spelled } from "./signatures.ts"
+import { Tokens } from "../Tokens.ts"
+import { Wallets } from "./Wallets.ts"
+
+const challengeLife = { minutes: 5 }
+const tokenLife = { hours: 1 }
+/**
+ * Challenges per network in a minute, and open in the whole house: anybody can create these rows, so they are limited.
+ */
+const mostInAMinute = 30
+const mostOpen = 10_000
+
+/** In the format that wallets know (EIP-4361), so that they can warn if page and house differ. */
+const textOf = (asked: {
+  readonly house: string
+  readonly scheme: Scheme
+  readonly wallet: string
+  readonly now: DateTime.Utc
+  readonly until: DateTime.Utc
+}): string =>
+  [
+    `${new URL(asked.house).host} wants you to sign in with your ${asked.scheme} account:`,
+    spelled(asked.wallet),
+    "",
+    "Sign in to this Stoa house. Whoever has this signature can act as you there for an hour.",
+    "",
+    `URI: ${asked.house}`,
+    "Version: 1",
+    ...(asked.scheme === "Ethereum" ? ["Chain ID: 1"] : []),
+    `Nonce: ${randomBytes(16).toString("hex")}`,
+    `Issued At: ${DateTime.formatIso(asked.now)}`,
+    `Expiration Time: ${DateTime.formatIso(asked.until)}`,
+  ].join("\n")
+
+export class WalletSignIn extends Context.Service<
+  WalletSignIn,
+  {
+    /** A text to sign, for anybody who claims to have this wallet. */
+    readonly challenge: (asked: {
+      readonly wallet: string
+      readonly house: string
+      readonly address: string
+    }) => Effect.Effect<WalletChallenge, BadInput | TooManyRequests>
+    /** A token of the wallet's holder, for the signature. Uses up the challenge in any case. */
+    readonly token: (signed: WalletSignature) => Effect.Effect<IssuedToken, Unauthenticated>
+  }
+>()("server/access/identity/WalletSignIn") {
+  static readonly layer = Layer.effect(
+    WalletSignIn,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { transact } = yield* Journal
+      const tokens = yield* Tokens
+      const wallets = yield* Wallets
+
+      const roomFor = Effect.fnUntraced(function* (network: string, now: DateTime.Utc) {
+        yield* sql`DELETE FROM wallet_challenges WHERE expires_at <= ${DateTime.formatIso(now)}`
+        const since = DateTime.formatIso(DateTime.subtract(now, { minutes: 1 }))
+        const [counts] = yield* sql<{ recent: number; open: number }>`SELECT
+          (SELECT count(*) FROM wallet_challenges WHERE network = ${network} AND created_at > ${since}) AS recent,
+          (SELECT count(*) FROM wallet_challenges) AS open`
+        return counts!.recent < mostInAMinute && counts!.open < mostOpen
+      }, Effect.orDie)
+
+      const challenge: WalletSignIn["Service"]["challenge"] = Effect.fn("WalletSignIn.challenge")(function* ({
+        address,
+        house,
+        wallet,
+      }) {
+        const scheme = schemeOf(wallet)
+        if (scheme === undefined)
+          return yield* new BadInput({
+            issues: [{ path: "wallet", message: "an address that can sign: 0x and 40 hex digits, or a key in base58" }],
+          })
+        const now = yield* DateTime.now
+        const until = DateTime.add(now, challengeLife)
+        const network = networkOf(address)
+        const id = newId<WalletChallengeId>("wch")
+        const message = textOf({ house, scheme, wallet, now, until })
+        const made = transact(
+          Effect.gen(function* () {
+            if (!(yield* roomFor(network, now))) return false
+            const times = { createdAt: DateTime.formatIso(now), expiresAt: DateTime.formatIso(until) }
+            yield* Effect.orDie(
+              sql`INSERT INTO wallet_challenges ${sql.insert({ id, wallet, network, message, ...times })}`,
+            )
+            return true
+          }),
+        )
+        if (!(yield* made))
+          return yield* new TooManyRequests({
+            resource: "wallet challenges",
+            limit: `${mostInAMinute} in 60 s`,
+            retryAfter: 60,
+          })
+        return new WalletChallenge({ id, wallet, message, expiresAt: until })
+      })
+
+      const refused = new Unauthenticated({ reason: "wallet" })
+
+      const token: WalletSignIn["Service"]["token"] = Effect.fn("WalletSignIn.token")(function* (signed) {
+        const now = yield* DateTime.now
+        const at = DateTime.formatIso(now)
+        // Used up before it is checked: of two requests with the same challenge, at most one gets a token.
+        const rows = yield* transact(
+          Effect.orDie(
+            sql<{ wallet: string; message: string }>`UPDATE wallet_challenges SET used_at = ${at}
+              WHERE id = ${signed.challenge} AND used_at IS NULL AND expires_at > ${at} RETURNING wallet, message`,
+          ),
+        )
+        const asked = rows[0]
+        if (asked === undefined || !isSignedBy(asked.wallet, asked.message, signed.signature)) return yield* refused
+        const principal = yield* wallets.holder(asked.wallet)
+        if (principal === undefined) return yield* refused
+        const expiresAt = DateTime.add(now, tokenLife)
+        const { kind } = principal
+        const cause = {
+          ...(yield* currentCause),
+          actor: principal.id,
+          provenance: kind === "service" ? "outside" : kind,
+        }
+        // The principal that assigned the wallet may have its key, so it may be the one that signs.
+        const given = yield* Effect.orDie(
+          sql<{ walletBy: PrincipalId | null; walletSince: string | null }>`SELECT wallet_by, wallet_since
+            FROM principals WHERE id = ${principal.id}`,
+        )
+        const { walletBy = null, walletSince = null } = given[0] ?? {}
+        const firstIssuer = { hand: walletBy ?? principal.id, handSince: walletSince ?? at }
+        return yield* causedBy(
+          { ...cause, provenance: cause.provenance as never },
+          transact(tokens.issue({ principal: principal.id, label: "wallet sign-in", expiresAt }, firstIssuer)),
+        ).pipe(Effect.mapError(() => refused))
+      })
+
+      return WalletSignIn.of({ challenge, token })
+    }),
+  )
+}

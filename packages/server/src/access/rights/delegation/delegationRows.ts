@@ -1,0 +1,23 @@
+/** Rows of delegations as values. */
+import { Delegation } from "@stoa/contract"
+import { Schema } from "effect"
+import { json } from "../../../store/database/dialect/Columns.ts"
+
+const { from, to, ...fields } = Delegation.fields
+const Row = Schema.Struct({
+  ...fields,
+  giver: from,
+  receiver: to,
+  parent: Schema.NullOr(Schema.String),
+  actions: json(fields.actions),
+})
+const decode = Schema.decodeUnknownSync(Row)
+const encode = Schema.encodeSync(Row)
+
+export const delegationFrom = (row: unknown): Delegation => {
+  const { giver, receiver, ...rest } = decode(row)
+  return new Delegation({ ...rest, from: giver, to: receiver })
+}
+
+export const rowOfDelegation = ({ from: giver, to: receiver, ...rest }: Delegation, parent: string | null) =>
+  encode({ ...rest, giver, receiver, parent })

@@ -1,0 +1,239 @@
+/**
+ * Calls of MCP servers' tools for a client: the server's notifications reach the client, its questions become questions
+ * to the client, and its result is passed on unchanged.
+ */
+import type { CallId, Caller, FileId, Principal } from "@stoa/contract"
+import { digestOf } from "@stoa/tools"
+import { Deferred, Effect } from "effect"
+import { type CallRequest, type CallRow, Calls } from "../../../../calls/Calls.ts"
+import { CallNews } from "../../../../calls/waiting/CallNews.ts"
+import { isMCPResult, mcpFailure } from "../../../../calls/road/MCPNotes.ts"
+import { Decisions } from "../../../../decisions/Decisions.ts"
+import { newId } from "../../../../store/journal/Correlation.ts"
+import { Files } from "../../../../store/Files.ts"
+import type { CallingClient } from "../../../../upstreams/InputRequired.ts"
+import { outcomeOf, taskOf } from "../callOutcome.ts"
+import { missingFor } from "../../wire/capabilities.ts"
+import type {
+  Asks,
+  ClientRequests,
+  Endpoint,
+  EndpointView,
+  JsonObject,
+  ClientLink,
+  LogLevel,
+  Outcome,
+  Task,
+  Use,
+} from "../Desk.ts"
+import { codes, Fault, invalidParams } from "../../wire/Fault.ts"
+import { isObject } from "../../wire/message.ts"
+import { newRevision, type Revision } from "../../wire/revision.ts"
+import { questionsOutward } from "./foreignQuestions.ts"
+import { namesOf, ownNames, resultOutward } from "./names.ts"
+
+type Settled = Extract<Outcome, { readonly _tag: "Done" | "Content" | "Failed" }>
+
+/** A client that supports tasks gets one for anything that takes longer. */
+const patienceMs = 750
+
+const textIn = (state: unknown, key: "call" | "asked"): string | undefined =>
+  isObject(state) && typeof state[key] === "string" ? state[key] : undefined
+
+type Asked = NonNullable<Effect.Success<ReturnType<Calls["Service"]["asks"]>>>
+/** Identifies a question: an answer to one is no answer to the next, even with the same keys. */
+const questionOf = ({ decision, questions, state }: Asked): string => digestOf([decision, questions, state])
+
+/** The questions that this client can be asked. */
+const askable = (questions: ClientRequests, capabilities: JsonObject, revision: Revision): ClientRequests =>
+  Object.fromEntries(
+    Object.entries(questions).filter(
+      ([, one]) => missingFor(capabilities, { _tag: "Asks", requests: { one } }, revision) === undefined,
+    ),
+  )
+
+/** The unanswered questions. If its decision is closed, a form has an answer, which is about to arrive. */
+const unanswered = ({ answers, questions }: Asked, closed: boolean): ClientRequests =>
+  Object.fromEntries(
+    Object.entries(questions).filter(
+      ([key, { method }]) => answers[key] === undefined && !(closed && method === "elicitation/create"),
+    ),
+  )
+
+/** A refusal by the server, in the protocol's own form. */
+const faultIn = (said: JsonObject | undefined): Fault | undefined =>
+  said !== undefined && typeof said["code"] === "number"
+    ? new Fault(said["code"], String(said["message"]), said["data"])
+    : undefined
+
+/** The server of a tool; empty if it belongs to a toolset. */
+const serverOf = (tool: string): string => tool.slice(0, Math.max(0, tool.indexOf("/")))
+
+export const makeServerCalls = Effect.gen(function* () {
+  const news = yield* CallNews
+  const calls = yield* Calls
+  const decisions = yield* Decisions
+  const files = yield* Files
+
+  const namingOf = (endpoint: Endpoint, { tool }: CallRow) => {
+    const server = serverOf(tool)
+    return endpoint.kind === "server" || server === "" ? ownNames : namesOf(server)
+  }
+
+  const questionsFor = (endpoint: Endpoint, { tool }: CallRow, requests: ClientRequests): ClientRequests =>
+    questionsOutward(endpoint.kind === "server" || serverOf(tool) === "" ? undefined : serverOf(tool), requests)
+
+  const outputOf = Effect.fnUntraced(function* (row: CallRow) {
+    if (row.outputFile === null) return JSON.parse(row.output ?? "null") as unknown
+    const { bytes } = yield* Effect.orDie(files.get(row.outputFile as FileId))
+    return JSON.parse(Buffer.from(bytes).toString("utf8")) as unknown
+  })
+
+  /** The server's complete result, even if it is stored as a file; otherwise the house's own error. */
+  const settled = Effect.fnUntraced(function* (row: CallRow, endpoint: Endpoint) {
+    const failure = mcpFailure(row)
+    // A result that the tool called good, but that violates its schema, is a failure in the house's words.
+    const result = isMCPResult(row) ? yield* outputOf(row) : failure?.["isError"] === true ? failure : undefined
+    return isObject(result) && Array.isArray(result["content"])
+      ? ({ _tag: "Content", result: resultOutward(result, namingOf(endpoint, row)) } satisfies Outcome)
+      : (outcomeOf(row) as Settled)
+  })
+
+  /** The questions of a waiting call, and which of them are open. */
+  const askedOf = Effect.fnUntraced(function* (row: CallRow) {
+    const asked = row.state === "waiting" ? yield* calls.asks(row.id) : undefined
+    if (asked === undefined) return undefined
+    const bound = asked.decision === null ? undefined : yield* decisions.bound(asked.decision)
+    return { ...asked, open: unanswered(asked, bound !== undefined && bound.state !== "open") }
+  })
+
+  const taskFor = Effect.fnUntraced(function* (row: CallRow, endpoint: Endpoint) {
+    const task = taskOf(row)
+    if (task.status === "completed") {
+      const fault = faultIn(mcpFailure(row))
+      const { outcome: _, ...rest } = task
+      return fault === undefined
+        ? ({ ...rest, outcome: yield* settled(row, endpoint) } satisfies Task)
+        : ({ ...rest, status: "failed", fault } satisfies Task)
+    }
+    const asked = yield* askedOf(row)
+    if (asked === undefined || asked.client === null) return task
+    const requests = questionsFor(endpoint, row, askable(asked.open, asked.client, newRevision))
+    return Object.keys(requests).length === 0 ? task : ({ ...task, status: "input_required", requests } satisfies Task)
+  })
+
+  /** Questions to the client. People may answer them too; the first answer counts. */
+  const asks = (principal: Principal, row: CallRow, asked: Asked, requests: ClientRequests): Asks => {
+    const question = questionOf(asked)
+    const over = Effect.gen(function* () {
+      const now = yield* Effect.orDie(calls.get(row.id, { principal, all: false }))
+      const still = yield* askedOf(now)
+      const isOver =
+        still === undefined || questionOf(still) !== question || Object.keys(requests).some((key) => !still.open[key])
+      return isOver ? true : undefined
+    })
+    return {
+      _tag: "Asks",
+      requests,
+      state: { call: row.id, asked: question },
+      until: Effect.asVoid(news.until(row.id, over)),
+      dropped: Effect.ignore(calls.cancel(row.id, "The client cancelled it")),
+    }
+  }
+
+  const outcomeFor = Effect.fnUntraced(function* (
+    principal: Principal,
+    row: CallRow,
+    endpoint: Endpoint,
+    use: Use,
+    link: ClientLink,
+  ) {
+    if (row.state === "waiting") {
+      const asked = yield* askedOf(row)
+      const task = use.mayBeTask ? { task: yield* taskFor(row, endpoint) } : {}
+      const requests = asked === undefined ? {} : askable(asked.open, link.capabilities, link.revision)
+      // If its tool made a task of it, it is a task for the client too, if the client supports tasks.
+      const parked = asked !== undefined && asked.isTask
+      if (asked !== undefined && Object.keys(requests).length > 0 && !(use.mayBeTask && parked))
+        return asks(principal, row, asked, questionsFor(endpoint, row, requests))
+      return { ...outcomeOf(row), ...task }
+    }
+    if (row.state === "running") return { ...outcomeOf(row), task: yield* taskFor(row, endpoint) } as Outcome
+    const fault = faultIn(mcpFailure(row))
+    const lacking = isObject(fault?.data) ? fault.data["requiredCapabilities"] : undefined
+    if (fault?.code === codes.missingCapability && isObject(lacking))
+      return { _tag: "Lacks", capabilities: lacking } satisfies Outcome
+    // A server's refusal may help the model to call it better; a toolset's is meant for the client.
+    if (fault !== undefined && serverOf(row.tool) === "") return yield* Effect.fail(fault)
+    return yield* settled(row, endpoint)
+  })
+
+  /** A first call, or one that continues with its client's answers. Giving up the request gives up the call. */
+  const through = (caller: Caller["Service"], endpoint: Endpoint, use: Use, link: ClientLink, request: CallRequest) =>
+    Effect.suspend(() => {
+      const { principal } = caller
+      const before = textIn(link.state, "call")
+      // Chosen before the call starts, so that it can be stopped before it answers.
+      const id = (before ?? newId("call")) as CallId
+      const letGo = Deferred.makeUnsafe<void>()
+      const client: CallingClient = {
+        capabilities: link.capabilities,
+        logLevel: link.logLevel,
+        answers: before === undefined ? link.answers : {},
+        log: (entry) => link.log({ ...entry, level: entry.level as LogLevel }),
+        knowsNoTasks: !use.tasksExist,
+        trace: use.trace,
+        letGo: (retryMs) => {
+          if (use.mayBeTask) Deferred.doneUnsafe(letGo, Effect.void)
+          else if (retryMs !== undefined) link.letGo(retryMs)
+        },
+      }
+      const { progress, wait = 0 } = request
+      const called: Effect.Effect<CallRow, Effect.Error<ReturnType<Calls["Service"]["call"]>> | Fault, Caller> =
+        before === undefined
+          ? calls.call({ ...request, id, client })
+          : Effect.flatMap(calls.asks(before), (asked) => {
+              const meant = asked !== undefined && questionOf(asked) === textIn(link.state, "asked")
+              const now = { wait, client, ...(progress === undefined ? {} : { progress }) }
+              return calls.hear(before, caller, meant ? link.answers : {}, now)
+            }).pipe(Effect.mapError(() => invalidParams("requestState names no call of yours")))
+      const late = use.mayBeTask ? Effect.sleep(patienceMs) : Effect.never
+      // A call that is not recorded yet answers by itself.
+      const released = Effect.raceFirst(Deferred.await(letGo), late).pipe(
+        Effect.andThen(Effect.option(calls.get(id, { principal, all: false }))),
+        Effect.flatMap((row) => (row._tag === "Some" ? Effect.succeed(row.value) : Effect.never)),
+      )
+      return Effect.raceFirst(called, released).pipe(
+        Effect.onInterrupt(() =>
+          link.ending() ? Effect.void : Effect.ignore(calls.cancel(id, "The client cancelled it")),
+        ),
+        Effect.flatMap((row) => outcomeFor(principal, row, endpoint, use, link)),
+      )
+    })
+
+  /** A caller's tasks are its calls. A tool's questions are answered here; approvals are given elsewhere. */
+  const tasks = (caller: Caller["Service"], endpoint: Endpoint): NonNullable<EndpointView["tasks"]> => {
+    const { principal } = caller
+    const find = (id: string) => calls.get(id, { principal, all: false })
+    return {
+      get: (id) =>
+        Effect.matchEffect(find(id), {
+          onSuccess: (row): Effect.Effect<Task | undefined, Fault> => taskFor(row, endpoint),
+          onFailure: () => Effect.succeed(undefined),
+        }),
+      update: (id, answers) =>
+        Effect.match(calls.hear(id, caller, answers, { wait: 0 }), {
+          onSuccess: () => true,
+          onFailure: () => false,
+        }),
+      cancel: (id) =>
+        find(id).pipe(
+          Effect.andThen(calls.cancel(id, `Canceled by ${principal.name}`)),
+          Effect.as(true),
+          Effect.catchTags({ Missing: () => Effect.succeed(false), WrongState: () => Effect.succeed(true) }),
+        ),
+    }
+  }
+
+  return { through, tasks }
+})

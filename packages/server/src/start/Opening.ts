@@ -1,0 +1,63 @@
+/** What a start does besides composing layers: the keys of the house first, and all that must be true before a door opens. */
+import { Effect, Layer, Option, Redacted } from "effect"
+import { Tokens } from "../access/identity/Tokens.ts"
+import { agreeOnKey } from "../access/secrets/AgreeOnKey.ts"
+import { Confidential } from "../access/secrets/Confidential.ts"
+import { Configuration } from "../configuration/Configuration.ts"
+import { type Keys, version } from "../Doors.ts"
+import { Dispatch } from "../runs/working/Dispatch.ts"
+import { Settings } from "../Settings.ts"
+import { Starting } from "./Starting.ts"
+import { Store } from "../store/database/Store.ts"
+import { Folder } from "../store/Folder.ts"
+import { causedBy, newCorrelation } from "../store/journal/Correlation.ts"
+import { Journal } from "../store/journal/Journal.ts"
+import { refuse } from "../store/StartError.ts"
+import { Upstreams } from "../upstreams/Upstreams.ts"
+
+export const linkShown = "sign-in-link-shown"
+
+export const keysOf = Effect.gen(function* () {
+  const settings = yield* Settings
+  const folder = yield* Folder
+  const confidential = yield* Confidential
+  const secret = Option.isSome(settings.secretKey) ? settings.secretKey.value : (yield* folder.keep("secret.key")).value
+  confidential.add(Redacted.value(secret))
+  if (Option.isSome(settings.adminToken)) return { secret, admin: settings.adminToken.value, adminIsNew: false }
+  const kept = yield* folder.keep("admin.token")
+  confidential.add(Redacted.value(kept.value))
+  // If the first start failed later, nothing was shown: the next start must show it.
+  return { secret, admin: kept.value, adminIsNew: !(yield* folder.isNoted(linkShown)) }
+})
+
+/** Before any door opens: the admin token works, and the file is applied. */
+export const opening = (keys: Keys) =>
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      const settings = yield* Settings
+      yield* agreeOnKey
+      yield* (yield* Tokens).keepAdmin(keys.admin)
+      const applied = yield* Effect.mapError((yield* Configuration).apply, (error) => refuse(error.message, error))
+      const changes = applied.added.length + applied.changed.length + applied.retired.length
+      if (changes > 0) yield* Effect.logInfo(`${applied.file} applied`, applied)
+      if (Option.isSome(settings.anonymous)) {
+        const name = settings.anonymous.value
+        const { principal } = yield* Effect.mapError((yield* Tokens).standIn(name), () =>
+          refuse(
+            `STOA_ANONYMOUS names "${name}", and there is no such principal. Start without STOA_ANONYMOUS, add it with "stoa people add ${name}", then start again with it.`,
+          ),
+        )
+        if (principal.roles.includes("admin"))
+          yield* Effect.logWarning("STOA_ANONYMOUS is an admin: everybody who can reach this port has all rights")
+      }
+      const journal = yield* Journal
+      const { dialect } = yield* Store
+      yield* journal.transact(journal.append({ kind: "house.started", body: { version, store: dialect } }))
+      // In the background: no door waits for other people's servers.
+      yield* (yield* Upstreams).open
+      yield* (yield* Dispatch).open
+      yield* (yield* Starting).over
+    }).pipe((start) =>
+      Effect.suspend(() => causedBy({ correlationId: newCorrelation(), actor: null, provenance: "house" }, start)),
+    ),
+  )
