@@ -55,6 +55,7 @@ import type { OpenQuestions } from "./waiting/questions.ts"
 export type { CallRequest } from "./road/attempt.ts"
 export type { CallRow } from "./road/record/rows.ts"
 export { callFrom } from "./road/record/rows.ts"
+export { isSettled } from "./road/record/lifecycle.ts"
 
 /** The request names a space in which the caller may not call tools. */
 type Unplaced = Missing | Ambiguous | Forbidden
@@ -77,7 +78,8 @@ export class Calls extends Context.Service<
     ) => Effect.Effect<Page<CallRow>>
     /** Returns when the call has settled, or its present state after the timeout. */
     readonly settled: (id: string, milliseconds: number) => Effect.Effect<CallRow, never, Caller>
-    readonly cancel: (id: string, reason: string) => Effect.Effect<CallRow, Missing | WrongState>
+    /** Its caller may, and whoever may see every call. */
+    readonly cancel: (id: string, reader: Reader, reason: string) => Effect.Effect<CallRow, Missing | WrongState>
     /** `by` is a member of the space, or null if the door has checked a signature. */
     readonly result: (
       id: string,

@@ -20,7 +20,7 @@ import { Tokens } from "../access/identity/Tokens.ts"
 import { Grants } from "../access/rights/Grants.ts"
 import { resolvedValue, chain } from "../store/fibers/Resolved.ts"
 import { skipIfDiskFull } from "../store/database/disk/FullDisk.ts"
-import { type Cause, Correlation, newCorrelation } from "../store/journal/Correlation.ts"
+import { type Cause, causedBy, Correlation, newCorrelation } from "../store/journal/Correlation.ts"
 import { Journal } from "../store/journal/Journal.ts"
 import { type Leave, mostWaiting, nothingToLeave, FairQueue } from "./fairness/FairQueue.ts"
 import { HttpMethod } from "effect/http"
@@ -153,6 +153,12 @@ export class Acting extends Context.Service<
       /** Size of the body; if it is chunked, an effect that knows it once it is read. */
       bytes?: number | Effect.Effect<number>,
     ) => Effect.Effect<A, E | TooManyRequests, Exclude<R, Caller>>
+    /** For what is open to everybody: runs it as nobody, counted per network. */
+    readonly asNobody: <A, E, R>(
+      sender: Sender,
+      correlationId: CorrelationId,
+      app: Effect.Effect<A, E, R>,
+    ) => Effect.Effect<A, E | TooManyRequests, R>
     /** Counts and records a wrong credential that is exchanged for a token, such as a wallet's signature. */
     readonly refused: (
       error: Unauthenticated,
@@ -271,7 +277,22 @@ export class Acting extends Context.Service<
           )
         }
 
-        return Acting.of({ identify, identifyService, identifyLink, identifyResult, refused, as, recorded })
+        const asNobody: Acting["Service"]["asNobody"] = ({ address }, correlationId, app) =>
+          Effect.andThen(
+            limits.takeStranger(address ?? "unknown"),
+            causedBy({ correlationId, actor: null, provenance: "outside" }, app),
+          )
+
+        return Acting.of({
+          asNobody,
+          identify,
+          identifyService,
+          identifyLink,
+          identifyResult,
+          refused,
+          as,
+          recorded,
+        })
       }),
     )
 }

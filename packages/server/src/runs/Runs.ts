@@ -304,7 +304,10 @@ export class Runs extends Context.Service<
             id: string
           }>`SELECT id FROM calls WHERE run = ${run.id} AND state IN ('received', 'waiting', 'running')`,
         )
-        for (const call of unsettled) yield* Effect.ignore(calls.cancel(call.id, `Its run was stopped by ${by}`))
+        // Whoever may stop a run may stop its calls.
+        const stopper = { principal: reader.principal, all: true }
+        for (const call of unsettled)
+          yield* Effect.ignore(calls.cancel(call.id, stopper, `Its run was stopped by ${by}`))
         return yield* get(run.id, reader)
       }, Effect.uninterruptible)
 

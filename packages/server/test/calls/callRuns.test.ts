@@ -83,7 +83,7 @@ for (const store of stores)
           const turn = { ...caller, run, turn: { step: 1, root: run } } as Caller["Service"]
           const made = yield* Effect.provideService(calls.call({ tool, input: {}, wait: 300_000 }), Caller, turn)
           assert.strictEqual(made.state, "running")
-          yield* calls.cancel(made.id, "the test is over")
+          yield* calls.cancel(made.id, { principal: bot.principal, all: false }, "the test is over")
         }),
     )
 

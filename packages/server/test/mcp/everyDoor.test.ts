@@ -98,6 +98,29 @@ for (const store of stores)
     )
 
     it.effect(
+      "what is open to everybody is counted per network: too many requests without a token are told to wait",
+      () =>
+        Effect.gen(function* () {
+          const { raw } = yield* Guest
+          const post = ask(() =>
+            raw("/mcp/jsonrpc", {
+              method: "POST",
+              headers: { "content-type": "application/json" },
+              body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" }),
+            }),
+          )
+          const answers = yield* Effect.replicateEffect(post, 700)
+          const statuses = new Set(answers.map(({ status }) => status))
+          assert.deepStrictEqual([...statuses].toSorted(), [200, 429])
+          assert.isAbove(Number(answers.at(-1)!.headers.get("retry-after")), 0)
+          // Whoever has a token is not counted with them.
+          const who = yield* withSets("stoa")
+          const mine = yield* ask(() => raw("/api/v1/spaces", { headers: { authorization: `Bearer ${who.token}` } }))
+          assert.strictEqual(mine.status, 200)
+        }),
+    )
+
+    it.effect(
       "a toolset that is not one's own refuses, says what to do, and is audited; an unknown one is not there",
       () =>
         Effect.gen(function* () {

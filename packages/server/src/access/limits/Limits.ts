@@ -50,6 +50,8 @@ const defaults: ReadonlySet<Limit> = new Set(defaultLimits)
 
 /** Guesses of tokens, counted per network, whichever principal is claimed and whichever address is used. */
 const guesses = new Limit({ principal: "*", resource: "wrong tokens", count: 30, seconds: 60 })
+/** Requests without a credential to what is open to everybody, counted per network. */
+const strangers = new Limit({ principal: "*", resource: "requests without a token", count: 600, seconds: 60 })
 
 /**
  * What can be limited: `tools/` and `spaces/` stand before names, which may come later. What is counted with
@@ -115,6 +117,7 @@ export class Limits extends Context.Service<
     /** The limit of a resource, if there is one. */
     readonly of: (who: Limited, resource: string) => Effect.Effect<Limit | undefined>
     readonly takeGuess: (address: string) => Effect.Effect<void, TooManyRequests>
+    readonly takeStranger: (address: string) => Effect.Effect<void, TooManyRequests>
   }
 >()("server/access/limits/Limits") {
   static readonly layer = Layer.effect(
@@ -261,6 +264,8 @@ export class Limits extends Context.Service<
               )?.count ?? 0,
           ),
         takeGuess: (address) => Effect.suspend(() => count(`guess ${networkOf(address)}`, guesses, "wrong tokens")),
+        takeStranger: (address) =>
+          Effect.suspend(() => count(`stranger ${networkOf(address)}`, strangers, strangers.resource)),
         take: takeOne,
         of: (who, resource) => withLimits(who, (all) => Effect.succeed(limitFor(all, who, resource, false))),
         hold,

@@ -7,6 +7,7 @@ import { Principals } from "../../access/identity/Principals.ts"
 import { Tokens } from "../../access/identity/Tokens.ts"
 import { type BoundAnswer, Decisions } from "../../decisions/Decisions.ts"
 import { Holder, isGone } from "../../store/leases/Holder.ts"
+import type { Reader } from "../../access/rights/Viewer.ts"
 import { causedBy } from "../../store/journal/Correlation.ts"
 import { Journal } from "../../store/journal/Journal.ts"
 import { Upstreams } from "../../upstreams/Upstreams.ts"
@@ -157,8 +158,14 @@ export const makeEndings = Effect.fnUntraced(function* (
         })
   }
 
-  const cancel = Effect.fn("Calls.cancel")(function* (id: string, reason: string) {
-    if ((yield* record.byId(id)) === undefined) return yield* new Missing({ noun: "call", ref: id })
+  const cancel = Effect.fnUntraced(function* (id: string, { all, principal }: Reader, reason: string) {
+    const known = yield* record.byId(id)
+    if (known === undefined || (!all && known.principal !== principal.id))
+      return yield* new Missing({ noun: "call", ref: id })
+    return yield* stop(id, reason)
+  })
+
+  const stop = Effect.fn("Calls.cancel")(function* (id: string, reason: string) {
     const row = yield* journal.transact(
       Effect.gen(function* () {
         const settled = yield* record.settle(
@@ -291,7 +298,7 @@ export const makeEndings = Effect.fnUntraced(function* (
             ? sql`lower(tool) = ${name}`
             : sql`lower(tool) LIKE ${`${name.replaceAll("_", "\\_").replaceAll("%", "\\%")}/%`} ESCAPE ${"\\"}`
     const rows = yield* Effect.orDie(sql<{ id: string }>`SELECT id FROM calls WHERE ${inState(sql, open)} AND ${which}`)
-    for (const { id } of rows) yield* Effect.ignore(cancel(id, `Stopped: ${subject} was paused`))
+    for (const { id } of rows) yield* Effect.ignore(stop(id, `Stopped: ${subject} was paused`))
   })
 
   /** Ends a waiting call for a room above, such as when a run has ended. */

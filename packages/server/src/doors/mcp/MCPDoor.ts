@@ -18,7 +18,6 @@ import { Limits } from "../../access/limits/Limits.ts"
 import { chain } from "../../store/fibers/Resolved.ts"
 import { requestContext } from "../../store/fibers/RequestContext.ts"
 import { monotonicOf } from "../../store/Moment.ts"
-import { causedBy } from "../../store/journal/Correlation.ts"
 import { Acting, headersOf, correlationFrom, type RefusalOptions, refusals } from "../Acting.ts"
 import { Endings } from "../Endings.ts"
 import { largestBody } from "../node/NodeRequest.ts"
@@ -88,12 +87,16 @@ export class MCPDoor extends Context.Service<
           reply.refuse(status, JSON.stringify(body), { "content-type": problemType, ...headers, ...headersOf(failure) })
         }
 
+        const senderOf = ({ headers, socket }: IncomingMessage) => ({
+          authorization: headers.authorization,
+          address: socket.remoteAddress,
+        })
         const whoAsks = (
           place: EndpointAddress,
           request: IncomingMessage,
         ): Effect.Effect<Caller["Service"] | null, Unauthenticated | TooManyRequests> => {
           const { authorization } = request.headers
-          const known = acting.identify({ authorization, address: request.socket.remoteAddress })
+          const known = acting.identify(senderOf(request))
           return place.open && authorization === undefined
             ? Effect.catchTag(known, "Unauthenticated", () => Effect.succeed(null))
             : known
@@ -117,7 +120,7 @@ export class MCPDoor extends Context.Service<
               ),
             )
             return caller === null
-              ? causedBy({ correlationId, actor: null, provenance: "outside" }, asked)
+              ? acting.asNobody(senderOf(request), correlationId, asked)
               : acting.as(caller, correlationId, asked, body.length)
           }
           const settled = Effect.matchCauseEffect(

@@ -300,8 +300,8 @@ export const stoa = Effect.gen(function* () {
       input: { properties: { call: text("The call's id") }, required: ["call"] },
       run: Effect.fnUntraced(function* (input: { readonly call: string }) {
         const { principal } = yield* Caller
-        const mine = yield* calls.get(input.call, yield* grants.viewer("calls"))
-        const { id, state } = yield* calls.cancel(mine.id, `Canceled by ${principal.name}`)
+        const reader = yield* grants.viewer("calls")
+        const { id, state } = yield* calls.cancel(input.call, reader, `Canceled by ${principal.name}`)
         return { call: id, state }
       }),
     }),

@@ -40,7 +40,7 @@ export const unknownOutcome: Failure = {
  * How a handler ended. A cancel settles the call before it interrupts; any other interruption means that the house
  * stopped.
  */
-export const endingOf = (settled: Settled): CallEnd => {
+export const endingOf = (settled: Settled): WholeEnd => {
   if (settled.state === "done") return { step: "finish", output: settled.output }
   return { step: "fail", error: settled.error.tag === "Interrupted" ? unknownOutcome : settled.error }
 }
@@ -53,8 +53,18 @@ export type Columns = Pick<CallRow, "state" | "output" | "outputFile" | "outputS
 
 const finished = to("finish")
 
+/** The end of a call that is recorded together with it. */
+export type WholeEnd =
+  | Extract<CallEnd, { readonly step: "finish" }>
+  | {
+      readonly step: Exclude<Settling, "finish" | "expire">
+      readonly error: Failure
+    }
+
 /** The columns, and an output that is too large for them. */
 export interface Outcome {
+  /** The step it takes: a result that cannot be stored fails the call. */
+  readonly step: Settling
   readonly columns: Columns
   readonly large?: string
 }
@@ -69,6 +79,7 @@ export const outcomeOf = (settledAt: string, ending: CallEnd, tool: string, { me
     settledAt,
   }
   const failed = (step: Exclude<Settling, "finish">, error: Failure): Outcome => ({
+    step,
     columns: {
       ...empty,
       state: to(step),
@@ -90,8 +101,8 @@ export const outcomeOf = (settledAt: string, ending: CallEnd, tool: string, { me
     })
   const done = { ...empty, state: finished }
   return Buffer.byteLength(output) <= largestOutput
-    ? { columns: { ...done, output } }
-    : { columns: done, large: output }
+    ? { step: "finish", columns: { ...done, output } }
+    : { step: "finish", columns: done, large: output }
 }
 
 const textOf = (output: unknown): string | undefined => {
@@ -160,10 +171,10 @@ export const makeRecord = Effect.gen(function* () {
 
   /** The columns that an ending fills; an output too large for a row becomes a file. */
   const columnsOf = Effect.fnUntraced(function* (ending: CallEnd, tool: string, traces: Traces) {
-    const { columns, large } = outcomeOf(DateTime.formatIso(yield* DateTime.now), ending, tool, traces)
-    if (large === undefined) return columns
+    const { columns, large, step } = outcomeOf(DateTime.formatIso(yield* DateTime.now), ending, tool, traces)
+    if (large === undefined) return { step, columns }
     const { id } = yield* Effect.orDie(files.put(Buffer.from(large), "application/json"))
-    return { ...columns, outputFile: id, outputSize: Buffer.byteLength(large) }
+    return { step, columns: { ...columns, outputFile: id, outputSize: Buffer.byteLength(large) } }
   })
 
   const insertRow = makeRowInsert(sql, "calls", "ON CONFLICT DO NOTHING RETURNING id")
@@ -181,7 +192,7 @@ export const makeRecord = Effect.gen(function* () {
     also = sql`1 = 1`,
   ) {
     const rows = yield* Effect.orDie(
-      sql<CallRow>`UPDATE calls SET ${sql.update({ state: to(step), ...columns } as never)}
+      sql<CallRow>`UPDATE calls SET ${sql.update({ ...columns, state: to(step) } as never)}
         WHERE id = ${id} AND ${inState(sql, from(step))} AND ${also} RETURNING *`,
     )
     return rows[0]
@@ -203,8 +214,8 @@ export const makeRecord = Effect.gen(function* () {
   })
 
   /** A call that is recorded with its end: refused, or run without outside effects. One commit. */
-  const whole = Effect.fnUntraced(function* (row: NewRow, ending: CallEnd, traces: Traces) {
-    const columns = yield* columnsOf(ending, row.tool, traces)
+  const whole = Effect.fnUntraced(function* (row: NewRow, ending: WholeEnd, traces: Traces) {
+    const { columns } = yield* columnsOf(ending, row.tool, traces)
     // A refused call never began, so no space shows it.
     const shown: NewRow = ending.step === "refuse" ? { ...row, visibility: "hidden" } : row
     const posted = yield* message.begin({ ...shown, ...unsettled, state: first("start") }, shown.visibility)
@@ -220,11 +231,10 @@ export const makeRecord = Effect.gen(function* () {
   const settle = Effect.fnUntraced(function* (id: string, ending: CallEnd, traces: Traces, owner?: string) {
     const known = yield* byId(id)
     if (known === undefined || !from(ending.step).includes(known.state)) return undefined
-    const columns = yield* columnsOf(ending, known.tool, traces)
+    const { columns, step } = yield* columnsOf(ending, known.tool, traces)
     const mine = owner === undefined ? undefined : sql`owner = ${owner}`
-    // A result that cannot be stored fails the call, from the same states.
     const by = ending.step !== "finish" && ending.rule !== undefined ? { rule: ending.rule } : {}
-    const row = yield* change(id, ending.step, { ...columns, ...by, owner: null }, mine)
+    const row = yield* change(id, step, { ...columns, ...by, owner: null }, mine)
     if (row === undefined) return undefined
     if (known.onKind === "callback" || known.onKind === "run") yield* timers.cancelKeys([id])
     yield* journal.append(settledEvent(row, columns, tookMs(row.createdAt, columns.settledAt)))

@@ -1,5 +1,5 @@
 /** A stored call as an outcome of `tools/call`, or as a task. Pure. */
-import type { CallRow } from "../../../calls/Calls.ts"
+import { type CallRow, isSettled } from "../../../calls/Calls.ts"
 import type { JsonObject, Outcome, Task } from "./Desk.ts"
 
 type Settled = Extract<Outcome, { readonly _tag: "Done" | "Content" | "Failed" }>
@@ -31,8 +31,6 @@ const settledOf = (row: CallRow): Settled => {
   return { _tag: "Done", json: row.output ?? "null" }
 }
 
-const isOpen = ({ state }: CallRow): boolean => state === "received" || state === "running" || state === "waiting"
-
 export const taskOf = (row: CallRow): Task => {
   const base = {
     id: row.id,
@@ -42,14 +40,14 @@ export const taskOf = (row: CallRow): Task => {
     pollMs: 1000,
   }
   if (row.state === "canceled") return { ...base, status: "cancelled" }
-  if (!isOpen(row)) return { ...base, status: "completed", outcome: settledOf(row) }
+  if (isSettled(row.state)) return { ...base, status: "completed", outcome: settledOf(row) }
   const message =
     row.state === "waiting" ? { message: `It waits for a ${row.onKind ?? "answer"} (${row.onId ?? ""})` } : {}
   return { ...base, status: "working", ...message }
 }
 
 export const outcomeOf = (row: CallRow): Outcome => {
-  if (!isOpen(row)) return settledOf(row)
+  if (isSettled(row.state)) return settledOf(row)
   if (row.state === "waiting" && row.onKind !== null)
     return { _tag: "Waiting", call: row.id, on: { kind: row.onKind, id: row.onId ?? "" }, task: taskOf(row) }
   return { _tag: "Running", call: row.id, task: taskOf(row) }

@@ -21,9 +21,8 @@ export const callsHandlers = HttpApiBuilder.group(
         return callFrom(query.wait === undefined ? call : yield* calls.settled(call.id, query.wait * 1000))
       }),
       cancel: Effect.fnUntraced(function* ({ params }) {
-        const call = yield* mine(params.call)
         const { principal } = yield* Caller
-        return callFrom(yield* calls.cancel(call.id, `Canceled by ${principal.name}`))
+        return callFrom(yield* calls.cancel(params.call, yield* reader, `Canceled by ${principal.name}`))
       }),
     })
   }),

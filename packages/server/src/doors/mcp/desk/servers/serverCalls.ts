@@ -137,7 +137,7 @@ export const makeServerCalls = Effect.gen(function* () {
       requests,
       state: { call: row.id, asked: question },
       until: Effect.asVoid(news.until(row.id, over)),
-      dropped: Effect.ignore(calls.cancel(row.id, "The client cancelled it")),
+      dropped: Effect.ignore(calls.cancel(row.id, { principal, all: false }, "The client cancelled it")),
     }
   }
 
@@ -205,7 +205,9 @@ export const makeServerCalls = Effect.gen(function* () {
       )
       return Effect.raceFirst(called, released).pipe(
         Effect.onInterrupt(() =>
-          link.ending() ? Effect.void : Effect.ignore(calls.cancel(id, "The client cancelled it")),
+          link.ending()
+            ? Effect.void
+            : Effect.ignore(calls.cancel(id, { principal, all: false }, "The client cancelled it")),
         ),
         Effect.flatMap((row) => outcomeFor(principal, row, endpoint, use, link)),
       )
@@ -227,11 +229,12 @@ export const makeServerCalls = Effect.gen(function* () {
           onFailure: () => false,
         }),
       cancel: (id) =>
-        find(id).pipe(
-          Effect.andThen(calls.cancel(id, `Canceled by ${principal.name}`)),
-          Effect.as(true),
-          Effect.catchTags({ Missing: () => Effect.succeed(false), WrongState: () => Effect.succeed(true) }),
-        ),
+        calls
+          .cancel(id, { principal, all: false }, `Canceled by ${principal.name}`)
+          .pipe(
+            Effect.as(true),
+            Effect.catchTags({ Missing: () => Effect.succeed(false), WrongState: () => Effect.succeed(true) }),
+          ),
     }
   }
 
