@@ -313,7 +313,7 @@ it("two people edit one record, and neither text is lost", async () => {
 
   // Who may write to it may revert it, too; everything else is for its owner.
   const other = await visitor()
-  await signIn(other.page, eve.token, `/memory/${record.id}`)
+  await signIn(other.page, eve.token, `/memory/${record.id}?version=1`)
   await other.page.getByRole("button", { name: "Edit" }).waitFor()
   await other.page.getByRole("button", { name: "Revert to" }).click()
   await other.page.getByRole("button", { name: "Revert to" }).last().click()

@@ -155,7 +155,7 @@ it("offers its reader only what the house takes from them: a member, the first o
   const { page } = await visitor()
   await signIn(page, lena.token, "/s/harbour")
   await call(scout.client, "send_mail", { to: ["a@b.example"], subject: "Member", text: "x" }, 0)
-  const card = page.locator("section.decision")
+  let card = page.locator("section.decision", { hasText: "Member" })
   const buttons = () => card.locator(".acts button").allInnerTexts()
   await card.getByRole("button", { name: "Edit" }).waitFor()
   expect((await buttons()).map((text) => text.split("\n")[0]!.trim())).toEqual(["Approve", "Edit", "Deny"])
@@ -172,6 +172,7 @@ it("offers its reader only what the house takes from them: a member, the first o
     requiresApproval: true,
     approval: { people: 2 },
   })
+  card = page.locator("section.decision", { hasText: "sink" })
   await call(scout.client, "sink", { ship: "Notos" }, 0)
   await card.locator(".main-act:not([aria-disabled])").waitFor()
   expect((await buttons()).map((text) => text.split("\n")[0]!.trim())).toEqual(["Approve", "Deny"])
@@ -188,7 +189,7 @@ it("offers its reader only what the house takes from them: a member, the first o
     .getByText(/wants to change rights/)
     .first()
     .click()
-  const change = two.page.locator("section.decision")
+  const change = two.page.locator("section.decision", { hasText: "wants to change rights" })
   await change.getByRole("heading", { name: /wants to change rights/ }).waitFor()
   expect(await change.getByRole("button", { name: /Edit|Always/ }).count()).toBe(0)
   await change.getByRole("button", { name: "Deny" }).click()
