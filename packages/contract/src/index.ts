@@ -43,6 +43,14 @@ export {
 } from "./Event.ts"
 export { FaceName, faces, inputOf, nameOfEvent, nameOn } from "./Faces.ts"
 export { quoted, visible, visibleJson, visibleLines, visibleValue } from "./decisions/foreignText.ts"
+export {
+  actions,
+  agentRoles,
+  longestDelegationHours,
+  personRoles,
+  principalKinds,
+  verdicts,
+} from "./access/rightsWords.ts"
 export { Provenance } from "./access/Provenance.ts"
 export { Emoji, FoundMessage, largestText, Message, type MessageCall, type NewMessage } from "./spaces/Message.ts"
 export { Member, type MemberRole, type NewSpace, Space, type SpaceChange, SpaceKind, Trigger } from "./spaces/Space.ts"
@@ -130,6 +138,7 @@ export {
 export { Secret, SecretName, shortestSecret } from "./access/Secret.ts"
 export { IssuedToken, NewToken, Token } from "./access/identity/Token.ts"
 export { ListedSet, toolNames, ToolsetName } from "./tools/Toolset.ts"
+export { toolsetNames } from "./tools/toolsetNames.ts"
 export * from "./tools/Tool.ts"
 export * from "./tools/ToolConfiguration.ts"
 export { definitionOf, formOf, inputSchemaOf, parametersOf } from "./tools/toolDefinition.ts"

@@ -53,6 +53,11 @@ export const Decision = Schema.Struct({
    * asked: it becomes shorter when somebody loses the right, and longer only by the escalation that was fixed with it.
    */
   mayAnswer: Schema.Array(PrincipalId),
+  /**
+   * What else the approval of the reader may contain: an edited `input`, and how far it may reach. Only in an open
+   * approval that the reader may answer.
+   */
+  options: Schema.optionalKey(Schema.Struct({ edit: Schema.Boolean, reaches: Schema.Array(Reach) })),
   /** How many different people must approve. */
   people: Schema.Int,
   approvals: Schema.Array(PrincipalId),

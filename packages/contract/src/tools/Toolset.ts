@@ -3,8 +3,9 @@
  * before the room that serves a toolset has started (S2-07, X-60), and a document can count them (G-45).
  */
 import { Schema } from "effect"
+import { toolsetNames } from "./toolsetNames.ts"
 
-export const ToolsetName = Schema.Literals(["stoa", "office", "gateway", "engrams", "team", "skills"])
+export const ToolsetName = Schema.Literals(toolsetNames)
 export type ToolsetName = typeof ToolsetName.Type
 
 /** What an allow list may be for: the toolsets, and the tools of the configuration and of upstream servers. */

@@ -33,7 +33,7 @@ import { type Act, from, isOpen, leadsTo } from "./lifecycle.ts"
 import type { NewDecision } from "./NewDecision.ts"
 import { Notifications } from "./notices/Notifications.ts"
 import { type DecisionQuery, makeReading } from "./reading.ts"
-import { type DecisionRow, type FullRow, makeRows } from "./rows.ts"
+import { type DecisionRow, type FullRow, isNamed, makeRows } from "./rows.ts"
 import { makeWhoMay } from "./electorate/whoMay.ts"
 import { makeRowInsert } from "../store/database/dialect/Inserts.ts"
 import { inState } from "../store/database/dialect/States.ts"
@@ -67,7 +67,8 @@ export class Decisions extends Context.Service<
   Decisions,
   {
     readonly ask: (wanted: NewDecision) => Effect.Effect<DecisionId, TooManyRequests, Transaction>
-    readonly get: (id: string, reader: Reader) => Effect.Effect<Decision, Missing>
+    /** `through`: the reader has only a link. */
+    readonly get: (id: string, reader: Reader, through?: "link") => Effect.Effect<Decision, Missing>
     readonly list: (reader: Reader, query: DecisionQuery) => Effect.Effect<Page<Decision> & { readonly count?: number }>
     /** Returns the present row; `show` returns it as the answering person sees it, after the commit. */
     readonly answer: (
@@ -298,7 +299,7 @@ export class Decisions extends Context.Service<
         // The calling client's answer is checked by the server, whose form it is.
         if (!own) yield* checkAnswer(one, given, path.through === "link")
         // A standing approval affects everything, so being a member of one space is not enough.
-        if (given.reach === "always" && !reader.all && !(yield* eligibility.isNamed(id, by.id)))
+        if (given.reach === "always" && !reader.all && !isNamed(one, by.id))
           return yield* refused(
             id,
             "admins, or the approver the tool names",

@@ -1,13 +1,14 @@
 /** Whether an answer fits its question. Pure, except for checking the schema. */
-import { BadInput, type JsonSchema, type NewAnswer } from "@stoa/contract"
+import { BadInput, type Decision, type JsonSchema, type NewAnswer, Reach } from "@stoa/contract"
 import { checkValue, saidOf } from "@stoa/tools"
 import { Effect } from "effect"
 import type { DecisionRow } from "./rows.ts"
 
-const bad = (path: string, message: string) => new BadInput({ issues: [{ path, message }] })
+type Issue = BadInput["issues"][number]
+const bad = (path: string, message: string): Issue => ({ path, message })
 
 /** What is wrong with an answer, apart from its value. */
-const fault = (one: DecisionRow, answer: NewAnswer, byLink: boolean): BadInput | undefined => {
+const fault = (one: DecisionRow, answer: NewAnswer, byLink: boolean): Issue | undefined => {
   const { input, reach, value, verdict } = answer
   if (one.kind === "approval" && verdict === "submit")
     return bad("verdict", "an approval is answered with approve or deny")
@@ -16,6 +17,7 @@ const fault = (one: DecisionRow, answer: NewAnswer, byLink: boolean): BadInput |
   if (verdict === "submit" && value === undefined) return bad("value", "is what fills the form; give it")
   if (verdict !== "submit" && value !== undefined) return bad("value", "fills a form; an approval is edited with input")
   if (input !== undefined && verdict !== "approve") return bad("input", 'is only allowed with the verdict "approve"')
+  if (input !== undefined && one.call === null) return bad("input", "is what a call is given, and this is no call")
   if (reach === "run" && one.run === null) return bad("reach", "no run asks for this call; use once or always")
   // A stolen link must allow no more than yes or no to this one call.
   if (byLink && reach !== undefined && reach !== "once")
@@ -31,12 +33,26 @@ const fault = (one: DecisionRow, answer: NewAnswer, byLink: boolean): BadInput |
   return undefined
 }
 
+/** What an approval may contain besides its verdict. `mayAlways`: by somebody who may give a standing approval. */
+export const optionsOf = (
+  one: DecisionRow,
+  { byLink, mayAlways }: { readonly byLink: boolean; readonly mayAlways: boolean },
+): NonNullable<Decision["options"]> => {
+  const fits = (more: Partial<NewAnswer>) => fault(one, { verdict: "approve", ...more }, byLink) === undefined
+  return {
+    edit: fits({ input: {} }),
+    reaches: Reach.literals.filter((reach) => fits({ reach }) && (reach !== "always" || mayAlways)),
+  }
+}
+
 export const checkAnswer = Effect.fnUntraced(function* (one: DecisionRow, answer: NewAnswer, byLink: boolean) {
   const found = fault(one, answer, byLink)
-  if (found !== undefined) return yield* found
+  if (found !== undefined) return yield* new BadInput({ issues: [found] })
   const given = answer.verdict === "submit" ? answer.value : answer.input
   if (one.schema === null || given === undefined) return
   const path = answer.verdict === "submit" ? "value" : "input"
   const issue = yield* checkValue(JSON.parse(one.schema) as JsonSchema, given)
-  if (issue !== undefined) return yield* bad(issue.path === "" ? path : `${path}.${issue.path}`, saidOf(issue))
+  if (issue === undefined) return
+  const at = issue.path === "" ? path : `${path}.${issue.path}`
+  return yield* new BadInput({ issues: [bad(at, saidOf(issue))] })
 })

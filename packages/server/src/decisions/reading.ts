@@ -6,7 +6,8 @@ import { Grants } from "../access/rights/Grants.ts"
 import type { Reader } from "../access/rights/Viewer.ts"
 import { pageFrom, pageOf } from "../store/Pages.ts"
 import type { makeEligibility } from "./electorate/eligibility.ts"
-import { decisionFrom, type FullRow, makeRows } from "./rows.ts"
+import { optionsOf } from "./fitting.ts"
+import { decisionFrom, type FullRow, isNamed, makeRows } from "./rows.ts"
 
 export type DecisionQuery = PageQuery & { readonly state?: DecisionState; readonly for?: "me" }
 
@@ -18,15 +19,17 @@ export const makeReading = Effect.fnUntraced(function* (eligibility: Effect.Succ
   const grants = yield* Grants
   const rows = yield* makeRows
 
-  const shown = Effect.fnUntraced(function* (page: ReadonlyArray<FullRow>) {
+  const shown = Effect.fnUntraced(function* (page: ReadonlyArray<FullRow>, reader?: Reader, byLink = false) {
     const able = yield* eligibility.mayAnswer(page)
     const approved = yield* rows.approvers(page)
-    return page.map((one) =>
-      decisionFrom(one, {
-        mayAnswer: able.get(one.id) ?? [],
-        approvals: (approved.get(one.id) ?? []).map(({ principal }) => principal),
-      }),
-    )
+    return page.map((one) => {
+      const mayAnswer = able.get(one.id) ?? []
+      const approvals = (approved.get(one.id) ?? []).map(({ principal }) => principal)
+      if (reader === undefined || one.kind !== "approval" || !mayAnswer.includes(reader.principal.id))
+        return decisionFrom(one, { mayAnswer, approvals })
+      const mayAlways = reader.all || isNamed(one, reader.principal.id)
+      return decisionFrom(one, { mayAnswer, approvals, options: optionsOf(one, { byLink, mayAlways }) })
+    })
   })
   const show = (one: FullRow) => Effect.map(shown([one]), ([decision]) => decision!)
 
@@ -49,16 +52,18 @@ export const makeReading = Effect.fnUntraced(function* (eligibility: Effect.Succ
     return (yield* find(id, yield* readerOf(principal))) !== undefined
   })
 
-  const get = Effect.fn("Decisions.get")(function* (id: string, reader: Reader) {
+  const get = Effect.fn("Decisions.get")(function* (id: string, reader: Reader, through?: "link") {
     const found = yield* find(id, reader)
-    return found === undefined ? yield* new Missing({ noun: "decision", ref: id }) : yield* show(found)
+    if (found === undefined) return yield* new Missing({ noun: "decision", ref: id })
+    return (yield* shown([found], reader, through === "link"))[0]!
   })
 
   /**
    * The open ones that wait for this person, oldest first; without those they have approved and that wait for a second
    * person.
    */
-  const waitingFor = Effect.fnUntraced(function* ({ all, principal }: Reader, query: DecisionQuery) {
+  const waitingFor = Effect.fnUntraced(function* (reader: Reader, query: DecisionQuery) {
+    const { all, principal } = reader
     if (principal.kind !== "person") return { items: [], next: null, count: 0 }
     const { after, limit } = pageFrom(query)
     const may = all ? sql`1 = 1` : yield* eligibility.seen(principal.id)
@@ -78,7 +83,7 @@ export const makeReading = Effect.fnUntraced(function* (eligibility: Effect.Succ
       (one) => one,
       (one) => one.id,
     )
-    return { items: yield* shown(page.items), next: page.next, count: mine.length }
+    return { items: yield* shown(page.items, reader), next: page.next, count: mine.length }
   })
 
   const list = Effect.fn("Decisions.list")(function* (reader: Reader, query: DecisionQuery) {
@@ -96,7 +101,7 @@ export const makeReading = Effect.fnUntraced(function* (eligibility: Effect.Succ
       (one) => one,
       (one) => one.id,
     )
-    return { items: yield* shown(page.items), next: page.next }
+    return { items: yield* shown(page.items, reader), next: page.next }
   })
 
   return { show, readerOf, find, seenBy, get, list }

@@ -78,11 +78,16 @@ export const votersIn = ({ voters }: Pick<FullRow, "voters">): ReadonlyArray<Vot
     return { principal: principal as PrincipalId, reason: reason as Reason }
   })
 
+/** Whether the tool or a policy names this principal as an approver. */
+export const isNamed = (one: Pick<FullRow, "voters">, principal: PrincipalId): boolean =>
+  votersIn(one).some((voter) => voter.principal === principal && voter.reason === "named")
+
 export const decisionFrom = (
   row: FullRow,
   about: {
     readonly mayAnswer: ReadonlyArray<PrincipalId>
     readonly approvals: ReadonlyArray<PrincipalId>
+    readonly options?: Decision["options"]
   },
 ): Decision => {
   const { call, customUi, input, pinnedAt, riskLevel, rule, server, tool, url, value } = row
@@ -118,6 +123,7 @@ export const decisionFrom = (
     ...(url === null ? {} : { url }),
     ...(server === null || pinnedAt === null ? {} : { pinned: { server, since: DateTime.makeUnsafe(pinnedAt) } }),
     ...(value === null ? {} : { value: json(value) }),
+    ...(about.options === undefined ? {} : { options: about.options }),
   }
 }
 

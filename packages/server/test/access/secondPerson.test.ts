@@ -63,6 +63,10 @@ for (const store of ["sqlite", "postgres"] as const)
               (yield* refused(() => admin.decisions.answer(denied, { verdict: "approve" }))).status,
               403,
             )
+            // It is agreed to as it is: there is no call whose input could be another.
+            assert.deepStrictEqual(shown.options, { edit: false, reaches: ["once"] })
+            const edited = () => second.decisions.answer(denied, { verdict: "approve", input: { tools: [] } })
+            assert.strictEqual((yield* refused(edited)).status, 400)
             yield* decide(denied, "deny")
             assert.deepStrictEqual(yield* tools, ["*"])
 

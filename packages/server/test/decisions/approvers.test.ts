@@ -253,6 +253,9 @@ for (const store of stores)
                 body: JSON.stringify(answer),
               }),
             )
+          const seen = yield* promised(() => raw(new URL(url).pathname, { headers: { accept: "application/json" } }))
+          const body = JSON.parse(yield* promised(() => seen.text())) as { decision: { options: unknown } }
+          assert.deepStrictEqual(body.decision.options, { edit: false, reaches: ["once"] })
           for (const more of [{ reach: "always" }, { reach: "run" }, { input: { word: "else" } }])
             assert.strictEqual((yield* post({ verdict: "approve", ...more })).status, 400, JSON.stringify(more))
           assert.strictEqual((yield* post({ verdict: "approve", reach: "once", note: "fine" })).status, 200)

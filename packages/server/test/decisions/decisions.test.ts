@@ -375,4 +375,34 @@ for (const store of stores)
         assert.strictEqual(yield* statusOf(request(pam, "DELETE", `/approvals/${approval!["id"]}`)), 404)
       }),
     )
+
+    it.effect("G-13 an open approval tells who may answer it what the answer may contain: what is then accepted", () =>
+      Effect.gen(function* () {
+        const ada = yield* ruler()
+        const named = yield* someone()
+        const optionsFor = (who: Someone, decision: string) =>
+          Effect.map(request(who, "GET", `/decisions/${decision}`), ({ body }) => body["options"])
+        const { ask, bot, pam } = yield* scene()
+        const one = (yield* ask()).decision
+        // No run asks, so none is offered.
+        assert.deepStrictEqual(yield* optionsFor(pam, one), { edit: true, reaches: ["once"] })
+        assert.deepStrictEqual(yield* optionsFor(ada, one), { edit: true, reaches: ["once", "always"] })
+        assert.isUndefined(yield* optionsFor(bot, one))
+        const listed = yield* request(pam, "GET", "/decisions?state=open&for=me")
+        const { items } = listed.body as unknown as { items: ReadonlyArray<{ id: string; options: unknown }> }
+        assert.deepStrictEqual(items.find(({ id }) => id === one)?.options, { edit: true, reaches: ["once"] })
+        yield* decide(pam, one, { verdict: "deny" })
+        assert.isUndefined(yield* optionsFor(pam, one))
+
+        const forNamed = yield* scene({ requiresApproval: true, approval: { approver: named.name } })
+        const two = (yield* forNamed.ask()).decision
+        assert.deepStrictEqual(yield* optionsFor(named, two), { edit: true, reaches: ["once", "always"] })
+        assert.isUndefined(yield* optionsFor(ada, two))
+        assert.strictEqual(yield* statusOf(decide(named, two, { verdict: "approve", reach: "always" })), 200)
+
+        const forBoth = yield* scene({ requiresApproval: true, approval: { people: 2 } })
+        const three = (yield* forBoth.ask()).decision
+        assert.deepStrictEqual(yield* optionsFor(ada, three), { edit: false, reaches: ["once"] })
+      }),
+    )
   })

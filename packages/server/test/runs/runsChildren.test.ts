@@ -129,6 +129,8 @@ for (const store of stores)
             ({ waitsFor = [] }) => waitsFor.find(({ kind }) => kind === "decision"),
           ),
         )
+        const { options } = yield* ask(() => admin.decisions.get(decision.id))
+        assert.deepStrictEqual(options?.reaches, ["once", "run", "always"])
         yield* ask(() => admin.decisions.answer(decision.id, { verdict: "approve", reach: "run" }))
         const [run] = yield* ended(bot)
         assert.deepInclude(run!, { state: "completed", step: 3 })

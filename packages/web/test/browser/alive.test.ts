@@ -311,6 +311,15 @@ it("two people edit one record, and neither text is lost", async () => {
   await page.getByRole("button", { name: "Pin", exact: true }).click()
   await page.getByText("pinned", { exact: true }).waitFor()
 
+  // Who may write to it may revert it, too; everything else is for its owner.
+  const other = await visitor()
+  await signIn(other.page, eve.token, `/memory/${record.id}?version=1`)
+  await other.page.getByRole("button", { name: "Edit" }).waitFor()
+  await other.page.getByRole("button", { name: "Revert to" }).click()
+  await other.page.getByRole("button", { name: "Revert to" }).last().click()
+  await expect.poll(async () => (await mine.memory.get(record.id)).origin.principal).toBe(eve.id)
+  expect(await other.page.getByRole("button", { name: /Share|Unpin|Delete/ }).count()).toBe(0)
+
   // A search says why it found what it found.
   await page.getByRole("searchbox", { name: "Search memory" }).fill("engine trouble")
   await page

@@ -3,8 +3,9 @@ import { beforeAll, expect, it } from "vitest"
 import { seed } from "./seed.ts"
 import { phone, stage } from "./stage.ts"
 
-const house = stage()
-const { admin, as, said, signIn, url, visitor } = house
+const policy = { principal: "role:admin", resource: "allow-lists/*", actions: ["write"], effect: "ask" }
+const house = stage({ configuration: { policies: [policy] } })
+const { admin, as, person, said, signIn, url, visitor } = house
 let people: Awaited<ReturnType<typeof seed>>
 
 beforeAll(async () => {
@@ -91,6 +92,8 @@ it("is given from now on, listed under Always, and taken back", async () => {
   await signIn(page, maya.token, "/decisions")
   await page.getByRole("button", { name: "Always" }).click()
   await page.getByRole("radio", { name: /from now on/ }).check()
+  // No run asks for this call: the agent called it by itself.
+  expect(await page.getByRole("radio").count()).toBe(1)
   await page.getByText("Any input, not only this one.").waitFor()
   // The house takes its time, and the person goes elsewhere meanwhile: there they stay, and see what came of it.
   let answered = () => {}
@@ -135,12 +138,62 @@ it("behind a signed link is the same card without reach, and once used the link 
   const { context, page } = await visitor(phone)
   await page.goto(address)
   await page.locator("section.decision").waitFor()
-  expect(await page.getByRole("button", { name: "Always" }).count()).toBe(0)
+  for (const name of ["Always", "Edit"]) expect(await page.getByRole("button", { name }).count()).toBe(0)
   await page.locator(".main-act:not([aria-disabled])").waitFor()
   await page.getByRole("button", { name: "Approve" }).click()
   await page.getByText("this link is used up").waitFor()
   const again = await context.request.get(address, { headers: { accept: "text/html" } })
   expect(again.status()).toBe(404)
   expect(await again.text()).not.toContain("send_mail")
+  expect(said).toEqual([])
+})
+
+it("offers its reader only what the house takes from them: a member, the first of two people, a change of rights", async () => {
+  const { call, harbour, maya, scout } = people
+  const lena = await person("Lena")
+  await admin().spaces.addMember(harbour.id, lena.id)
+  const { page } = await visitor()
+  await signIn(page, lena.token, "/s/harbour")
+  await call(scout.client, "send_mail", { to: ["a@b.example"], subject: "Member", text: "x" }, 0)
+  let card = page.locator("section.decision", { hasText: "Member" })
+  const buttons = () => card.locator(".acts button").allInnerTexts()
+  await card.getByRole("button", { name: "Edit" }).waitFor()
+  expect((await buttons()).map((text) => text.split("\n")[0]!.trim())).toEqual(["Approve", "Edit", "Deny"])
+  await card.getByRole("button", { name: "Deny" }).click()
+  await card.getByRole("button", { name: "Deny" }).click()
+  await card.waitFor({ state: "detached" })
+
+  await admin().tools.add({
+    name: "sink",
+    description: "Sinks a ship",
+    inputSchema: { type: "object", properties: { ship: { type: "string" } } },
+    executionType: "gateway",
+    execution: { operation: "evaluate", expression: "1" },
+    requiresApproval: true,
+    approval: { people: 2 },
+  })
+  card = page.locator("section.decision", { hasText: "sink" })
+  await call(scout.client, "sink", { ship: "Notos" }, 0)
+  await card.locator(".main-act:not([aria-disabled])").waitFor()
+  expect((await buttons()).map((text) => text.split("\n")[0]!.trim())).toEqual(["Approve", "Deny"])
+  await card.focus()
+  await page.keyboard.press("e")
+  expect(await card.getByRole("textbox").count()).toBe(0)
+  await card.getByRole("button", { name: "Approve" }).click()
+  await card.getByText("Waits for a second person").waitFor()
+
+  await admin().allowLists.set("stoa", "agent", { tools: ["whoami"] })
+  const two = await visitor()
+  await signIn(two.page, maya.token, "/decisions")
+  await two.page
+    .getByText(/wants to change rights/)
+    .first()
+    .click()
+  const change = two.page.locator("section.decision", { hasText: "wants to change rights" })
+  await change.getByRole("heading", { name: /wants to change rights/ }).waitFor()
+  expect(await change.getByRole("button", { name: /Edit|Always/ }).count()).toBe(0)
+  await change.getByRole("button", { name: "Deny" }).click()
+  await change.getByRole("button", { name: "Deny" }).click()
+  await change.waitFor({ state: "detached" })
   expect(said).toEqual([])
 })

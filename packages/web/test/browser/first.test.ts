@@ -6,7 +6,7 @@ import { axeFindings, faultsOf } from "./axe.ts"
 import { inDemo, sizes } from "./screens.ts"
 import { phone, stage } from "./stage.ts"
 
-const { admin, said, signIn, token, url, visitor } = stage({ demo: true })
+const { admin, as, said, signIn, token, url, visitor } = stage({ demo: true })
 
 const clean = async (page: Page) => expect(await axeFindings(page)).toEqual([])
 
@@ -85,6 +85,33 @@ it("every screen where agents live is clean by day and night, wide, on a phone a
   expect(await faultsOf(page, url(), await inDemo(admin()), forms)).toEqual([])
   expect(said).toEqual([])
 }, 120_000)
+
+it("counts as the inbox does: what one has approved, and a second person must, no longer waits for one", async () => {
+  const house = admin()
+  await house.principals.add({ kind: "person", name: "second", roles: ["admin"] })
+  await house.tools.add({
+    name: "launch",
+    description: "Launches a ship",
+    inputSchema: { type: "object" },
+    executionType: "gateway",
+    execution: { operation: "evaluate", expression: "1" },
+    requiresApproval: true,
+    approval: { people: 2 },
+  })
+  const agent = await house.principals.add({ kind: "agent", name: "pilot" })
+  const pilot = as((await house.tokens.add({ principal: agent.id })).token)
+  const { page } = await visitor()
+  await signIn(page, token(), "/s/office")
+  const count = page.locator(".first-nouns").getByRole("link", { name: /^\d+ decisions?$/ })
+  const waiting = async () => Number((await count.innerText()).split(" ")[0])
+  const inbox = async () => (await house.decisions.list({ state: "open", for: "me" })).items.length
+  const { on } = (await pilot.tools.call("launch", { input: {}, wait: 0 })) as { on?: { id: string } }
+  await expect.poll(waiting).toBe(await inbox())
+  await house.decisions.answer(on!.id, { verdict: "approve" })
+  await expect.poll(async () => (await waiting()) - (await inbox())).toBe(0)
+  expect((await house.decisions.get(on!.id)).state).toBe("open")
+  expect(said).toEqual([])
+})
 
 it("on a phone it is folded, says what goes, asks once, and takes the demo away", { timeout: 120_000 }, async () => {
   const { page } = await visitor(phone, { hasTouch: true })

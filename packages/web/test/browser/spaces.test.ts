@@ -3,7 +3,7 @@ import { expect, it } from "vitest"
 import { axeFindings } from "./axe.ts"
 import { phone, stage } from "./stage.ts"
 
-const { admin, person, said, signIn, token, visitor } = stage()
+const { admin, as, person, said, signIn, token, url, visitor } = stage()
 
 it("somebody signs in by the printed link, writes, and a second browser shows it at once", async () => {
   const maya = await person("Maya")
@@ -137,5 +137,54 @@ it("/ lists the tools one may call; keys alone choose one, fill in its form and 
   await field.fill("/nowhere")
   await field.press("Enter")
   await other.page.getByRole("article").getByText("/nowhere").waitFor()
+  expect(said).toEqual([])
+})
+
+it("an admin outside a private space reads it and deletes there, and writes once it has joined; a dm stays between two", async () => {
+  const [olga, pia] = [await person("Olga"), await person("Pia")]
+  const own = as(olga.token)
+  const vault = await own.spaces.add({ name: "vault", kind: "private", members: [pia.id] })
+  await own.spaces.post(vault.id, { text: "The code is 1234." })
+  await own.spaces.post(vault.id, { text: "Do not tell." })
+  await own.spaces.add({ name: "Olga-Pia", kind: "dm", members: [pia.id] })
+  const { page } = await visitor()
+  await signIn(page, token(), "/s/vault")
+  await page.getByText("Only members write here.").waitFor()
+  expect(await page.getByRole("textbox", { name: "Write to vault" }).count()).toBe(0)
+  const row = page.getByRole("article").filter({ hasText: "1234" })
+  await row.hover()
+  const acts = row.getByRole("group", { name: "What you can do with this message" }).getByRole("button")
+  await acts.first().waitFor()
+  expect(await acts.evaluateAll((all) => all.map((one) => one.getAttribute("aria-label")))).toEqual([
+    "Pin",
+    "Copy the text",
+    "Delete",
+  ])
+  expect(await axeFindings(page)).toEqual([])
+  await row.getByRole("button", { name: "Delete" }).click()
+  await page.getByRole("alertdialog").getByRole("button", { name: "Delete" }).click()
+  await row.waitFor({ state: "detached" })
+  await page.locator("div.main").getByRole("button", { name: "Join" }).click()
+  const field = page.getByRole("textbox", { name: "Write to vault" })
+  await field.fill("I am here now.")
+  await field.press("Enter")
+  await page.getByRole("article").getByText("I am here now.").waitFor()
+  expect((await own.spaces.messages(vault.id)).items.at(-1)?.text).toBe("I am here now.")
+
+  await page.goto(`${url()}/s/Olga-Pia`)
+  await page.getByText("Only the two members write here.").waitFor()
+  expect(await page.getByRole("button", { name: "Join" }).count()).toBe(0)
+
+  // What is archived is brought back by who may: its owner, and no other member.
+  const others = await Promise.all([visitor(), visitor()])
+  await signIn(others[0].page, olga.token, "/s/vault")
+  await signIn(others[1].page, pia.token, "/s/vault")
+  for (const other of others) await other.page.getByRole("textbox", { name: "Write to vault" }).waitFor()
+  await own.spaces.change(vault.id, { archived: true })
+  for (const [at, other] of others.entries()) {
+    await other.page.getByText("This space is archived").waitFor()
+    expect(await other.page.getByRole("button", { name: "Bring back" }).count()).toBe(at === 0 ? 1 : 0)
+    expect(await other.page.getByRole("button", { name: "Leave" }).count()).toBe(0)
+  }
   expect(said).toEqual([])
 })

@@ -1,5 +1,7 @@
 /** What may be changed about a judgement: only what can be done, said as it is. */
 import { describe, expect, it } from "vitest"
+import { longestDelegation } from "../../../server/src/access/rights/policy.ts"
+import { longestLending, millisOf, type Span } from "../../src/parts/form/spans.logic.ts"
 import { askedFor, effectOf, madeBy, spansOf, usualSpan, waysOf } from "../../src/features/why/changing.logic.ts"
 
 const asked = { who: "scout", action: "execute", resource: "tools/mail" }
@@ -17,7 +19,10 @@ describe("a judgement changed from where it is read", () => {
 
   it("what is given ends with the sign-in at the latest, what holds back may stay; the usual span can be chosen", () => {
     expect(spansOf("allow")).not.toContain("ever")
-    expect(spansOf("lend")).not.toContain("ever")
+    // The house's own limit.
+    for (const span of spansOf("lend"))
+      expect(millisOf(span as Span)).toBeLessThanOrEqual(longestDelegation.hours * 3_600_000)
+    expect(millisOf(longestLending)).toBe(longestDelegation.hours * 3_600_000)
     expect(spansOf("deny")).toContain("ever")
     // A loan of a day is the longest there is: the house's clock says when it ends.
     expect([askedFor("lend", "day"), askedFor("allow", "most"), askedFor("deny", "ever")]).toEqual(

@@ -1,7 +1,7 @@
 /** What a person approves: every argument, and no two values that look alike. */
 import fc from "fast-check"
 import { expect, it } from "vitest"
-import { argumentsOf, textOf } from "../../src/cards/decision/decision.logic.ts"
+import { argumentsOf, decisionGist, longReachesOf, mayEdit, textOf } from "../../src/cards/decision/decision.logic.ts"
 import type { Decision } from "../../src/feed/types.ts"
 
 const of = (input: unknown, properties: object = {}) =>
@@ -35,4 +35,21 @@ it("two different values never look the same", () => {
       expect(textOf(one as never)).not.toBe(textOf(other as never))
     }),
   )
+})
+
+it("offers what the house says that this viewer may answer, and nothing without it", () => {
+  const one = (options?: Decision["options"]) => ({ kind: "approval", people: 1, options }) as unknown as Decision
+  expect(mayEdit(one({ edit: true, reaches: ["once"] }))).toBe(true)
+  expect(mayEdit(one({ edit: false, reaches: ["once"] }))).toBe(false)
+  expect(mayEdit(one())).toBe(false)
+  expect(longReachesOf(one({ edit: true, reaches: ["once", "run", "always"] }))).toEqual(["run", "always"])
+  expect(longReachesOf(one({ edit: true, reaches: ["once"] }))).toEqual([])
+  expect(longReachesOf(one())).toEqual([])
+})
+
+it("an approval without a call, such as a change of rights, is listed by its question", () => {
+  const question = "admin wants to change the allow list of stoa."
+  expect(decisionGist({ kind: "approval", call: null, question })).toBe(question)
+  const call = { id: "cal_1", tool: "send_mail", input: {} } as never
+  expect(decisionGist({ kind: "approval", call, question })).toBe("send_mail")
 })

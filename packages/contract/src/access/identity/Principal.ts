@@ -2,8 +2,9 @@
 import { Schema } from "effect"
 import { Moment, MomentOrNull, PrincipalId } from "../../Ids.ts"
 import { ToolsetName } from "../../tools/Toolset.ts"
+import { agentRoles, personRoles, principalKinds } from "../rightsWords.ts"
 
-export const PrincipalKind = Schema.Literals(["person", "agent", "service"])
+export const PrincipalKind = Schema.Literals(principalKinds)
 export type PrincipalKind = typeof PrincipalKind.Type
 
 /**
@@ -19,16 +20,7 @@ export const Name = Schema.String.check(
   Schema.isPattern(/^(?![a-z]{3}_[0-9a-f]{8}-)/, { message: "a name that does not look like an id" }),
 )
 
-/** Roles of seed 004 (S4-99), and `admin`, `member`, `guest` for people and services. */
-export const Role = Schema.Literals([
-  "admin",
-  "member",
-  "guest",
-  "agent-basic",
-  "agent-standard",
-  "agent-privileged",
-  "orchestrator",
-])
+export const Role = Schema.Literals([...personRoles, ...agentRoles])
 export type Role = typeof Role.Type
 
 /** `file`: declared in the configuration file, which owns it. `house`: made at run time. */

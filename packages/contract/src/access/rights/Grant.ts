@@ -4,8 +4,9 @@ import { AccessContext } from "./AllowList.ts"
 import { DelegationId, GrantId, Moment, MomentOrNull, PrincipalId } from "../../Ids.ts"
 import { PrincipalRef, Source } from "../identity/Principal.ts"
 import { ListedSet } from "../../tools/Toolset.ts"
+import { actions, verdicts } from "../rightsWords.ts"
 
-export const Action = Schema.Literals(["read", "write", "execute", "delete", "admin"])
+export const Action = Schema.Literals(actions)
 export type Action = typeof Action.Type
 
 /** A resource is a path such as `tools/web-search`; in a pattern `*` matches any characters. */
@@ -15,7 +16,7 @@ export const ResourcePattern = Schema.String.check(
   }),
 )
 
-export const Verdict = Schema.Literals(["allow", "ask", "deny"])
+export const Verdict = Schema.Literals(verdicts)
 export type Verdict = typeof Verdict.Type
 
 export class Grant extends Schema.Class<Grant>("Grant")({
@@ -29,7 +30,7 @@ export class Grant extends Schema.Class<Grant>("Grant")({
   createdAt: Moment,
 }) {}
 
-const Actions = Schema.Array(Action).check(Schema.isMinLength(1), Schema.isMaxLength(5))
+const Actions = Schema.Array(Action).check(Schema.isMinLength(1), Schema.isMaxLength(actions.length))
 
 export const NewGrant = Schema.Struct({
   principal: PrincipalRef,

@@ -2,7 +2,15 @@
  * The judgement: pure functions over data. Among the rules that match, deny wins over ask and ask over allow. No match
  * means deny, because nobody has reviewed what nobody listed.
  */
-import { type AccessContext, Action, type Policy, type PrincipalKind, type Role, type Verdict } from "@stoa/contract"
+import {
+  type AccessContext,
+  Action,
+  longestDelegationHours,
+  type Policy,
+  type PrincipalKind,
+  type Role,
+  type Verdict,
+} from "@stoa/contract"
 import { DateTime } from "effect"
 import { isWithin } from "../identity/contexts.ts"
 
@@ -247,7 +255,7 @@ export const approvalIn = (
   )?.approval
 
 /** Delegation (S4-101): at most a day, at most three levels. */
-export const longestDelegation = { hours: 24 }
+export const longestDelegation = { hours: longestDelegationHours }
 export const deepestDelegation = 3
 /** The most open delegations that one principal may have given, or received. */
 export const mostDelegations = 50

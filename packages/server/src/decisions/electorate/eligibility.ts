@@ -138,12 +138,5 @@ export const makeEligibility = Effect.gen(function* () {
           AND (SELECT roles FROM principals WHERE id = ${me}) LIKE '%"' || substr(v.reason, 17) || '"%'))))))`
   })
 
-  const isNamed = Effect.fnUntraced(function* (id: string, principal: PrincipalId) {
-    const rows = yield* Effect.orDie(
-      sql`SELECT reason FROM decision_voters WHERE decision = ${id} AND principal = ${principal} AND reason = 'named'`,
-    )
-    return rows.length > 0
-  })
-
-  return { mayAnswer, fix, release, targetsOf, seen, isNamed }
+  return { mayAnswer, fix, release, targetsOf, seen }
 })

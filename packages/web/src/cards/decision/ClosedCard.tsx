@@ -54,8 +54,8 @@ export const ClosedCard = (props: ClosedCardProps) => {
           </p>
         ) : null}
         <p className="soft">
-          {decision.kind === "approval"
-            ? words.asksToCall(decision.asker.name, decision.call?.tool ?? "")
+          {decision.kind === "approval" && decision.call !== null
+            ? words.asksToCall(decision.asker.name, decision.call.tool)
             : visibleLines(decision.question).join(" ")}
         </p>
         {changes.length > 0 ? (
@@ -65,7 +65,7 @@ export const ClosedCard = (props: ClosedCardProps) => {
               <Diff before={before} after={after} label={words.changesOf} />
             </div>
           ))
-        ) : (
+        ) : decision.call === null ? null : (
           <Arguments decision={decision} />
         )}
         {decision.kind !== "approval" && decision.value !== undefined ? (

@@ -1,5 +1,5 @@
 /** A decision: the same card in a space, in the inbox, beside a run and behind a signed link. */
-import { questionIn, visibleLines } from "@stoa/contract"
+import { questionIn } from "@stoa/contract"
 import { type KeyboardEvent, type ReactNode, useId, useRef, useState } from "react"
 import type { Decision } from "../../feed/types.ts"
 import { Avatar } from "../../parts/signs/Avatar.tsx"
@@ -12,7 +12,7 @@ import { AlwaysBox } from "./boxes/AlwaysBox.tsx"
 import { CriticalBox } from "./boxes/CriticalBox.tsx"
 import { DenyBox } from "./boxes/DenyBox.tsx"
 import { ClosedCard } from "./ClosedCard.tsx"
-import { isCritical, mayReach, standOf } from "./decision.logic.ts"
+import { isCritical, longReachesOf, mayEdit, viewerStateOf } from "./decision.logic.ts"
 import { EditBox } from "./boxes/EditBox.tsx"
 import { Foot, namesOf } from "./Foot.tsx"
 import { type SendAnswer, useAnswer, useArmed } from "./useAnswer.ts"
@@ -23,7 +23,6 @@ export interface DecisionCardProps {
   readonly me: string
   readonly nameOf: (id: string) => string
   readonly answer: SendAnswer
-  readonly byLink?: boolean
   /** Where it was asked, if the card is shown elsewhere than there. */
   readonly where?: ReactNode
   /** The link to the rules behind it. */
@@ -37,8 +36,8 @@ type Mode = "look" | "edit" | "deny" | "always" | "critical"
 const Key = ({ of }: { readonly of: string }) => (settings.get().letters ? <kbd>{of}</kbd> : null)
 
 const Question = ({ decision, id }: { readonly decision: Decision; readonly id: string }) => {
-  if (decision.kind === "approval")
-    return <h2 id={id}>{words.asksToCall(decision.asker.name, decision.call?.tool ?? "")}</h2>
+  if (decision.kind === "approval" && decision.call !== null)
+    return <h2 id={id}>{words.asksToCall(decision.asker.name, decision.call.tool)}</h2>
   const { heading, lines } = questionIn(decision)
   return (
     <>
@@ -73,7 +72,7 @@ const headWords = (decision: Decision): string =>
       : words.needsAnswer
 
 export const DecisionCard = (props: DecisionCardProps) => {
-  const { answer, byLink = false, decision, me, nameOf, onAnswered, startsOpen = false, where, why } = props
+  const { answer, decision, me, nameOf, onAnswered, startsOpen = false, where, why } = props
   const [mode, set] = useState<Mode>("look")
   const card = useRef<HTMLElement>(null)
   const title = useId()
@@ -82,8 +81,8 @@ export const DecisionCard = (props: DecisionCardProps) => {
     onAnswered?.()
   })
   const armed = useArmed(`${decision.id} ${mode}`)
-  const stand = standOf(decision, me)
-  if (stand === "closed")
+  const viewer = viewerStateOf(decision, me)
+  if (viewer === "closed")
     return <ClosedCard decision={decision} me={me} nameOf={nameOf} wasLate={wasLate} startsOpen={startsOpen} />
 
   const back = () => {
@@ -101,13 +100,13 @@ export const DecisionCard = (props: DecisionCardProps) => {
       if (event.key === "Escape") back()
       return
     }
-    if (event.ctrlKey || event.metaKey || event.altKey || stand !== "mine") return
+    if (event.ctrlKey || event.metaKey || event.altKey || viewer !== "mine") return
     if (event.key === "Escape" && mode !== "look") return back()
     if (!settings.get().letters || mode !== "look" || decision.kind !== "approval") return
     const key = event.key.toLowerCase()
     // No key approves a critical call.
     if (key === "a" && !isCritical(decision)) approve()
-    else if (key === "e") set("edit")
+    else if (key === "e" && mayEdit(decision)) set("edit")
     else if (key === "d") set("deny")
     else return
     event.preventDefault()
@@ -128,17 +127,19 @@ export const DecisionCard = (props: DecisionCardProps) => {
           : words.approve}
         {isCritical(decision) ? null : <Key of="A" />}
       </button>
-      <button type="button" className="button" disabled={busy} onClick={() => set("edit")}>
-        <Icon name="pencil" small />
-        {words.edit}
-        <Key of="E" />
-      </button>
+      {mayEdit(decision) ? (
+        <button type="button" className="button" disabled={busy} onClick={() => set("edit")}>
+          <Icon name="pencil" small />
+          {words.edit}
+          <Key of="E" />
+        </button>
+      ) : null}
       <button type="button" className="button no" disabled={busy} onClick={() => set("deny")}>
         <Icon name="x" small />
         {words.deny}
         <Key of="D" />
       </button>
-      {mayReach(decision, byLink) ? (
+      {longReachesOf(decision).length > 0 ? (
         <button type="button" className="button plain push" disabled={busy} onClick={() => set("always")}>
           <Icon name="chevron-down" small />
           {words.always}
@@ -156,11 +157,13 @@ export const DecisionCard = (props: DecisionCardProps) => {
     return decision.url === undefined ? <FormBox {...more} /> : <AddressBox {...more} />
   }
   const names = namesOf(props)
+  // Elsewhere nothing would show what the house refused.
+  const showsFaults = mode === "edit" || (mode === "look" && decision.kind !== "approval")
   return (
     <section
       ref={card}
       className="decision"
-      data-state={stand === "mine" ? "open" : "foreign"}
+      data-state={viewer === "mine" ? "open" : "foreign"}
       data-decision={decision.id}
       aria-labelledby={title}
       tabIndex={-1}
@@ -169,9 +172,9 @@ export const DecisionCard = (props: DecisionCardProps) => {
       <header>
         <Icon name="inbox" small />
         <strong>
-          {stand === "mine"
+          {viewer === "mine"
             ? headWords(decision)
-            : stand === "halfway"
+            : viewer === "halfway"
               ? words.waitsSecond
               : names.length === 0
                 ? words.waitsOthers
@@ -184,17 +187,11 @@ export const DecisionCard = (props: DecisionCardProps) => {
         <Question decision={decision} id={title} />
         {where === undefined || where === null ? null : <div className="line wrap small faint">{where}</div>}
         <ApprovalsSoFar decision={decision} nameOf={nameOf} />
-        {mode === "edit" || (decision.kind !== "approval" && decision.call?.input === undefined) ? null : (
-          <Arguments decision={decision} />
-        )}
-        {error === undefined || faults.length > 0 ? null : <FaultPane error={error} />}
-        {stand === "mine" ? inside() : null}
+        {mode === "edit" || decision.call === null ? null : <Arguments decision={decision} />}
+        {error === undefined || (faults.length > 0 && showsFaults) ? null : <FaultPane error={error} />}
+        {viewer === "mine" ? inside() : null}
       </div>
       <Foot decision={decision} me={me} nameOf={nameOf} why={why} />
     </section>
   )
 }
-
-/** The question in a few words, for lists. */
-export const decisionGist = (decision: Decision): string =>
-  decision.kind === "approval" ? (decision.call?.tool ?? "") : visibleLines(decision.question).join(" ")

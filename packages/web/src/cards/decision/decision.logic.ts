@@ -1,9 +1,10 @@
 /** What a decision means to its viewer, and what the viewer may do with it. */
+import { type Reach, visibleLines } from "@stoa/contract"
 import { isMine } from "../../feed/decision.logic.ts"
 import type { Decision, Json } from "../../feed/types.ts"
 import { isFields } from "../../parts/form/json.logic.ts"
 
-export type Stand =
+export type ViewerState =
   | "mine"
   /** For somebody else to answer. */
   | "foreign"
@@ -11,7 +12,7 @@ export type Stand =
   | "halfway"
   | "closed"
 
-export const standOf = (decision: Decision, me: string): Stand => {
+export const viewerStateOf = (decision: Decision, me: string): ViewerState => {
   if (decision.state !== "open") return "closed"
   if (decision.approvals.includes(me)) return "halfway"
   return isMine(decision, me) ? "mine" : "foreign"
@@ -19,9 +20,18 @@ export const standOf = (decision: Decision, me: string): Stand => {
 
 export const isCritical = (decision: Decision): boolean => decision.call?.riskLevel === "critical"
 
-/** A decision that needs two people, or came by a link, is approved only for this call. */
-export const mayReach = (decision: Decision, byLink: boolean): boolean =>
-  decision.kind === "approval" && decision.people === 1 && !byLink
+/** Whether the house takes an edited input from this viewer. */
+export const mayEdit = ({ options }: Decision): boolean => options?.edit === true
+
+export type LongReach = Exclude<Reach, "once">
+
+/** How far beyond this call the house lets this viewer approve. */
+export const longReachesOf = ({ options }: Decision): ReadonlyArray<LongReach> =>
+  (options?.reaches ?? []).filter((reach) => reach !== "once")
+
+/** The question in a few words, for lists. An approval without a call is of a change of rights. */
+export const decisionGist = ({ call, kind, question }: Pick<Decision, "call" | "kind" | "question">): string =>
+  kind === "approval" && call !== null ? call.tool : visibleLines(question).join(" ")
 
 export interface Argument {
   readonly name: string

@@ -14,10 +14,8 @@ import { PromptPane } from "./panes/PromptPane.tsx"
 import { RunsPane } from "./panes/RunsPane.tsx"
 import { TalkPane } from "./panes/TalkPane.tsx"
 import { ToolsPane } from "./panes/ToolsPane.tsx"
-import { useAgent } from "./useAgents.ts"
+import { type Agent, useAgent } from "./useAgents.ts"
 import { words } from "./words/en.ts"
-
-type Agent = NonNullable<ReturnType<typeof useAgent>["data"]>
 
 const tabs = ["prompt", "talk", "tools", "memory", "runs", "limits", "tokens"] as const
 /** Only admins see tokens of others. */

@@ -1,5 +1,5 @@
 /** A new agent: its persona, its model, its tools, where it listens, and its budget. */
-import type { ToolsetName } from "@stoa/contract"
+import { agentRoles, type ToolsetName, toolsetNames } from "@stoa/contract"
 import { useNavigate } from "@tanstack/react-router"
 import { type FormEvent, useState } from "react"
 import { house } from "../../feed/house.ts"
@@ -11,14 +11,11 @@ import { PersonaField } from "./PersonaField.tsx"
 import { agentsChanged, useModels } from "./useAgents.ts"
 import { words } from "./words/en.ts"
 
-const roles = ["agent-basic", "agent-standard", "agent-privileged"] as const
-const toolsets: ReadonlyArray<ToolsetName> = ["stoa", "office", "gateway", "engrams", "team", "skills"]
-
 interface Draft {
   readonly name: string
   readonly persona: string
   readonly model: string
-  readonly role: (typeof roles)[number]
+  readonly role: (typeof agentRoles)[number]
   readonly sets: ReadonlyArray<ToolsetName>
   readonly spaces: ReadonlyArray<string>
   readonly dollars: string
@@ -145,7 +142,7 @@ export const NewAgent = () => {
             value={draft.role}
             onChange={(event) => change({ role: event.target.value as Draft["role"] })}
           >
-            {roles.map((role) => (
+            {agentRoles.map((role) => (
               <option key={role}>{role}</option>
             ))}
           </SelectField>
@@ -153,7 +150,7 @@ export const NewAgent = () => {
         <Choices
           legend={words.toolsets}
           hint={words.toolsetsHint}
-          all={toolsets.map((value) => ({ value, name: value }))}
+          all={toolsetNames.map((value) => ({ value, name: value }))}
           chosen={draft.sets}
           choose={(one) => change({ sets: toggled(draft.sets, one) })}
         />

@@ -10,6 +10,7 @@ import { pairName } from "./agents.logic.ts"
 const one = (name: string) => ({ queryKey: [...keys.people, "agent", name], queryFn: () => house.agents.get(name) })
 
 export const useAgent = (name: string) => useQuery(one(name))
+export type Agent = NonNullable<ReturnType<typeof useAgent>["data"]>
 
 /** The profile of each; those that cannot be read are left out. */
 export const useProfiles = (agents: ReadonlyArray<Principal>) =>

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { useState } from "react"
-import { decisionGist } from "../../cards/decision/DecisionCard.tsx"
+import { decisionGist } from "../../cards/decision/decision.logic.ts"
 import { useNames } from "../../feed/start.ts"
 import type { Decision } from "../../feed/types.ts"
 import { Avatar } from "../../parts/signs/Avatar.tsx"

@@ -56,7 +56,7 @@ const Steps = ({ demo }: { readonly demo: Demo }) => (
 )
 
 /** The demo's model: it never starts to spend money by itself. */
-const Thinking = ({ demo, fail }: { readonly demo: Demo; readonly fail: (error: unknown) => void }) => {
+const ModelChoice = ({ demo, fail }: { readonly demo: Demo; readonly fail: (error: unknown) => void }) => {
   const ready = demo.models.filter((one) => one.ready)
   const [chosen, choose] = useState(demo.model)
   const id = useId()
@@ -177,7 +177,7 @@ export const Guide = () => {
         <>
           <p className="soft">{sentenceOf(demo)}</p>
           <Steps demo={demo} />
-          {demo.state === "on" ? <Thinking key={demo.model} demo={demo} fail={fail} /> : null}
+          {demo.state === "on" ? <ModelChoice key={demo.model} demo={demo} fail={fail} /> : null}
           {fault === undefined ? null : <FaultPane error={fault} />}
         </>
       ) : (

@@ -2,6 +2,7 @@
 import "./First.css"
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
+import { isMine } from "../../feed/decision.logic.ts"
 import { house } from "../../feed/house.ts"
 import { useLiveRuns, usePeople, useStart } from "../../feed/start.ts"
 import { Icon } from "../../parts/signs/Icon.tsx"
@@ -40,7 +41,7 @@ export const HouseNow = ({ space }: { readonly space: string }) => {
   const servers = useQuery({ queryKey: ["servers"], queryFn: () => house.mcpServers.list(), retry: false })
   const remembered = useRemembered(agents.slice(0, 8))
   const runs = useLiveRuns().data ?? []
-  const mine = decisions.filter(({ mayAnswer }) => mayAnswer.includes(me.id)).length
+  const mine = decisions.filter((one) => isMine(one, me.id)).length
   const list = [
     { to: "/spaces", said: words.nouns.spaces(spaces.filter(({ kind }) => kind !== "dm").length) },
     ...(tools.data === undefined ? [] : [{ to: "/tools", said: words.nouns.tools(tools.data.count, tools.data.more) }]),

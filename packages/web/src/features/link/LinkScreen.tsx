@@ -36,7 +36,6 @@ export const LinkScreen = ({ answer, decision, person }: LinkScreenProps) => {
             me={person.id}
             nameOf={(id) => (id === person.id ? person.name : words.somebody)}
             answer={answer}
-            byLink
             where={null}
             onAnswered={() => end(true)}
           />

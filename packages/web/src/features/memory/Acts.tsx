@@ -17,7 +17,7 @@ const ShareBox = ({ record, runAct }: { readonly record: MemoryRecord; readonly 
   const { me } = useStart()
   const names = useNames()
   const people = usePeople().filter(({ id, retiredAt }) => id !== me.id && retiredAt === null)
-  const { data: shares = [] } = useShares(record.id, true)
+  const { data: shares = [] } = useShares(record.id)
   return (
     <div className="note stack">
       {shares.map(({ principal, right }) => (

@@ -15,7 +15,7 @@ export type Places = ReadonlyArray<{ readonly agent: string; readonly place: Pla
 export const usePlaces = (record: MemoryRecord | undefined): Places => {
   const people = usePeople()
   const told = record !== undefined && isTold(record)
-  const { data: shares = [] } = useShares(record?.id ?? "", told)
+  const { data: shares = [] } = useShares(told ? record.id : "")
   const ids = told ? [record.owner, ...shares.map(({ principal }) => principal)] : []
   const agents = people.filter(({ id, kind, retiredAt }) => kind === "agent" && retiredAt === null && ids.includes(id))
   return usePrompts(agents.map(({ name }) => name)).flatMap(({ agent, prompt }) => {

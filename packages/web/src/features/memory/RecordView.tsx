@@ -15,7 +15,7 @@ import { AgoTime } from "../../parts/figures/Time.tsx"
 import { Acts } from "./Acts.tsx"
 import { Editor } from "./Editor.tsx"
 import { InPrompt, type Places, usePlaces } from "./InPrompt.tsx"
-import { firstLine, groupOf } from "./memory.logic.ts"
+import { firstLine, groupOf, rightsOf } from "./memory.logic.ts"
 import { memoryChanged, useHistory, useRecord, useShares } from "./useMemory.ts"
 import { words } from "./words/en.ts"
 
@@ -27,12 +27,14 @@ interface FactsProps {
 
 const Facts = ({ mine, places, record }: FactsProps) => {
   const names = useNames()
-  const { data: shares = [] } = useShares(record.id, mine)
+  const { data: shares = [] } = useShares(record.id)
   return (
     <p className="faint small">
       {places.length === 0 ? "" : `${words.partOf(places.map(({ agent }) => agent).join(", "))} · `}
       {words.facts(counted(record.content.length))}
-      {shares.length === 0 ? "" : ` · ${words.sharedWith(shares.map(({ principal }) => names(principal)).join(", "))}`}
+      {!mine || shares.length === 0
+        ? ""
+        : ` · ${words.sharedWith(shares.map(({ principal }) => names(principal)).join(", "))}`}
       {` · ${words.changedBy(names(record.origin.principal))}, `}
       <AgoTime at={record.updatedAt} said />
       {record.tags.length === 0 ? null : " · "}
@@ -214,7 +216,7 @@ export const RecordView = ({ id }: { readonly id: string }) => {
   const navigate = useNavigate()
   const { data: record, error, isPending, refetch } = useRecord(id)
   const { data: history } = useHistory(id)
-  const { data: shares = [] } = useShares(id, true)
+  const { data: shares = [] } = useShares(id)
   const [edits, edit] = useState(false)
   const [draft, write] = useState<string>()
   const places = usePlaces(record)
@@ -223,9 +225,8 @@ export const RecordView = ({ id }: { readonly id: string }) => {
   if (record === undefined) return <FaultPane error={error} again={() => void refetch()} />
   const versions = (history ?? []).toSorted((a, b) => b.version - a.version)
   const at = typeof version === "number" ? version : record.version
-  const mine = record.owner === me.id
   // Impossible actions are not drawn.
-  const mayWrite = mine || shares.some(({ principal, right }) => principal === me.id && right === "write")
+  const may = rightsOf(record, me.id, shares)
   const shown = versions.find((one) => one.version === at) ?? record
   return (
     <div className="split list-first memory-inner">
@@ -249,14 +250,14 @@ export const RecordView = ({ id }: { readonly id: string }) => {
                 {words.deleted}
               </span>
             )}
-            {edits || !mayWrite || record.deletedAt !== null ? null : (
+            {edits || !may.write ? null : (
               <button type="button" className="button push" onClick={() => edit(true)}>
                 <Icon name="pencil" small />
                 {words.edit}
               </button>
             )}
           </div>
-          <Facts record={record} mine={mine} places={places} />
+          <Facts record={record} mine={may.own} places={places} />
           {edits ? (
             <Editor
               record={record}
@@ -275,13 +276,13 @@ export const RecordView = ({ id }: { readonly id: string }) => {
               </div>
             </div>
           )}
-          {mine ? <Acts record={record} /> : null}
+          {may.own ? <Acts record={record} /> : null}
           <VersionChanges
             key={`${record.version} ${at}`}
             record={record}
             versions={versions}
             at={at}
-            may={mine && !edits}
+            may={may.write && !edits}
           />
         </div>
       </div>

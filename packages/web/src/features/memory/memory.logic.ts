@@ -10,6 +10,20 @@ export const groupOf = ({ kind }: { readonly kind: string }): Group => {
   return /conversation|session/i.test(kind) ? "session" : "record"
 }
 
+/**
+ * What a person can do with a record that they can read, as the house decides it (`server/src/memory/records/rules.ts`):
+ * `write` its content and tags, `own` everything else.
+ */
+export const rightsOf = (
+  { deletedAt, owner }: Pick<MemoryRecord, "deletedAt" | "owner">,
+  me: string,
+  shares: ReadonlyArray<{ readonly principal: string; readonly right: string }>,
+) => {
+  const own = owner === me
+  const isShared = shares.some(({ principal, right }) => principal === me && right === "write")
+  return { write: deletedAt === null && (own || isShared), own }
+}
+
 const icons: Readonly<Record<Group, string>> = {
   block: "layers",
   record: "file-text",

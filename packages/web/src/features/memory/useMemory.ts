@@ -33,12 +33,12 @@ export const useHistory = (id: string) =>
     queryFn: async () => (await house.memory.history(id, { limit })).items,
   })
 
-/** Only the owner knows whom it is shared with. */
-export const useShares = (id: string, mine: boolean) =>
+/** Whoever may read a record may know whom it is shared with. */
+export const useShares = (id: string) =>
   useQuery({
     queryKey: ["memory", "one", id, "shares"],
     queryFn: async () => (await house.memory.shares(id)).items,
-    enabled: mine,
+    enabled: id !== "",
     retry: false,
   })
 

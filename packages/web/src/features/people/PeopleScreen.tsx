@@ -1,6 +1,7 @@
 /** All principals: people, agents and services, with their tokens and grants. */
 import "../../parts/panes/Pick.css"
 import "./People.css"
+import { type PrincipalKind, principalKinds } from "@stoa/contract"
 import { useMutation, useQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import { useState } from "react"
@@ -14,11 +15,9 @@ import { EmptyPane, FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
 import { PrincipalDetail } from "./PrincipalDetail.tsx"
 import { words } from "./words/en.ts"
 
-const kinds = ["person", "agent", "service"] as const
-
 const Add = ({ onMade }: { readonly onMade: (name: string) => void }) => {
   const [name, setName] = useState("")
-  const [kind, setKind] = useState<(typeof kinds)[number]>("person")
+  const [kind, setKind] = useState<PrincipalKind>("person")
   const made = useMutation({
     mutationFn: () => house.principals.add({ kind, name: name.trim() }),
     onSuccess: async ({ name }) => {
@@ -48,9 +47,9 @@ const Add = ({ onMade }: { readonly onMade: (name: string) => void }) => {
           className="input people-kind"
           aria-label={words.kind}
           value={kind}
-          onChange={(event) => setKind(event.target.value as (typeof kinds)[number])}
+          onChange={(event) => setKind(event.target.value as PrincipalKind)}
         >
-          {kinds.map((one) => (
+          {principalKinds.map((one) => (
             <option key={one} value={one}>
               {words.kinds[one]}
             </option>

@@ -1,4 +1,5 @@
 /** A principal's roles, which can be changed here unless the configuration file owns it. */
+import { agentRoles, personRoles, type Role } from "@stoa/contract"
 import { useMutation } from "@tanstack/react-query"
 import { useState } from "react"
 import { cache, keys } from "../../feed/cache.ts"
@@ -8,11 +9,6 @@ import { FaultPane } from "../../parts/panes/Pane.tsx"
 import { isWaiting } from "./RevocableList.tsx"
 import { words } from "./words/en.ts"
 
-type Role = Principal["roles"][number]
-/** People and services have the first three, agents the others; an admin's agents may orchestrate. */
-const ofPeople: ReadonlyArray<Role> = ["admin", "member", "guest"]
-const ofAgents: ReadonlyArray<Role> = ["agent-basic", "agent-standard", "agent-privileged", "orchestrator"]
-
 export const Roles = ({ who }: { readonly who: Principal }) => {
   const [chosen, choose] = useState<ReadonlyArray<Role>>(who.roles)
   const saved = useMutation({
@@ -20,7 +16,7 @@ export const Roles = ({ who }: { readonly who: Principal }) => {
     onSuccess: () => cache.invalidateQueries({ queryKey: keys.people }),
   })
   if (who.source === "file") return <p className="faint small">{words.fromFile}</p>
-  const all = who.kind === "agent" ? ofAgents : ofPeople
+  const all: ReadonlyArray<Role> = who.kind === "agent" ? agentRoles : personRoles
   const same = chosen.length === who.roles.length && chosen.every((one) => who.roles.includes(one))
   return (
     <form

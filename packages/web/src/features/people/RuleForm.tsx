@@ -1,28 +1,20 @@
 /** Which actions on which resource, and for how long: the same form for a grant and for a delegation. */
+import { type Action, actions, type Verdict, verdicts } from "@stoa/contract"
 import { useMutation } from "@tanstack/react-query"
 import { useId, useState, type FormEvent } from "react"
 import { moment, now } from "../../feed/clock.ts"
 import { InputField, SelectField } from "../../parts/form/Field.tsx"
+import { lendingSpans, longestLending, millisOf, type Span } from "../../parts/form/spans.logic.ts"
 import { FaultPane } from "../../parts/panes/Pane.tsx"
 import { isWaiting } from "./RevocableList.tsx"
 import { words } from "./words/en.ts"
 
-const actions = ["read", "write", "execute", "delete", "admin"] as const
-const effects = ["allow", "ask", "deny"] as const
-type Action = (typeof actions)[number]
-type Effect = (typeof effects)[number]
-
-const hour = 3_600_000
-const spans = { hour, day: 24 * hour, week: 168 * hour } as const
-type Span = keyof typeof spans | "ever"
-/** The house limits a delegation to a day, which is also the default. */
-const lendingSpans = ["hour", "day"] as const
 const grantSpans = ["hour", "day", "week"] as const
 
 export interface RuleDraft {
   readonly resource: string
   readonly actions: ReadonlyArray<Action>
-  readonly effect: Effect
+  readonly effect: Verdict
   readonly reason: string
   readonly expiresAt?: string
 }
@@ -46,13 +38,15 @@ export const RuleForm = ({ act, lends, send }: RuleFormProps) => {
   const onSubmit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
     const form = new FormData(event.currentTarget)
-    const span = text(form, "span") as Span
+    const span = text(form, "span") as Span | "ever"
     sent.mutate({
       resource: text(form, "resource"),
       actions: actions.filter((one) => form.getAll("action").includes(one)),
-      effect: lends ? "allow" : (text(form, "effect") as Effect),
+      effect: lends ? "allow" : (text(form, "effect") as Verdict),
       reason: text(form, "reason"),
-      ...(span === "ever" || (lends && span === "day") ? {} : { expiresAt: moment(now() + spans[span]).toISOString() }),
+      ...(span === "ever" || (lends && span === longestLending)
+        ? {}
+        : { expiresAt: moment(now() + millisOf(span)).toISOString() }),
     })
   }
   if (!open)
@@ -93,7 +87,7 @@ export const RuleForm = ({ act, lends, send }: RuleFormProps) => {
           <InputField id={`${id}-reason`} name="reason" label={words.reason} required maxLength={1000} />
         ) : (
           <SelectField id={`${id}-effect`} name="effect" label={words.effect}>
-            {effects.map((one) => (
+            {verdicts.map((one) => (
               <option key={one} value={one}>
                 {words.effects[one]}
               </option>
@@ -105,7 +99,7 @@ export const RuleForm = ({ act, lends, send }: RuleFormProps) => {
           name="span"
           label={words.howLong}
           hint={lends ? undefined : words.atMost}
-          defaultValue={lends ? "day" : "ever"}
+          defaultValue={lends ? longestLending : "ever"}
         >
           {(lends ? lendingSpans : grantSpans).map((one) => (
             <option key={one} value={one}>

@@ -13,8 +13,10 @@ import { Icon } from "../../parts/signs/Icon.tsx"
 import { EmptyPane, FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
 import { words as common } from "../../words/en.ts"
 import { Composer } from "./composer/Composer.tsx"
-import { DoingLine } from "./DoingLine.tsx"
+import { CannotWrite } from "./CannotWrite.tsx"
+import { ActivityLine } from "./ActivityLine.tsx"
 import { outbox, post } from "./composer/outbox.ts"
+import { noRights, rightsIn } from "./rights.logic.ts"
 import type { RowContext } from "./timeline/Article.tsx"
 import { Timeline } from "./timeline/Timeline.tsx"
 import { rowsOf } from "./timeline/timeline.logic.ts"
@@ -103,7 +105,11 @@ const OpenSpace = ({ About, Head, isGone, space, thread }: OpenSpaceProps) => {
     return () => document.removeEventListener("visibilitychange", read)
   }, [read])
 
-  const canWrite = !isGone && space.archivedAt === null
+  const may = useMemo(
+    () => (isGone ? noRights : rightsIn(space, me)),
+    // oxlint-disable-next-line react/exhaustive-deps
+    [isGone, space.kind, space.members, space.archivedAt, me],
+  )
   const openThread = useCallback(
     (root: Message) =>
       void navigate({ to: "/s/$space/t/$message", params: { space: space.name, message: root.id }, search: {} }),
@@ -114,13 +120,13 @@ const OpenSpace = ({ About, Head, isGone, space, thread }: OpenSpaceProps) => {
       space,
       me,
       names: space.members.map(({ name }) => name),
-      canWrite,
+      may,
       openThread,
       decision: DecisionInPlace,
     }),
     // Not the space itself: it counts its messages, and rows would be drawn anew with each of them.
     // oxlint-disable-next-line react/exhaustive-deps
-    [space.id, space.name, space.kind, space.members, space.archivedAt, me, canWrite, openThread],
+    [space.id, space.name, space.kind, space.members, me, may, openThread],
   )
   const here = useMemo(() => decisions.filter((one) => one.space === space.id), [decisions, space.id])
   const rows = useMemo(
@@ -212,22 +218,11 @@ const OpenSpace = ({ About, Head, isGone, space, thread }: OpenSpaceProps) => {
               toNewest={() => jumpTo(undefined)}
             />
           )}
-          {isGone ? (
-            <p className="note stays">{words.putOut}</p>
-          ) : space.archivedAt !== null ? (
-            <p className="note stays line">
-              <span>{words.archived}</span>
-              <button
-                type="button"
-                className="button tiny push"
-                onClick={() => void house.spaces.change(space.id, { archived: false }).catch(() => undefined)}
-              >
-                {words.bringBack}
-              </button>
-            </p>
+          {!may.speak ? (
+            <CannotWrite space={space} me={me.id} may={may} isGone={isGone} />
           ) : (
             <>
-              <DoingLine space={space} me={me.id} />
+              <ActivityLine space={space} me={me.id} />
               <Composer
                 key={space.id}
                 space={space}
@@ -256,7 +251,7 @@ const OpenSpace = ({ About, Head, isGone, space, thread }: OpenSpaceProps) => {
           {side === "thread" ? <ThreadPanel root={thread!} space={space} context={context} close={closeSide} /> : null}
           {side === "search" ? <SearchPanel space={space} asked={q ?? ""} close={closeSide} /> : null}
           {side === "panel" ? (
-            <SpacePanel space={space} messages={data?.items ?? []} close={() => showPanel(false)}>
+            <SpacePanel space={space} may={may} messages={data?.items ?? []} close={() => showPanel(false)}>
               {facts.demo === space.id ? <About space={space.name} /> : null}
             </SpacePanel>
           ) : null}

@@ -13,7 +13,8 @@ import { isWide } from "../../parts/settings.ts"
 import { Icon } from "../../parts/signs/Icon.tsx"
 import { EmptyPane, FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
 import { LastCalls } from "./LastCalls.tsx"
-import { NewTool, ToolActs } from "./making.tsx"
+import { NewTool } from "./NewTool.tsx"
+import { ToolActs } from "./ToolActs.tsx"
 import { TryIt } from "./TryIt.tsx"
 import { words } from "./words/en.ts"
 
@@ -86,8 +87,8 @@ export const ToolsScreen = () => {
     enabled: isAdmin,
   })
   const { q = "" } = search
-  const making = isAdmin ? search.new : undefined
-  const isList = name === undefined && making === undefined
+  const newKind = isAdmin ? search.new : undefined
+  const isList = name === undefined && newKind === undefined
   const shown = tools.data?.items.filter(fits(q)) ?? []
   const missing = tools.data?.leftOut.filter(fits(q)) ?? []
   // If there is room for both, the first one is shown at once.
@@ -155,7 +156,7 @@ export const ToolsScreen = () => {
                           to="/tools/$tool"
                           params={{ tool: one.name }}
                           search={{ ...search, call: undefined, new: undefined } as never}
-                          aria-current={one === chosen && making === undefined ? "true" : undefined}
+                          aria-current={one === chosen && newKind === undefined ? "true" : undefined}
                         >
                           <b className="mono cut">{one.name}</b>
                           {one.asks === true ? (
@@ -189,8 +190,8 @@ export const ToolsScreen = () => {
             )}
           </nav>
           <div className={isList ? "scroll not-phone" : "scroll"}>
-            {making !== undefined ? (
-              <NewTool kind={making} />
+            {newKind !== undefined ? (
+              <NewTool kind={newKind} />
             ) : chosen === undefined ? (
               <EmptyPane>{words.pick}</EmptyPane>
             ) : (

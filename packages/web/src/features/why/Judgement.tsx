@@ -1,5 +1,6 @@
 /** A question filled in as a sentence, and the answer with every matching rule and the gates. */
 import "./Judgement.css"
+import { type Action, actions } from "@stoa/contract"
 import { useQuery } from "@tanstack/react-query"
 import { useState } from "react"
 import { house } from "../../feed/house.ts"
@@ -21,8 +22,6 @@ export interface JudgementQuery {
 }
 
 type Explanation = Awaited<ReturnType<(typeof house)["grants"]["judge"]>>
-
-const actions = ["read", "write", "execute", "delete", "admin"] as const
 
 interface JudgementProps {
   readonly question: JudgementQuery
@@ -132,7 +131,7 @@ export const Judgement = ({ names, onAsk, question }: JudgementProps) => {
     queryKey: ["grants", "judge", principal ?? "", action ?? "", resource ?? "", space ?? ""],
     queryFn: () =>
       house.grants.judge({
-        action: action as (typeof actions)[number],
+        action: action as Action,
         resource: resource!,
         explain: "true",
         ...(principal === undefined ? {} : { principal }),

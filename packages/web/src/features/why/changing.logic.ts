@@ -1,24 +1,23 @@
 /** What can be changed about a judgement, and how a matching rule can be revoked. */
+import { type Verdict, verdicts } from "@stoa/contract"
+import { lendingSpans, longestLending, millisOf, type Span } from "../../parts/form/spans.logic.ts"
 import { words } from "./words/en.ts"
 
-const grantings = ["allow", "ask", "deny"] as const
-export type Way = (typeof grantings)[number] | "lend" | "list" | "unlist"
+export type Way = Verdict | "lend" | "list" | "unlist"
 
-const hour = 3_600_000
-const spans = { hour, day: 24 * hour, week: 168 * hour, month: 720 * hour } as const
-export type SpanName = keyof typeof spans | "ever" | "most"
+export type SpanName = Span | "ever" | "most"
 
-/** A delegation lasts a day at most, a grant no longer than the sign-in that gives it; a restriction may stay. */
+/** A delegation ends soon, a grant no later than the sign-in that gives it; a restriction may stay. */
 export const spansOf = (way: Way): ReadonlyArray<SpanName> =>
   way === "lend"
-    ? ["hour", "day"]
+    ? lendingSpans
     : way === "allow"
       ? ["hour", "day", "week", "most"]
       : ["hour", "day", "week", "month", "ever"]
 
 /** The requested duration; undefined if it should last as long as the house allows. */
 export const askedFor = (way: Way, span: SpanName): number | undefined =>
-  span === "ever" || span === "most" || (way === "lend" && span === "day") ? undefined : spans[span]
+  span === "ever" || span === "most" || (way === "lend" && span === longestLending) ? undefined : millisOf(span)
 
 export interface AllowListGate {
   readonly toolset: string
@@ -33,11 +32,11 @@ export interface AccessQuestion {
   readonly resource: string
 }
 
-export const usualSpan = (way: Way): SpanName => (way === "lend" ? "day" : way === "allow" ? "most" : "ever")
+export const usualSpan = (way: Way): SpanName => (way === "lend" ? longestLending : way === "allow" ? "most" : "ever")
 
 /** A list that contains the tool by `*` or with its whole server cannot lose it alone. */
 export const waysOf = (isMe: boolean, passes: boolean, list: AllowListGate | undefined): ReadonlyArray<Way> => [
-  ...grantings,
+  ...verdicts,
   ...(isMe ? [] : (["lend"] as const)),
   ...(list === undefined ? [] : !passes ? (["list"] as const) : list.named ? (["unlist"] as const) : []),
 ]

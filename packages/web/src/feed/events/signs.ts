@@ -35,7 +35,7 @@ export const refusedAt = makeStore<string | undefined>(undefined)
 export const serverLines = makeStore<ReadonlyMap<string, ReadonlyArray<string>>>(new Map())
 
 /** By run: the model's output in the present step. */
-export const sayings = makeStore<ReadonlyMap<string, { readonly step: number; readonly text: string }>>(new Map())
+export const streamedTexts = makeStore<ReadonlyMap<string, { readonly step: number; readonly text: string }>>(new Map())
 
 /** How many events have come: for screens that depend on any event. */
 export const eventCount = makeStore(0)
@@ -109,14 +109,14 @@ const takeLine = (body: { readonly server?: unknown; readonly text?: unknown } |
 }
 const saying = (kind: "run.text" | "run.restarted", body: unknown): void => {
   const { run, step, text = "" } = body as { readonly run: string; readonly step: number; readonly text?: string }
-  sayings.set((old) => {
+  streamedTexts.set((old) => {
     const known = old.get(run)
     const before = kind === "run.restarted" || known?.step !== step ? "" : known.text
     return new Map(old).set(run, { step, text: (before + text).slice(-mostSaid) })
   })
 }
 const silent = (run: string): void =>
-  sayings.set((old) => {
+  streamedTexts.set((old) => {
     if (!old.has(run)) return old
     const next = new Map(old)
     next.delete(run)

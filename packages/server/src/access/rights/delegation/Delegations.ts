@@ -79,7 +79,12 @@ export class Delegations extends Context.Service<
         const expiresAt = wanted.expiresAt ?? latest
         if (DateTime.isGreaterThan(expiresAt, latest) || DateTime.isLessThanOrEqualTo(expiresAt, now))
           return yield* new BadInput({
-            issues: [{ path: "expiresAt", message: "a delegation lasts at most 24 hours, and must end in the future" }],
+            issues: [
+              {
+                path: "expiresAt",
+                message: `a delegation lasts at most ${longestDelegation.hours} hours, and must end in the future`,
+              },
+            ],
           })
         if (caller.turn !== undefined)
           return yield* new Forbidden({

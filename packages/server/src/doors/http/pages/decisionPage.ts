@@ -99,7 +99,7 @@ export const decisionPage = Layer.unwrap(
     const look = Effect.gen(function* () {
       const who = yield* bearer("read")
       if (who?.is !== "asked") return dead(404)
-      const decision = yield* decisions.get(who.decision, { principal: who.principal, all: true })
+      const decision = yield* decisions.get(who.decision, { principal: who.principal, all: true }, "link")
       const { cookies, headers } = yield* HttpServerRequest.HttpServerRequest
       if (!(headers["accept"] ?? "").includes("text/html") && (headers["accept"] ?? "").includes("application/json"))
         return HttpServerResponse.setHeader(

@@ -37,9 +37,10 @@ export const words = {
   noteHint: "optional; it reads this",
   reach: (who: string) => `${who} may call`,
   reachWithout: "without asking",
-  reachRun: "for the rest of this run",
-  reachAlways: "from now on, wherever it is, until the tool changes or somebody takes it back.",
-  reachWhose: "Only an admin or a named approver can choose this.",
+  reaches: {
+    run: "for the rest of this run",
+    always: "from now on, wherever it is, until the tool changes or somebody takes it back.",
+  },
   reachAny: "Any input, not only this one.",
   remember: "Approve and remember",
   critical: (tool: string) => `Critical risk. Approve ${tool}?`,

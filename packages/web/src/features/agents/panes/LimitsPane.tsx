@@ -5,10 +5,8 @@ import { useNames, usePeople } from "../../../feed/start.ts"
 import { counted, money } from "../../../parts/figures/money.logic.ts"
 import { FaultPane } from "../../../parts/panes/Pane.tsx"
 import { limitsDraft, limitsOfDraft } from "../agents.logic.ts"
-import { agentsChanged, type useAgent, useSpent } from "../useAgents.ts"
+import { type Agent, agentsChanged, useSpent } from "../useAgents.ts"
 import { words } from "../words/en.ts"
-
-type Agent = NonNullable<ReturnType<typeof useAgent>["data"]>
 
 const InForce = ({ agent }: { readonly agent: Agent }) => {
   const { cost, depth, minutes, perDay, steps, tokens, width } = agent.inForce ?? agent.limits

@@ -2,15 +2,10 @@
 import { Link } from "@tanstack/react-router"
 import { Icon } from "../../../parts/signs/Icon.tsx"
 import { EmptyPane, FaultPane, LoadingPane } from "../../../parts/panes/Pane.tsx"
-import { useMemoryOf } from "../useAgents.ts"
+import { type Agent, useMemoryOf } from "../useAgents.ts"
 import { words } from "../words/en.ts"
 
-interface Shown {
-  readonly id: string
-  readonly name: string
-}
-
-export const MemoryPane = ({ agent }: { readonly agent: Shown }) => {
+export const MemoryPane = ({ agent }: { readonly agent: Pick<Agent, "id" | "name"> }) => {
   const { data, error, isPending, refetch } = useMemoryOf(agent.id)
   if (isPending) return <LoadingPane lines={6} />
   if (error !== null) return <FaultPane error={error} again={() => void refetch()} />

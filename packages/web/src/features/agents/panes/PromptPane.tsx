@@ -8,16 +8,16 @@ import { counted } from "../../../parts/figures/money.logic.ts"
 import { FaultPane, LoadingPane } from "../../../parts/panes/Pane.tsx"
 import { partsOf } from "../agents.logic.ts"
 import { PersonaField } from "../PersonaField.tsx"
-import { agentsChanged, usePrompt } from "../useAgents.ts"
+import { type Agent, agentsChanged, usePrompt } from "../useAgents.ts"
 import { words } from "../words/en.ts"
 
-interface Shown {
-  readonly name: string
-  readonly persona: string | null
-  readonly source: string
-}
-
-const Persona = ({ agent, may }: { readonly agent: Shown; readonly may: boolean }) => {
+const Persona = ({
+  agent,
+  may,
+}: {
+  readonly agent: Pick<Agent, "name" | "persona" | "source">
+  readonly may: boolean
+}) => {
   const kept = agent.persona ?? ""
   const [text, write] = useState(kept)
   const [fault, fail] = useState<unknown>()
@@ -120,7 +120,13 @@ const Parts = ({ name }: { readonly name: string }) => {
   )
 }
 
-export const PromptPane = ({ agent, may }: { readonly agent: Shown; readonly may: boolean }) => (
+export const PromptPane = ({
+  agent,
+  may,
+}: {
+  readonly agent: Pick<Agent, "name" | "persona" | "source">
+  readonly may: boolean
+}) => (
   <>
     <Persona key={agent.persona ?? ""} agent={agent} may={may} />
     {may ? <Parts name={agent.name} /> : <p className="faint small">{words.promptForAdmins}</p>}

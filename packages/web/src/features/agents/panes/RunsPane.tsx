@@ -4,15 +4,10 @@ import { Icon } from "../../../parts/signs/Icon.tsx"
 import { money } from "../../../parts/figures/money.logic.ts"
 import { EmptyPane, FaultPane, LoadingPane } from "../../../parts/panes/Pane.tsx"
 import { AgoTime } from "../../../parts/figures/Time.tsx"
-import { useRunsOf } from "../useAgents.ts"
+import { type Agent, useRunsOf } from "../useAgents.ts"
 import { words } from "../words/en.ts"
 
-interface Shown {
-  readonly id: string
-  readonly name: string
-}
-
-export const RunsPane = ({ agent }: { readonly agent: Shown }) => {
+export const RunsPane = ({ agent }: { readonly agent: Pick<Agent, "id" | "name"> }) => {
   const { data, error, isPending, refetch } = useRunsOf(agent.id)
   if (isPending) return <LoadingPane lines={6} />
   if (error !== null) return <FaultPane error={error} again={() => void refetch()} />

@@ -9,16 +9,10 @@ import { Avatar } from "../../../parts/signs/Avatar.tsx"
 import { EmptyPane, FaultPane } from "../../../parts/panes/Pane.tsx"
 import { Text } from "../../../parts/text/Text.tsx"
 import { ClockTime } from "../../../parts/figures/Time.tsx"
-import { openPair, useRunsOf, useTalk } from "../useAgents.ts"
+import { type Agent, openPair, useRunsOf, useTalk } from "../useAgents.ts"
 import { words } from "../words/en.ts"
 
-interface Shown {
-  readonly id: string
-  readonly name: string
-  readonly model: unknown
-}
-
-export const TalkPane = ({ agent }: { readonly agent: Shown }) => {
+export const TalkPane = ({ agent }: { readonly agent: Pick<Agent, "id" | "name" | "model"> }) => {
   const { me, spaces } = useStart()
   const pair = spaces.find(({ kind, members }) => kind === "dm" && members.some(({ id }) => id === agent.id))
   const { data } = useTalk(pair)

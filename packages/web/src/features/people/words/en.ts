@@ -41,7 +41,7 @@ export const words = {
   effects: { allow: "allowed", ask: "asked of a person", deny: "denied" },
   reason: "Why",
   howLong: "For how long",
-  spans: { hour: "an hour", day: "a day", week: "a week", ever: "until it is revoked" },
+  spans: { hour: "an hour", day: "a day", week: "a week", month: "a month", ever: "until it is revoked" },
   atMost: "a grant given in a browser ends with your sign-in there, after 30 days at most",
   cancel: "Cancel",
   saveRoles: "Save the roles",

@@ -1,7 +1,7 @@
 /** The selected row: the call, the prompt and the model's output, and the raw data. */
 import { Link } from "@tanstack/react-router"
 import type { Json, Run, RunMessage } from "../../../feed/types.ts"
-import { sayings } from "../../../feed/events/signs.ts"
+import { streamedTexts } from "../../../feed/events/signs.ts"
 import { useStore } from "../../../feed/store.ts"
 import { Copy } from "../../../parts/text/Copy.tsx"
 import { Icon } from "../../../parts/signs/Icon.tsx"
@@ -73,7 +73,7 @@ const PromptPane = ({ span }: { readonly span: Span }) => {
 }
 
 const AnswerPane = ({ span }: { readonly span: Span }) => {
-  const said = useStore(sayings).get(span.run)
+  const said = useStore(streamedTexts).get(span.run)
   const step = span.runStep
   if (step === undefined) return null
   const text = step.state === "thinking" && said?.step === step.number ? said.text : step.text

@@ -1,7 +1,7 @@
 /** What a run did, row by row, over worked time. A tree that can be walked with the arrow keys. */
 import { useVirtualizer } from "@tanstack/react-virtual"
 import { type KeyboardEvent, useLayoutEffect, useMemo, useRef, useState } from "react"
-import { sayings } from "../../../feed/events/signs.ts"
+import { streamedTexts } from "../../../feed/events/signs.ts"
 import { useStore } from "../../../feed/store.ts"
 import { span as lengthOf } from "../../../parts/figures/time.logic.ts"
 import { isOpen, moveOf, type Scale, type Span } from "./spans.logic.ts"
@@ -52,7 +52,7 @@ export const Waterfall = (props: WaterfallProps) => {
   const box = useRef<HTMLDivElement>(null)
   const [focus, setFocus] = useState<string | undefined>(selected)
   const wanted = useRef<string | undefined>(undefined)
-  const said = useStore(sayings)
+  const said = useStore(streamedTexts)
   const many = rows.length > most
   const virtual = useVirtualizer({
     count: many ? rows.length : 0,

@@ -10,10 +10,12 @@ import { FaultPane } from "../../../parts/panes/Pane.tsx"
 import { dayKey, startOfDay } from "../../../parts/figures/time.logic.ts"
 import { ClockTime, useNow } from "../../../parts/figures/Time.tsx"
 import { words as common } from "../../../words/en.ts"
+import type { SpaceRights } from "../rights.logic.ts"
 import { words } from "../words/en.ts"
 
 export interface SpacePanelProps {
   readonly space: Space
+  readonly may: SpaceRights
   readonly messages: ReadonlyArray<Message>
   readonly close: () => void
   /** Shown first. */
@@ -81,11 +83,10 @@ const Invite = ({ space, fail }: { readonly space: Space; readonly fail: (error:
   )
 }
 
-export const SpacePanel = ({ children, close, messages, space }: SpacePanelProps) => {
+export const SpacePanel = ({ children, close, may, messages, space }: SpacePanelProps) => {
   const { me } = useStart()
   const [fault, fail] = useState<unknown>()
   const [asks, ask] = useState(false)
-  const owns = space.members.some(({ id, role }) => id === me.id && role === "owner") || me.roles.includes("admin")
   const pinned = messages.filter((one) => one.pinned)
   const live = useLiveRuns().data ?? []
   const runOf = (id: string) => {
@@ -122,7 +123,7 @@ export const SpacePanel = ({ children, close, messages, space }: SpacePanelProps
                 </small>
               </span>
               <Doing run={runOf(id)} />
-              {space.kind !== "dm" && (owns || id === me.id) ? (
+              {(id === me.id ? may.leave : may.expel) ? (
                 <button
                   type="button"
                   className={runOf(id) === undefined ? "button plain tiny push" : "button plain tiny"}
@@ -135,7 +136,18 @@ export const SpacePanel = ({ children, close, messages, space }: SpacePanelProps
             </li>
           ))}
         </ul>
-        {space.kind === "dm" || space.archivedAt !== null ? null : <Invite space={space} fail={fail} />}
+        {may.join ? (
+          <p>
+            <button
+              type="button"
+              className="button"
+              onClick={() => void house.spaces.addMember(space.id, me.id).catch(fail)}
+            >
+              {words.join}
+            </button>
+          </p>
+        ) : null}
+        {may.invite ? <Invite space={space} fail={fail} /> : null}
       </section>
       <section className="stack">
         <h2 className="label">{words.forWhom}</h2>
@@ -157,7 +169,7 @@ export const SpacePanel = ({ children, close, messages, space }: SpacePanelProps
         </section>
       )}
       <Today messages={messages} />
-      {owns && space.kind !== "dm" && space.archivedAt === null ? (
+      {may.own && space.kind !== "dm" ? (
         <section className="stack">
           {asks ? (
             <div className="note stack">

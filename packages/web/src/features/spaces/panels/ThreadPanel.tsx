@@ -66,7 +66,7 @@ export const ThreadPanel = ({ close, context, root, space }: ThreadPanelProps) =
           <RowView key={one.key} row={{ kind: "pending", key: one.key, pending: one, head: true }} context={inThread} />
         ))}
       </div>
-      {context.canWrite ? (
+      {context.may.speak ? (
         <Composer
           key={root}
           space={space}

@@ -4,6 +4,7 @@ import type { Decision, Message, Space } from "../../../feed/types.ts"
 import { Avatar } from "../../../parts/signs/Avatar.tsx"
 import { clockOf } from "../../../parts/figures/time.logic.ts"
 import { ClockTime } from "../../../parts/figures/Time.tsx"
+import type { SpaceRights } from "../rights.logic.ts"
 import { words } from "../words/en.ts"
 
 export interface RowContext {
@@ -11,7 +12,7 @@ export interface RowContext {
   readonly me: { readonly id: string; readonly name: string; readonly kind: string }
   /** The names a mention may mean. */
   readonly names: ReadonlyArray<string>
-  readonly canWrite: boolean
+  readonly may: SpaceRights
   readonly openThread: (message: Message) => void
   /** How a decision is drawn; passed in by the screen, so that rows need not know decisions. */
   readonly decision: ComponentType<{ readonly decision: Decision }>

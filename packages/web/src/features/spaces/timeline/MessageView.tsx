@@ -8,6 +8,7 @@ import { Icon } from "../../../parts/signs/Icon.tsx"
 import { Text } from "../../../parts/text/Text.tsx"
 import { Composer } from "../composer/Composer.tsx"
 import { Article, type RowContext } from "./Article.tsx"
+import { rightsOn } from "../rights.logic.ts"
 import { words } from "../words/en.ts"
 
 export interface MessageViewProps {
@@ -29,18 +30,19 @@ const react = async (message: Message, emoji: string, me: string, on: boolean) =
   await (on ? house.messages.react(message.id, emoji) : house.messages.unreact(message.id, emoji)).catch(() => set(!on))
 }
 
-const Reactions = ({ me, message }: { readonly message: Message; readonly me: string }) =>
+const Reactions = ({ context: { may, me }, message }: { readonly message: Message; readonly context: RowContext }) =>
   message.reactions.length === 0 ? null : (
     <div className="reacts">
       {message.reactions.map(({ by, emoji }) => {
-        const mine = by.includes(me)
+        const mine = by.includes(me.id)
         return (
           <button
             key={emoji}
             type="button"
             aria-pressed={mine}
             aria-label={words.reaction(emoji, by.length, mine)}
-            onClick={() => void react(message, emoji, me, !mine)}
+            disabled={!may.speak}
+            onClick={() => void react(message, emoji, me.id, !mine)}
           >
             {emoji} {by.length}
           </button>
@@ -73,8 +75,8 @@ const Tools = ({
     onEntered()
     // oxlint-disable-next-line react/exhaustive-deps
   }, [entered])
-  const mine = message.author.id === context.me.id
-  const owns = mine || context.space.members.some(({ id, role }) => id === context.me.id && role === "owner")
+  const { may, me } = context
+  const { edit, remove } = rightsOn(message, me, may)
   const tool = (act: string, icon: string, label: string, run: () => void) => (
     <button type="button" className="button plain icon" data-act={act} aria-label={label} title={label} onClick={run}>
       <Icon name={icon} small />
@@ -82,14 +84,14 @@ const Tools = ({
   )
   return (
     <div ref={group} className="hover-tools" role="group" aria-label={words.tools}>
-      {tool("react", "smile", words.react, () => set("react"))}
-      {tool("reply", "message-square", words.reply, () => context.openThread(message))}
+      {may.speak ? tool("react", "smile", words.react, () => set("react")) : null}
+      {may.speak ? tool("reply", "message-square", words.reply, () => context.openThread(message)) : null}
       {tool("pin", "pin", message.pinned ? words.unpin : words.pin, () => {
         void (message.pinned ? house.messages.unpin(message.id) : house.messages.pin(message.id)).catch(() => undefined)
       })}
       {tool("copy", "copy", words.copy, () => void navigator.clipboard.writeText(message.text))}
-      {mine ? tool("edit", "pencil", words.edit, () => set("edit")) : null}
-      {owns ? tool("remove", "x", words.remove, () => set("remove")) : null}
+      {edit ? tool("edit", "pencil", words.edit, () => set("edit")) : null}
+      {remove ? tool("remove", "x", words.remove, () => set("remove")) : null}
     </div>
   )
 }
@@ -130,7 +132,7 @@ export const MessageView = ({ context, head, message, replies }: MessageViewProp
           <Icon name="pin" small /> {words.pinned}
         </span>
       ) : null}
-      <Reactions message={message} me={me.id} />
+      <Reactions message={message} context={context} />
       {replies === 0 ? null : (
         <span className="thread-link">
           <Icon name="message-square" small />
@@ -169,7 +171,7 @@ export const MessageView = ({ context, head, message, replies }: MessageViewProp
           </button>
         </p>
       ) : null}
-      {!context.canWrite || mode !== "read" ? null : tools === "away" ? (
+      {!context.may.pin || mode !== "read" ? null : tools === "away" ? (
         <button type="button" className="vh" data-act="open">
           {words.tools}
         </button>

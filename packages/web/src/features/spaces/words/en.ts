@@ -72,7 +72,11 @@ export const words = {
   bringBack: "Bring back",
   archive: "Archive",
   archiveSure: (name: string) => `Archive ${name}? Nobody can write in it until it is brought back.`,
-  putOut: "You are no longer in this space. What you see is how you left it.",
+  putOut:
+    "You are no longer in this space. What you see is how you left it. A member or an admin can let you in again.",
+  membersWrite: "Only members write here. As an admin you can read it, and join.",
+  betweenOthers: "Only the two members write here. As an admin you can read it.",
+  join: "Join",
   invite: "Let somebody in",
   inviteWho: "Who",
   add: "Add",

@@ -7,7 +7,7 @@ import { Avatar } from "../../parts/signs/Avatar.tsx"
 import { useNow } from "../../parts/figures/Time.tsx"
 import { words } from "./words/en.ts"
 
-export const DoingLine = ({ me, space }: { readonly space: Space; readonly me: string }) => {
+export const ActivityLine = ({ me, space }: { readonly space: Space; readonly me: string }) => {
   const now = useNow(1000)
   const list = (useStore(activities).get(space.id) ?? []).filter(
     ({ until, waits, who }) => until > now && waits !== true && who !== me,
