@@ -1,3 +1,4 @@
+import { nobodyMayAnswer } from "@stoa/contract"
 import { StoaError } from "@stoa/sdk"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
@@ -14,6 +15,7 @@ interface CallLike {
   readonly output?: unknown
   readonly error?: { readonly message: string }
   readonly on?: { readonly kind: string; readonly id: string }
+  readonly note?: string
 }
 
 const next: Record<string, (on: string, call: string) => string> = {
@@ -22,15 +24,9 @@ const next: Record<string, (on: string, call: string) => string> = {
   callback: () => "the one who does the work says so",
 }
 
-/** If nobody can answer, say so. */
-const unanswerable = (decision: string) =>
-  Effect.map(Effect.option(ask((stoa) => stoa.decisions.get(decision))), (found) =>
-    found._tag === "Some" && found.value.mayAnswer.length === 0 && found.value.state === "open" ? `${nobody} ` : "",
-  )
-
 /** The outcome: the output on stdout; anything else is a sentence and an exit code. */
 const report = Effect.fnUntraced(function* (call: CallLike) {
-  const { error, id, on, output, state, tool } = call
+  const { error, id, note, on, output, state, tool } = call
   const { json } = yield* root
   if (json) yield* printJson(call)
   if (state === "done") return json ? undefined : yield* printJson(output ?? null)
@@ -40,7 +36,7 @@ const report = Effect.fnUntraced(function* (call: CallLike) {
     return yield* new Failure({ message: `${message} (${id}).`, exitCode: state === "refused" ? 2 : 1 })
   }
   if (!json) yield* printLine(id)
-  const alone = on?.kind === "decision" ? yield* unanswerable(on.id) : ""
+  const alone = note === undefined ? "" : `${note === nobodyMayAnswer ? nobody : note} `
   const until = on === undefined ? "it is done" : (next[on.kind]?.(on.id, id) ?? "it is done")
   return yield* new Failure({
     message: `${tool} is ${state} until ${until}. ${alone}See it with: stoa call --status ${id} --wait 60`,
