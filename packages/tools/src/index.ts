@@ -54,6 +54,7 @@ export type { MCPServerConfig } from "./mcp/MCPServerConfig.ts"
 export { defaultMCPSettings, MCPSettings } from "./mcp/MCPSettings.ts"
 export { areMCPIcons, faultOfMCPResult, type MCPLeftOut, mendMCPCompletion } from "./mcp/client/MCPResult.ts"
 export type { MCPTool } from "./mcp/client/MCPTool.ts"
+export { MCPUnreached } from "./mcp/client/MCPUnreached.ts"
 export { type MCPToolCall, mcpToolFailure, mcpToolResult } from "./mcp/client/MCPToolCall.ts"
 export { mcpTool, mcpToolDefinition } from "./mcp/client/MCPToolDefinition.ts"
 export {

@@ -14,6 +14,7 @@ import {
 import { MCPConnectionError } from "@stoa/contract"
 import { Option, Schema } from "effect"
 import type { MCPServerConfig } from "../MCPServerConfig.ts"
+import { MCPUnreached } from "./MCPUnreached.ts"
 
 export interface Fault {
   readonly kind:
@@ -31,6 +32,11 @@ export interface Fault {
   readonly status?: number | undefined
   /** It is certain that the request had no effect. */
   readonly unheard?: boolean
+  /** Of a program: the end of its stderr, and whether it could not be started at all. */
+  readonly stderr?: string
+  readonly unstartable?: boolean
+  /** How long was waited for an answer. */
+  readonly afterMs?: number
   readonly cause: unknown
 }
 
@@ -83,7 +89,10 @@ export const faultOf = (error: unknown): Fault => {
   if (error instanceof UnauthorizedError || error instanceof OAuthError) return as("unauthorized")
   if (error instanceof ProtocolError) return as("answered", { code: error.code, data: error.data })
   if (error instanceof SdkHttpError) return ofHttp(error, as)
-  if (error instanceof SseError) return as(error.code !== undefined && error.code < 500 ? "refused" : "lost")
+  if (error instanceof SseError) {
+    if (error.code === 401 || error.code === 403) return as("unauthorized", { status: error.code })
+    return as(error.code !== undefined && error.code < 500 ? "refused" : "lost", { status: error.code })
+  }
   if (error instanceof SdkError) {
     if (error.code === SdkErrorCode.RequestTimeout) return as("timeout")
     if (lostCodes.includes(error.code)) return as("lost")
@@ -135,5 +144,7 @@ export const connectionError = (
   })
 
 /** The answers by which a server with the oldest transport refuses the newer one. */
-export const isOldHttp = ({ cause }: MCPConnectionError): boolean =>
-  cause instanceof SdkHttpError && [400, 404, 405].includes(cause.data.status ?? 0)
+export const isOldHttp = ({ cause }: MCPConnectionError): boolean => {
+  const first = cause instanceof MCPUnreached ? cause.cause : cause
+  return first instanceof SdkHttpError && [400, 404, 405].includes(first.data.status ?? 0)
+}
