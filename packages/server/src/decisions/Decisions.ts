@@ -218,7 +218,7 @@ export class Decisions extends Context.Service<
 
       const closed = (one: DecisionRow) =>
         new WrongState({
-          detail: `This decision is ${one.state}${one.verdict === null ? "" : ` (${one.verdict})`}: it is answered once. Look for open ones with "stoa decide".`,
+          detail: `This decision is ${one.state}${one.verdict === null ? "" : ` (${one.verdict})`}: it is answered once.`,
         })
 
       const close = Effect.fnUntraced(function* (one: FullRow, by: Principal, answer: NewAnswer) {

@@ -2,6 +2,8 @@
  * Why a server could not be reached, for a person: what is wrong and what to do next. The words of the SDK and of the
  * platform are the detail, for a log.
  */
+import { SdkHttpError } from "@modelcontextprotocol/client"
+import type { MCPConnectionError } from "@stoa/contract"
 import type { MCPServerConfig } from "../MCPServerConfig.ts"
 import type { Fault } from "./faults.ts"
 
@@ -138,3 +140,9 @@ const ofAddress = (fault: Fault, { endpoint = "", transport }: Place): Told => {
 
 /** An answer that is no message of MCP. */
 const noMCP = /ZodError|SyntaxError|CLIENT_HTTP_UNEXPECTED_CONTENT/
+
+/** The answers by which a server with the oldest transport refuses the newer one. */
+export const isOldHttp = ({ cause }: MCPConnectionError): boolean => {
+  const first = cause instanceof MCPUnreached ? cause.cause : cause
+  return first instanceof SdkHttpError && [400, 404, 405].includes(first.data.status ?? 0)
+}

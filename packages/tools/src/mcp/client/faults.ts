@@ -14,7 +14,6 @@ import {
 import { MCPConnectionError } from "@stoa/contract"
 import { Option, Schema } from "effect"
 import type { MCPServerConfig } from "../MCPServerConfig.ts"
-import { MCPUnreached } from "./MCPUnreached.ts"
 
 export interface Fault {
   readonly kind:
@@ -142,9 +141,3 @@ export const connectionError = (
     transport: config.transport,
     ...(cause === undefined ? {} : { cause }),
   })
-
-/** The answers by which a server with the oldest transport refuses the newer one. */
-export const isOldHttp = ({ cause }: MCPConnectionError): boolean => {
-  const first = cause instanceof MCPUnreached ? cause.cause : cause
-  return first instanceof SdkHttpError && [400, 404, 405].includes(first.data.status ?? 0)
-}
