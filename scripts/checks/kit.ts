@@ -62,3 +62,6 @@ export const isTest = (path: string) => /\.test\.tsx?$/.test(path) || /(^|\/)tes
 /** The answer of a tool that ended badly without naming a fault: its own words are the fault. */
 export const orWords = (faults: ReadonlyArray<string>, out: Output): ReadonlyArray<string> =>
   faults.length > 0 || out.code === 0 ? faults : lines(`${out.stdout}\n${out.stderr}`).slice(0, 20)
+
+/** The folders of the server that are no rooms: they stand above all of them, as the files beside them do. */
+export const foldersAbove: ReadonlyArray<string> = ["configuration", "start", "operations"]

@@ -1,6 +1,6 @@
-// Names that say nothing, files that do not hold what they are called after, and errors without a page.
+// Names that say nothing, files that do not hold what they are called after, errors without a page or with a command.
 import { basename } from "node:path"
-import { type Check, files, isSource, isTest, read } from "./kit.ts"
+import { type Check, files, foldersAbove, isSource, isTest, read } from "./kit.ts"
 
 const vague = /^(utils?|common|helpers?|managers?)$/i
 const suffix = /^export (?:abstract )?class (\w*(?:Manager|Helper|Info|Data|V2))\b/gm
@@ -30,6 +30,27 @@ const inFile = (path: string, text: string): ReadonlyArray<string> => {
 const errorTags = (text: string): ReadonlyArray<string> =>
   [...text.matchAll(/TaggedError(?:Class)?<[^>]*>\([^)]*\)\(\s*"(\w+)"/g)].flatMap(([, tag]) => tag ?? [])
 
+/** What is read over MCP and on the page as well. Start-up, logs, the doctor and pages of their own may name commands. */
+const readAnywhere = /^packages\/(?:contract\/src\/Errors\.ts$|server\/src\/[a-z]+\/)/
+const readByOperators = new RegExp(
+  `^packages/server/src/(?:${foldersAbove.join("/|")}/|store/|doors/http/pages/|access/audit/Audit\\.ts$|runs/RunFigures\\.ts$)`,
+)
+const command =
+  /\bstoa (?:\$\{|(?:agents|api|audit|backup|call|chat|connect|decide|doctor|events|grants|hosts|lists|login|memory|pause|people|reload|restore|runs|say|secrets|servers|spaces|team|token|tools)\b)/
+
+/** A client of MCP cannot type commands, and the text of a failure is stored with its call. */
+const commandsIn = (path: string, text: string): ReadonlyArray<string> =>
+  !readAnywhere.test(path) || readByOperators.test(path) || isTest(path)
+    ? []
+    : text.split("\n").flatMap((line, at) => {
+        const [named] = /^\s*(?:\/\/|\/?\*)/.test(line) ? [] : (command.exec(line) ?? [])
+        return named === undefined
+          ? []
+          : [
+              `${path}:${at + 1}: "${named}…" is for the command line; say who can do what, and add the command in cli/src/showing/hints.ts`,
+            ]
+      })
+
 export const names: Check = async (root) => {
   const all = await files(root)
   const sources = all.filter(isSource)
@@ -42,6 +63,7 @@ export const names: Check = async (root) => {
     faults: [
       ...blind,
       ...sources.flatMap((path) => inFile(path, read(root, path))),
+      ...sources.flatMap((path) => commandsIn(path, read(root, path))),
       ...tags
         .filter((tag) => !pages.includes(tag))
         .map((tag) => `docs/errors/${tag}.md: missing; ${errors} has ${tag}`),

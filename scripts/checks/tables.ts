@@ -1,7 +1,7 @@
 // SQL lives in the room that owns the table. The rooms and their tables are derived from the statements that make them; a
 // statement of another room that names one fails here, unless `allowed` says who may, in which direction and why.
 // Migrations are left out: each runs once, on the tables of its day.
-import { type Check, files, isTest, read } from "./kit.ts"
+import { type Check, files, foldersAbove, isTest, read } from "./kit.ts"
 
 const home = "packages/server/src/"
 type Way = "read" | "write"
@@ -42,7 +42,6 @@ const allowed: ReadonlyArray<Allowance> = [
 ]
 /** What stands above all rooms, such as the doctor, looks at any table and changes none. */
 const above = "house"
-const foldersAbove = ["configuration", "start", "operations"]
 
 const roomOf = (path: string): string => {
   const [first = "", ...rest] = path.slice(home.length).split("/")

@@ -112,6 +112,29 @@ export class NameTaken extends Schema.TaggedError<NameTaken>("stoa/NameTaken")(
   ])
 })
 
+it("names: a text that is read over MCP names no command; a comment, start-up and a log may", async () => {
+  const { faults } = await names(
+    house({
+      [`${server}/spaces/refusals.ts`]:
+        '// As stoa grants add does.\nexport const x = "An admin can: stoa grants add NAME"\n',
+      [`${server}/calls/hint.ts`]: "export const x = (kind: string) => `stoa ${kind} ls`\n",
+      [`${server}/calls/label.ts`]: 'export const x = "stoa mcp request state"\n',
+      [`${server}/store/start.ts`]: 'export const x = "Restore a backup with stoa restore"\n',
+      [`${server}/serve.ts`]: 'export const x = "Run stoa login"\n',
+      "packages/contract/src/Errors.ts": `import { Schema } from "effect"
+export class SpaceMissing extends Schema.TaggedError<SpaceMissing>()("SpaceMissing", {}) {
+  override get message() { return "Run stoa reload" }
+}
+`,
+    }),
+  )
+  expect(faults.toSorted()).toEqual([
+    expect.stringContaining('contract/src/Errors.ts:3: "stoa reload…"'),
+    expect.stringContaining('calls/hint.ts:1: "stoa ${…"'),
+    expect.stringContaining('spaces/refusals.ts:2: "stoa grants…"'),
+  ])
+})
+
 it("G-45 the page of definitions is generated from them, so that no count drifts, and no other page counts tools", async () => {
   const root = join(import.meta.dirname, "../..")
   const now = await definitionsOf(root)

@@ -350,6 +350,28 @@ it("G-12 pause stops a tool at once, lists it, and lets it go on", async () => {
   expect(ended.map((one) => one.code)).toEqual([2, 2, 2])
 })
 
+it("a refusal says who can give the right, and here the command that does it, as it works in a checkout", async () => {
+  await house.admin.tools.add(tool("guarded"))
+  await house.admin.principals.add({ kind: "agent", name: "Nel", roles: [] })
+  const { token } = await house.admin.tokens.add({ principal: "Nel" })
+  const asNel = (...args: ReadonlyArray<string>) =>
+    home.spawn([...args, "--token", token], { env: { npm_command: "exec" } }).ended
+  const refused = await asNel("call", "guarded", "--input", '{"word":"x"}')
+  expect(refused).toMatchObject({ code: 2, stdout: "" })
+  expect(refused.stderr).toMatch(
+    /an admin can grant Nel execute on tools\/guarded\. An admin does it with: npx stoa grants add Nel tools\/guarded\n$/,
+  )
+  const secrets = await asNel("secrets", "ls")
+  expect(secrets).toMatchObject({ code: 2, stdout: "" })
+  const command = /An admin does it with: npx stoa (grants add Nel '([^']+)' --action read)\n$/.exec(secrets.stderr)
+  expect(command).not.toBeNull()
+  // The command works.
+  expect(await stoa(...command![1]!.replaceAll("'", "").split(" "))).toMatchObject({ code: 0 })
+  expect(await asNel("secrets", "ls")).toMatchObject({ code: 0 })
+  expect(await stoa("grants", "add", "Nel", "tools/guarded")).toMatchObject({ code: 0 })
+  expect(await asNel("call", "guarded", "--input", '{"word":"x"}')).toMatchObject({ code: 0 })
+})
+
 it("hosts lists the processes that offer functions, and takes one away", async () => {
   const host = house.admin
     .host({ name: "desk" })

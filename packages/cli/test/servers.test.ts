@@ -135,7 +135,7 @@ it("--url is the server's address there; nobody at it is a server that is kept a
     transport: "sse",
     url: "http://127.0.0.1:9/mcp",
     review: "trust",
-    error: expect.stringMatching(/Failed to connect/),
+    error: expect.stringMatching(/^nothing answers at http:\/\/127\.0\.0\.1:9\/mcp\. Is the server running/),
   })
   expect(JSON.stringify(added)).not.toMatch(/hush|very=secret/)
   expect(added).toMatchObject((await http("mcp-servers/away")) as object)

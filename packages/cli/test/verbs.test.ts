@@ -104,6 +104,21 @@ describe("rights at the command line", () => {
     expect(await stoa("people", "set", "Mer", "--role", "guest")).toMatchObject(refused(/not one of the people/))
   })
 
+  it("whoever is retired is shown by name and as retired, where the past is listed; one request more for all of them", async () => {
+    for (const name of ["Gil", "Hal"]) {
+      const { id } = await house.admin.principals.add({ kind: "agent", name })
+      const { token } = await house.admin.tokens.add({ principal: id })
+      expect((await home.stoa("secrets", "ls", "--token", token)).code).toBe(2)
+      await house.admin.principals.retire(id)
+    }
+    const audit = await stoa("audit", "--limit", "100")
+    expect(audit).toMatchObject({ code: 0 })
+    expect(audit.stdout).toMatch(/ Gil \(retired\) /)
+    expect(audit.stdout).toMatch(/ Hal \(retired\) /)
+    expect(audit.stdout).not.toMatch(/^\d+ +\S+ +prn_/m)
+    expect((await stoa("audit", "--limit", "100", "--json")).stdout).not.toContain("(retired)")
+  })
+
   it("grants are added, listed by name, judged and revoked", async () => {
     await house.admin.principals.add({ kind: "agent", name: "Creed" })
     const made = json(

@@ -1,4 +1,7 @@
-/** Every failure a user can see: raised by a room, encoded by a door, explained at `docs/errors/<Tag>.md`. */
+/**
+ * Every failure a user can see: raised by a room, encoded by a door, explained at `docs/errors/<Tag>.md`. The words say
+ * what is missing and who can give it, not which command to type: they are read over MCP and on the page, too.
+ */
 import { Schema } from "effect"
 import { firstIssues, Issue } from "./Problem.ts"
 
@@ -24,14 +27,14 @@ export class Unauthenticated extends Schema.TaggedError<Unauthenticated>()(
 ) {
   override get message(): string {
     if (this.reason === "signature")
-      return "The signature is wrong. It must cover the time, the call id and the exact body, use the tool's key, and be at most 5 minutes old. Compare key and clock (stoa tools key NAME)."
+      return "The signature is wrong. It must cover the time, the call id and the exact body, use the tool's key, and be at most 5 minutes old. Compare key and clock."
     if (this.reason === "service")
-      return "The signature is wrong. Stoa-Service must name a service of the house; Stoa-Signature must cover the time, the agent as the address names it, the Idempotency-Key if there is one, and the exact body, use that service's key, and be at most 5 minutes old. Compare key and clock (stoa token key SERVICE)."
+      return "The signature is wrong. Stoa-Service must name a service of the house; Stoa-Signature must cover the time, the agent as the address names it, the Idempotency-Key if there is one, and the exact body, use that service's key, and be at most 5 minutes old. Compare key and clock."
     if (this.reason === "wallet")
       return "This wallet could not sign in. A challenge works once, within 5 minutes, and must be signed exactly as given; the wallet must belong to a principal of this house. Ask for a new challenge (POST /api/v1/wallet/challenge)."
     return this.reason === "missing"
-      ? 'This needs a token. Send "Authorization: Bearer <token>"; make one with "stoa token add".'
-      : 'This token is unknown, expired or revoked. Make a new one with "stoa token add".'
+      ? 'This needs a token. Send "Authorization: Bearer <token>"; an admin can make one for you.'
+      : "This token is unknown, expired or revoked. An admin can make a new one for you."
   }
 }
 
@@ -48,32 +51,16 @@ export class Forbidden extends Schema.TaggedError<Forbidden>()(
 ) {
   override get message(): string {
     const { action, resource, rule } = this
-    const { instead = `An admin can allow it: stoa grants add NAME '${resource}' --action ${action}` } = this
+    const { instead = `An admin can grant ${action} on ${resource}.` } = this
     return `You may not ${action} ${resource} (rule: ${rule}). ${instead}`
   }
 }
 
-const lists = (command: string): string => `"${command}" lists yours.`
-/** The command that lists such things. */
+/** What helps if no noun of its own says it. A client that knows how to list them replaces it. */
+export const listYours = "List yours to find the right name or id."
 const whereToLook: Readonly<Record<string, string>> = {
-  "MCP server": lists("stoa servers ls"),
-  agent: lists("stoa agents ls"),
-  call: 'Only its caller and admins can see a call, by its id: "stoa call --status ID".',
-  "chat session": lists("stoa chat ls"),
-  "configured tool": lists("stoa tools ls"),
-  decision: lists("stoa decide"),
+  call: "Only its caller and admins can see a call, by its id.",
   engram: "engram_search finds yours.",
-  grant: lists("stoa grants ls"),
-  host: lists("stoa hosts ls"),
-  memory: lists("stoa memory ls"),
-  pause: lists("stoa pause"),
-  principal: '"stoa people ls" and "stoa agents ls" list everybody.',
-  run: lists("stoa runs ls"),
-  secret: '"stoa secrets ls" lists their names.',
-  space: lists("stoa spaces ls"),
-  token: lists("stoa token ls"),
-  tool: lists("stoa tools ls"),
-  "webhook tool": lists("stoa tools ls"),
 }
 
 /** Unknown, or hidden from the caller: the two look the same, so that asking reveals nothing (X-30). */
@@ -89,7 +76,7 @@ export class Missing extends Schema.TaggedError<Missing>()(
 ) {
   override get message(): string {
     const hint = this.meant === undefined ? "" : `Did you mean "${this.meant}"? `
-    return `There is no ${this.noun} "${this.ref}" that you can see. ${hint}${whereToLook[this.noun] ?? "List yours to find the right name or id."}`
+    return `There is no ${this.noun} "${this.ref}" that you can see. ${hint}${whereToLook[this.noun] ?? listYours}`
   }
 }
 
@@ -123,7 +110,7 @@ export class OwnedByFile extends Schema.TaggedError<OwnedByFile>()(
   { httpApiStatus: 409 },
 ) {
   override get message(): string {
-    return `The ${this.noun} "${this.name}" is declared in ${this.file}. Change it there and run "stoa reload".`
+    return `The ${this.noun} "${this.name}" is declared in ${this.file}. Change it there; the house reads it at the next reload or start.`
   }
 }
 

@@ -80,7 +80,7 @@ describe("MCP connecting to what does not answer", () => {
       const endpoint = `http://127.0.0.1:${port}/mcp`
       const mcp = yield* MCPClient
       const error = yield* Effect.flip(mcp.connect({ name: "slow", transport: "streamable-http", endpoint }))
-      assert.include(error.message, "not signed in within 500 ms")
+      assert.include(error.message, "wants a person to sign in, and nobody did within 500 ms")
       assert.deepStrictEqual(asked, ["POST", "GET"])
     }).pipe(Effect.scoped, Effect.provide(layer))
   })
@@ -91,6 +91,8 @@ describe("MCP connecting to what does not answer", () => {
     return Effect.gen(function* () {
       const error = yield* Effect.flip((yield* MCPClient).connect(config))
       assert.include(error.message, "Failed to connect to MCP server")
+      assert.include(error.message, "the program ended before it answered")
+      assert.notMatch(error.message, /Connection closed|probe/)
     }).pipe(Effect.provide(layer))
   })
 

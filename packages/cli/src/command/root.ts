@@ -8,6 +8,7 @@ import { Command, Flag } from "effect/cli"
 import { type Failure, failureOf, refused, reworded } from "../Failure.ts"
 import { nameFlag } from "./flags.ts"
 import { asTyped, clientSettings, type Target } from "../Settings.ts"
+import { needsName, type Refused, withHint } from "../showing/hints.ts"
 import { columnsFor, table } from "../showing/table.ts"
 
 export const root = Command.make("stoa").pipe(
@@ -45,20 +46,33 @@ export const houseRuns = Effect.flatMap(place, ({ folder, given, running, url })
 })
 
 /** What the house or the way to it said, in the words of the command line: which flag or setting helps. */
-const messageOf = ({ from, token, url }: Target, { cause, message }: Failure): string => {
+const messageOf = ({ from, token, url }: Target, { cause, message }: Failure, me: Refused | undefined): string => {
   if (cause instanceof StoaUnreachable)
     return `No house answers at ${url}${from.url === "STOA_URL" ? " (from STOA_URL)" : ""}. Is it running? Start it with "npm start", or give its address with --url or STOA_URL.`
-  if (!(cause instanceof StoaError) || cause.tag !== "Unauthenticated") return message
+  if (!(cause instanceof StoaError)) return message
+  const hinted = withHint({ tag: cause.tag, message, fields: cause.problem }, me)
+  if (cause.tag !== "Unauthenticated") return hinted
   if (token === undefined)
     return "There is no token. Give --token or STOA_TOKEN; on the house's machine set STOA_DATA to its data folder, where the admin's token is."
   return from.token === undefined || cause.problem["reason"] !== "refused"
-    ? message
-    : `${message} It came from ${from.token}.`
+    ? hinted
+    : `${message} It came from ${from.token}. An admin makes one with: stoa token add NAME`
 }
+
+/** Who runs this command, if the house tells: one more request, after a refusal. */
+export const whoAmI = Effect.flatMap(client, (stoa) => Effect.tryPromise(() => stoa.principals.me())).pipe(
+  Effect.orElseSucceed(() => undefined),
+)
+const refusedOne = ({ cause }: Failure) =>
+  cause instanceof StoaError && needsName(cause) ? whoAmI : Effect.succeed(undefined)
 
 /** A failure of the verb, told by whoever knows where the house was looked for. */
 export const told = <A, R>(work: Effect.Effect<A, Failure, R>) =>
-  Effect.catch(work, (failure) => Effect.flatMap(place, (target) => reworded(failure, messageOf(target, failure))))
+  Effect.catch(work, (failure) =>
+    Effect.flatMap(Effect.all([place, refusedOne(failure)]), ([target, me]) =>
+      reworded(failure, messageOf(target, failure, me)),
+    ),
+  )
 
 /** Asks the house. Any error is the failure of the verb. */
 export const ask = <A>(question: (stoa: Stoa) => Promise<A>) =>

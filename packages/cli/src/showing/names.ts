@@ -6,25 +6,44 @@ export type Names = ReadonlyMap<string, string>
 
 const page = (cursor: string | undefined) => ({ limit: 100, ...(cursor === undefined ? {} : { cursor }) })
 
-/** Everybody and every space the caller may see, by id. */
-export const knownNames = Effect.flatMap(client, (stoa) =>
-  Effect.map(
-    Effect.all([
-      Effect.orElseSucceed(
-        all((cursor) => stoa.principals.list(page(cursor))),
-        () => [],
-      ),
-      Effect.orElseSucceed(
-        all((cursor) => stoa.spaces.list(page(cursor))),
-        () => [],
-      ),
-    ]),
-    ([principals, spaces]): Names => new Map([...principals, ...spaces].map((one) => [one.id, one.name])),
-  ),
-)
+/** As many as one request names. */
+const mostAsked = 100
+
+/** Those in this that are not known: principals who are retired, whom a list leaves out. One request. */
+const retiredIn = (stoa: Effect.Success<typeof client>, shown: unknown, known: Names) => {
+  const unknown = [...new Set((JSON.stringify(shown) ?? "").match(ids))].filter(
+    (id) => id.startsWith("prn_") && !known.has(id),
+  )
+  if (unknown.length === 0) return Effect.succeed([])
+  const some = unknown.slice(0, mostAsked)
+  return Effect.tryPromise(() => stoa.principals.list({ ids: some.join(","), limit: mostAsked })).pipe(
+    Effect.map(({ items }) => items),
+    Effect.orElseSucceed(() => []),
+  )
+}
+
+/** Everybody and every space the caller may see, by id; and the retired principals in what is to be shown. */
+export const knownNames = Effect.fnUntraced(function* (shown?: unknown) {
+  const stoa = yield* client
+  const [principals, spaces] = yield* Effect.all([
+    Effect.orElseSucceed(
+      all((cursor) => stoa.principals.list(page(cursor))),
+      () => [],
+    ),
+    Effect.orElseSucceed(
+      all((cursor) => stoa.spaces.list(page(cursor))),
+      () => [],
+    ),
+  ])
+  const known: Map<string, string> = new Map([...principals, ...spaces].map((one) => [one.id, one.name]))
+  for (const { id, name, retiredAt } of yield* retiredIn(stoa, shown, known))
+    known.set(id, retiredAt === null ? name : `${name} (retired)`)
+  return known
+})
 
 /** Empty for programs: `--json` prints the HTTP answer. */
-export const namesForPeople = Effect.flatMap(root, ({ json }) => (json ? Effect.succeed<Names>(new Map()) : knownNames))
+export const namesForPeople = (shown: unknown) =>
+  Effect.flatMap(root, ({ json }) => (json ? Effect.succeed<Names>(new Map()) : knownNames(shown)))
 
 const ids = /\b(?:prn|spc)_[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
 
@@ -32,6 +51,6 @@ const ids = /\b(?:prn|spc)_[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
 export const withNames = (text: string, known: Names): string =>
   text.replaceAll(ids, (id) => (known.has(id) ? `${known.get(id)} (${id})` : id))
 
-/** The name, if known: it is accepted wherever the id is. */
+/** The name, if known: unless its bearer is retired, it is accepted wherever the id is. */
 export const nameOf = (id: string | null | undefined, known: Names): string | null =>
   id === null || id === undefined ? null : (known.get(id) ?? id)

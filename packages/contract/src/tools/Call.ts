@@ -59,6 +59,8 @@ export const Call = Schema.Struct({
   error: Schema.optionalKey(CallError),
   /** Present while it waits. */
   on: Schema.optionalKey(WaitsOn),
+  /** What its caller should know while it waits, such as that nobody may answer. Not in lists. */
+  note: Schema.optionalKey(Schema.String),
   principal: PrincipalId,
   space: Schema.NullOr(SpaceId),
   /** Present if a run made it. */

@@ -50,6 +50,7 @@ import { makeEndings } from "./waiting/endings.ts"
 import { isSettled } from "./road/record/lifecycle.ts"
 import { CallNews } from "./waiting/CallNews.ts"
 import { makeListeners } from "./waiting/listeners.ts"
+import { makeNotes } from "./waiting/notes.ts"
 import type { OpenQuestions } from "./waiting/questions.ts"
 
 export type { CallRequest } from "./road/attempt.ts"
@@ -122,6 +123,7 @@ export class Calls extends Context.Service<
       const ask = yield* makeAsk(record)
       const execute = yield* makeExecute(record, ask, listeners, me)
       const endings = yield* makeEndings(record, prepared, execute, listeners)
+      const noted = yield* makeNotes
 
       /** Waits for a call as long as its caller wants: by default for a running call, not for a waiting one. */
       const stay = (row: CallRow, { stay: patient, wait = 0 }: CallRequest): Effect.Effect<CallRow, never, Caller> =>
@@ -142,7 +144,7 @@ export class Calls extends Context.Service<
       /** A call that has settled already takes none of the slots for waiting requests. */
       const settled = (id: string, milliseconds: number): Effect.Effect<CallRow, never, Caller> =>
         Effect.flatMap(listeners.now(id), (row) =>
-          isSettled(row.state) ? Effect.succeed(row) : remain(id, milliseconds),
+          isSettled(row.state) ? Effect.succeed(row) : Effect.flatMap(remain(id, milliseconds), noted),
         )
 
       /** A retry gets the first call and its result, or the refusal it met. */
@@ -254,7 +256,10 @@ export class Calls extends Context.Service<
       // Without a span: a span would cost as much as the walk.
       const call: Calls["Service"]["call"] = (request) =>
         Effect.withFiber((fiber) =>
-          callBy(request, Context.getUnsafe(fiber.context, Caller), causeOr(fiber.getRef(Correlation))),
+          Effect.flatMap(
+            callBy(request, Context.getUnsafe(fiber.context, Caller), causeOr(fiber.getRef(Correlation))),
+            noted,
+          ),
         )
 
       const preview: Calls["Service"]["preview"] = Effect.fn("Calls.preview")(function* (request) {
@@ -280,7 +285,7 @@ export class Calls extends Context.Service<
         const row = yield* record.byId(id)
         if (row === undefined || (!all && row.principal !== principal.id))
           return yield* new Missing({ noun: "call", ref: id })
-        return row
+        return yield* noted(row)
       })
 
       const list: Calls["Service"]["list"] = Effect.fn("Calls.list")(function* ({ all, principal }, query) {
@@ -302,7 +307,9 @@ export class Calls extends Context.Service<
         )
       })
 
-      return Calls.of({ call, preview, get, list, settled, ...endings })
+      const hear: Calls["Service"]["hear"] = (...heard) => Effect.flatMap(endings.hear(...heard), noted)
+
+      return Calls.of({ call, preview, get, list, settled, ...endings, hear })
     }),
   )
 }

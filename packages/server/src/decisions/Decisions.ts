@@ -82,6 +82,8 @@ export class Decisions extends Context.Service<
     readonly seenBy: (id: string, principal: Principal) => Effect.Effect<boolean>
     /** Whether it waits for this person: `asked`, `over` (closed, or already approved by them), or never theirs. */
     readonly awaits: (id: string, principal: Principal) => Effect.Effect<"asked" | "over" | "none">
+    /** Whether it is open and nobody may answer it. */
+    readonly isUnanswerable: (id: string) => Effect.Effect<boolean>
     /** Fails if somebody else made the token for its bearer after the question was asked. */
     readonly mayLink: (id: string, by: Principal, token: TokenId | null) => Effect.Effect<void, Forbidden>
     /** Closes an open one without an answer: its subject is gone. */
@@ -217,7 +219,7 @@ export class Decisions extends Context.Service<
 
       const closed = (one: DecisionRow) =>
         new WrongState({
-          detail: `This decision is ${one.state}${one.verdict === null ? "" : ` (${one.verdict})`}: it is answered once. Look for open ones with "stoa decide".`,
+          detail: `This decision is ${one.state}${one.verdict === null ? "" : ` (${one.verdict})`}: it is answered once.`,
         })
 
       const close = Effect.fnUntraced(function* (one: FullRow, by: Principal, answer: NewAnswer) {
@@ -329,6 +331,11 @@ export class Decisions extends Context.Service<
         return (yield* mayAnswer(one)).includes(principal.id) ? "asked" : "none"
       })
 
+      const isUnanswerable = Effect.fnUntraced(function* (id: string) {
+        const one = yield* rows.fullById(id)
+        return one !== undefined && isOpen(one.state) && (yield* mayAnswer(one)).length === 0
+      })
+
       const end = Effect.fnUntraced(function* (id: string, act: "expire" | "cancel", reason: string) {
         const one = yield* change(id, act)
         if (one === undefined) return
@@ -374,6 +381,7 @@ export class Decisions extends Context.Service<
         show,
         seenBy,
         awaits,
+        isUnanswerable,
         mayLink,
         cancel: Effect.fn("Decisions.cancel")((id, reason) => end(id, "cancel", reason)),
         expire: Effect.fn("Decisions.expire")((id) => end(id, "expire", "")),

@@ -140,7 +140,7 @@ export class Languages extends Context.Service<
         const declared = yield* cachedModel(name)
         if (declared === undefined)
           return yield* Effect.fail(
-            `There is no model "${name}". An operator declares it under "models" in the configuration file, or gives the agent another one (stoa agents set NAME --model MODEL).`,
+            `There is no model "${name}". An operator declares it under "models" in the configuration file, or gives the agent another one.`,
           )
         if (purposeOf(declared) === "embedding")
           return yield* Effect.fail(

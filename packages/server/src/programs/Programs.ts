@@ -132,7 +132,7 @@ export class Programs extends Context.Service<
         const bridge = cutOff ? findBridge() : undefined
         if (cutOff && bridge === undefined)
           return yield* fail(
-            "Without a network its program reaches the house by `stoa mcp`, and @stoa/cli is not installed beside the server. Install it, or give the program a network.",
+            "Without a network its program reaches the house through @stoa/cli, which is not installed beside the server. Install it, or give the program a network.",
           )
         const server: MCPEntry =
           bridge === undefined

@@ -27,7 +27,7 @@ type Refusal = Exclude<SpaceVerdict, { readonly is: "yes" }>
 /** A grant helps where no rule says anything; a rule that says no is changed by whoever made it. */
 const grantOf = (rule: string, { principal }: Viewer, { name }: Pick<Space, "name">): string =>
   rule === "silence"
-    ? `An admin can allow it: stoa grants add ${principal.name} 'spaces/${name}' --action write`
+    ? `An admin can grant ${principal.name} write on spaces/${name}.`
     : "An admin can change that rule."
 
 export const refusal = (

@@ -75,7 +75,7 @@ for (const store of stores)
         const why = yield* Effect.flip(reveal({ from: "secret", name: "OLD" }, redactor))
         assert.strictEqual(
           why,
-          'The secret "OLD" has fewer than 8 characters and could not be kept out of answers. Set a longer one with "stoa secrets set OLD".',
+          'The secret "OLD" has fewer than 8 characters and could not be kept out of answers. An operator has to set a longer one.',
         )
         assert.isTrue(redactor.isEmpty)
       }),

@@ -31,6 +31,10 @@ for (const store of stores)
           const refused = yield* callTool(bot, "web-search", { input: { query: "stoa" } })
           assert.strictEqual(refused.status, 403)
           assert.strictEqual(told(refused).tag, "ToolAuthorizationError")
+          // Stored with the call and read by clients of MCP, which cannot type commands.
+          const { detail } = refused.body as { readonly detail: string }
+          assert.include(detail, `an admin can grant ${bot.name} execute on tools/web-search`)
+          assert.notMatch(detail, /\bstoa \w/)
           const audited = yield* request(yield* admin, "GET", `/audit?principal=${bot.name}&tool=web-search`)
           assert.deepInclude((audited.body["items"] as Array<object>)[0], { result: "denied", rule: "silence" })
         }),

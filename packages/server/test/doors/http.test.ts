@@ -371,6 +371,7 @@ layer(house({ store: "sqlite" }), { excludeTestServices: true })("query paramete
       const strange = yield* call("/api/v1/principals?sort=name&kind=agent")
       assert.include(strange.body.detail, 'query.sort: there is no "sort" here; there are: ')
       assert.strictEqual((yield* call("/api/v1/principals?kind=agent&limit=3")).status, 200)
+      assert.strictEqual((yield* call("/api/v1/principals?ids=nobody")).status, 400)
     }),
   )
 

@@ -138,7 +138,7 @@ for (const store of stores)
           assert.strictEqual(refused.status, 403)
           const { detail } = (yield* ask(() => refused.json())) as { readonly detail: string }
           assert.include(detail, "your toolsets are stoa")
-          assert.include(detail, `stoa agents set ${who.name} --toolset stoa --toolset office`)
+          assert.include(detail, `An admin can give ${who.name} the toolset office.`)
           assert.strictEqual((yield* post("/mcp/nowhere")).status, 404)
           assert.isString(url)
           const { items } = (yield* request(yield* admin, "GET", `/audit?principal=${who.id}&result=denied`)).body as {

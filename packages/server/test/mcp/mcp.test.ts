@@ -123,7 +123,21 @@ layer(Test, { timeout: 60_000, excludeTestServices: true })("mcp", (it) => {
       assert.strictEqual(alone.body.result.structuredContent.state, "waiting")
       assert.include(JSON.stringify(alone.body.result.content), nobodyMayAnswer)
 
+      // The same at call_status, and to a client that gets a task, when it is made and when it is read.
+      const { call } = alone.body.result.structuredContent as { readonly call: string }
+      const statusOf = (who: string, one: string) =>
+        ask(() => newRequest(`${url}/mcp`, who, "tools/call", { name: "call_status", arguments: { call: one } }))
+      assert.strictEqual((yield* statusOf(adminToken, call)).body.result.structuredContent.note, nobodyMayAnswer)
+      assert.notProperty((yield* statusOf(token, structuredContent.call)).body.result.structuredContent, "note")
+
       const capabilities = { extensions: { "io.modelcontextprotocol/tasks": {} } }
+      const lone = yield* ask(() => newRequest(`${url}/mcp`, adminToken, "tools/call", params, { capabilities }))
+      assert.include(lone.body.result.statusMessage, nobodyMayAnswer)
+      const { taskId: loneTask } = lone.body.result
+      const read = yield* ask(() =>
+        newRequest(`${url}/mcp`, adminToken, "tasks/get", { taskId: loneTask }, { capabilities }),
+      )
+      assert.include(read.body.result.statusMessage, nobodyMayAnswer)
       const made = yield* ask(() => newRequest(`${url}/mcp`, token, "tools/call", params, { capabilities }))
       const { resultType, status, taskId } = made.body.result
       assert.deepStrictEqual([resultType, status], ["task", "working"])

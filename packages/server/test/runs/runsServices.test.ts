@@ -130,7 +130,7 @@ for (const store of stores)
           for (const [agent, sent, headers] of wrong) {
             const { body: answer, status } = yield* send(agent, sent, headers)
             assert.strictEqual(status, 401)
-            assert.include(answer.detail!, "stoa token key")
+            assert.include(answer.detail!, "Compare key and clock")
           }
           // The signature says who sends it, and no more: the right is judged as with a token.
           const elsewhere = { ...mine, "stoa-signature": signed(key, other.name, body) }

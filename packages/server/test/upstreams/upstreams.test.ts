@@ -1,4 +1,6 @@
 /** MCP servers of the house: real programs and real HTTP, on both databases. */
+import { createServer, type Server } from "node:http"
+import type { AddressInfo } from "node:net"
 import { assert, layer } from "@effect/vitest"
 import type { StoaError } from "@stoa/sdk"
 import { Effect, Exit, Fiber } from "effect"
@@ -21,6 +23,20 @@ import {
   stub,
   textOf,
 } from "./upstreamsKit.ts"
+
+/** A web server that gives every request the same answer. */
+const webServer = (status: number, headers: Readonly<Record<string, string>>, body: string) =>
+  Effect.acquireRelease(
+    Effect.callback<Server>((resume) => {
+      const server = createServer((_, response) => response.writeHead(status, headers).end(body))
+      server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
+    }),
+    (server) =>
+      Effect.sync(() => {
+        server.close()
+        server.closeAllConnections()
+      }),
+  ).pipe(Effect.map((server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`))
 
 const refusal = (question: () => Promise<unknown>) =>
   Effect.map(Effect.flip(ask(question)), (error) => error as StoaError)
@@ -88,6 +104,55 @@ for (const store of ["sqlite", "postgres"] as const)
       }),
     )
 
+    it.effect("a server that cannot be reached: what is wrong and what to do, without words of libraries", () =>
+      Effect.gen(function* () {
+        const { admin } = yield* Guest
+        const closed = `http://127.0.0.1:${yield* freePort}/mcp`
+        const answers = (status: number, type: string, body: string) =>
+          webServer(status, { "content-type": type }, body)
+        const node = (script: string) => ({ command: process.execPath, args: ["-e", script] })
+        const cases = [
+          [{ url: closed }, "address", /^nothing answers at .* Is the server running/],
+          [{ url: closed, transport: "sse" as const }, "address", /^nothing answers at .* Is the server running/],
+          [
+            { url: closed.replace("http", "ws") },
+            "address",
+            /^there is no WebSocket connection to .* Is the server running/,
+          ],
+          [{ url: "http://no-such-host.invalid/mcp" }, "address", /^"no-such-host.invalid" has no address/],
+          [{ url: yield* answers(200, "text/html", "<p>Hello</p>") }, "protocol", /answers, but does not speak MCP/],
+          [{ url: yield* answers(200, "application/json", "{}") }, "protocol", /answers, but does not speak MCP/],
+          [{ url: yield* answers(404, "text/plain", "no") }, "address", /\(HTTP 404\)\. Check the path/],
+          [
+            { url: yield* answers(401, "text/plain", "no") },
+            "sign-in",
+            /wants a credential.*Bearer \$\{secret\.NAME\}/,
+          ],
+          [{ url: yield* answers(500, "text/plain", "no") }, "protocol", /an error of its own \(HTTP 500\)/],
+          [
+            { command: "no-such-program" },
+            "program",
+            /^the program "no-such-program" was not found.*Give its full path/,
+          ],
+          [
+            node("console.error('KEY is not set')"),
+            "program",
+            /^the program ended before it answered\. It said: KEY is/,
+          ],
+          [node(""), "program", /^the program ended before it answered, and said nothing/],
+        ] as const
+        for (const [spec, step, words] of cases) {
+          const { error = "", failed } = yield* ask(() => admin.mcpServers.look({ name: "away", ...spec }))
+          assert.match(error, words)
+          assert.strictEqual(failed, step, error)
+          assert.notMatch(
+            error,
+            /Version negotiation|probe|\bE[A-Z]{4,}|fetch failed|POSTing|Zod|SSE error|Connection closed/,
+          )
+        }
+      }),
+    )
+
     it.effect("S1-86 a dead server costs its own tools only, and is found when it comes to life", () =>
       Effect.gen(function* () {
         const { admin } = yield* Guest
@@ -95,7 +160,14 @@ for (const store of ["sqlite", "postgres"] as const)
         const port = yield* freePort
         const dead = yield* ask(() => admin.mcpServers.add({ name: "dead", url: `http://127.0.0.1:${port}/mcp` }))
         assert.deepStrictEqual([dead.status, dead.tools, dead.version], ["error", [], null])
-        assert.match(dead.error!, /ECONNREFUSED/)
+        const plain = `nothing answers at http://127.0.0.1:${port}/mcp. Is the server running, and is the address right?`
+        assert.strictEqual(dead.error, plain)
+        // The technical cause is in its log.
+        const lines = (yield* ask(() => admin.mcpServers.log("dead"))).items.map(
+          ({ level, text }) => `${level}: ${text}`,
+        )
+        assert.include(lines, `error: ${plain}`)
+        assert.match(lines.join("\n"), /^debug: .*ECONNREFUSED/m)
         const live = yield* ask(() => admin.mcpServers.add({ name: "live", ...raw().spec }))
         assert.strictEqual(live.status, "connected")
         assert.strictEqual(textOf(yield* callTool("live/echo", { a: 1 })), '{"a":1}')

@@ -25,7 +25,7 @@ const ls = Command.make(
     const items = yield* all((cursor) =>
       stoa.grants.list({ limit: 100, ...whose, ...(cursor === undefined ? {} : { cursor }) }),
     )
-    const known = yield* namesForPeople
+    const known = yield* namesForPeople(items)
     const named = items.map((one) => ({ ...one, principal: nameOf(one.principal, known) }))
     yield* list(json ? items : named, columns.grants)
   }),

@@ -25,7 +25,7 @@ export const pause = Command.make(
     if (Option.isNone(subject)) {
       const { items } = yield* ask((stoa) => stoa.pauses.list())
       const { json } = yield* root
-      const known = yield* namesForPeople
+      const known = yield* namesForPeople(items)
       const named = items.map((one) => ({ ...one, by: nameOf(one.by, known), subject: withNames(one.subject, known) }))
       return yield* list(json ? items : named, { shown: ["subject", "by", "createdAt", "reason"] })
     }

@@ -52,7 +52,7 @@ const ls = Command.make(
       stoa.tokens.list({ limit: 100, ...wanted, ...(cursor === undefined ? {} : { cursor }) }),
     )
     const { json } = yield* root
-    const known = yield* namesForPeople
+    const known = yield* namesForPeople(items)
     const now = yield* DateTime.now
     const rows = items.map((one) => ({ ...one, principal: nameOf(one.principal, known), state: stateOf(one, now) }))
     yield* list(json ? items : rows, columns.tokens)

@@ -39,7 +39,7 @@ const ls = Command.make(
       }),
     )
     const { json } = yield* root
-    const known = yield* namesForPeople
+    const known = yield* namesForPeople(items)
     const rows = items.map((one) => ({ ...one, agent: nameOf(one.agent, known), trigger: one.trigger.summary }))
     yield* list(json ? items : rows, columns.runs)
   }),
@@ -161,7 +161,7 @@ const waits = Command.make(
     }
     const { items } = yield* ask((stoa) => stoa.waits.list())
     const { json } = yield* root
-    const known = yield* namesForPeople
+    const known = yield* namesForPeople(items)
     const rows = items.map((one) => ({
       ...one,
       agent: nameOf(one.agent, known),
@@ -180,7 +180,7 @@ const spend = Command.make(
     if (json) return yield* printJson(report)
     const { cost, limit, name } = report.month
     yield* printLine(`${name}: ${cost.toFixed(2)} USD${limit === null ? "" : ` of ${limit} USD`}`)
-    const known = yield* namesForPeople
+    const known = yield* namesForPeople(report.items)
     yield* list(
       report.items.map((one) => ({
         ...one,

@@ -31,7 +31,7 @@ export const audit = Command.make(
       }),
     )
     const { json } = yield* root
-    const known = yield* namesForPeople
+    const known = yield* namesForPeople(items)
     const named = items.map((one) => ({
       ...one,
       principal: nameOf(one.principal, known),

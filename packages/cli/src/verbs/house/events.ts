@@ -49,7 +49,7 @@ export const events = Command.make(
       onReconnect: (why: string) => void process.stderr.write(`${why}; connecting again\n`),
       ...given({ after, space, names }),
     }
-    const known = json ? undefined : yield* knownNames
+    const known = json ? undefined : yield* knownNames()
     const watching = Effect.tryPromise({
       try: (signal) => print(stoa.feed({ ...wanted, signal }), known),
       catch: failureOf,

@@ -150,7 +150,7 @@ const history = Command.make(
       stoa.memory.history(id, { limit: 100, ...(cursor === undefined ? {} : { cursor }) }),
     )
     const { json } = yield* root
-    const known = yield* namesForPeople
+    const known = yield* namesForPeople(items)
     const rows = items.map((row) => ({ ...row, by: nameOf(row.origin.principal, known) }))
     yield* list(json ? items : rows, { shown: ["version", "at", "by", "tags", "content"] })
   }),

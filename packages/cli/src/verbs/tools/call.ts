@@ -1,19 +1,23 @@
+import { nobodyMayAnswer } from "@stoa/contract"
 import { StoaError } from "@stoa/sdk"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { nobody } from "../../showing/decisionLines.ts"
+import { needsName, withHint } from "../../showing/hints.ts"
 import { Failure, refused, reworded } from "../../Failure.ts"
 import { given, named, switchFlag, textFlag } from "../../command/flags.ts"
 import { objectFlag } from "../../reading/input.ts"
-import { ask, printLine, printJson, root, show } from "../../command/root.ts"
+import { ask, printLine, printJson, root, show, whoAmI } from "../../command/root.ts"
 
 interface CallLike {
   readonly id: string
   readonly tool: string
   readonly state: string
   readonly output?: unknown
-  readonly error?: { readonly message: string }
+  readonly error?: { readonly tag: string; readonly message: string }
+  readonly rule: string | null
   readonly on?: { readonly kind: string; readonly id: string }
+  readonly note?: string
 }
 
 const next: Record<string, (on: string, call: string) => string> = {
@@ -22,25 +26,21 @@ const next: Record<string, (on: string, call: string) => string> = {
   callback: () => "the one who does the work says so",
 }
 
-/** If nobody can answer, say so. */
-const unanswerable = (decision: string) =>
-  Effect.map(Effect.option(ask((stoa) => stoa.decisions.get(decision))), (found) =>
-    found._tag === "Some" && found.value.mayAnswer.length === 0 && found.value.state === "open" ? `${nobody} ` : "",
-  )
-
 /** The outcome: the output on stdout; anything else is a sentence and an exit code. */
 const report = Effect.fnUntraced(function* (call: CallLike) {
-  const { error, id, on, output, state, tool } = call
+  const { error, id, note, on, output, rule, state, tool } = call
   const { json } = yield* root
   if (json) yield* printJson(call)
   if (state === "done") return json ? undefined : yield* printJson(output ?? null)
   const open = state === "waiting" || state === "running" || state === "received"
   if (!open) {
-    const message = inFlags(error?.message ?? `${tool} is ${state}`)
-    return yield* new Failure({ message: `${message} (${id}).`, exitCode: state === "refused" ? 2 : 1 })
+    const { message, tag } = error ?? { tag: "", message: `${tool} is ${state}` }
+    const me = needsName({ tag }) ? yield* whoAmI : undefined
+    const said = { tag, message: `${inFlags(message)} (${id}).`, fields: { rule, toolName: tool } }
+    return yield* new Failure({ message: withHint(said, me), exitCode: state === "refused" ? 2 : 1 })
   }
   if (!json) yield* printLine(id)
-  const alone = on?.kind === "decision" ? yield* unanswerable(on.id) : ""
+  const alone = note === undefined ? "" : `${note === nobodyMayAnswer ? nobody : note} `
   const until = on === undefined ? "it is done" : (next[on.kind]?.(on.id, id) ?? "it is done")
   return yield* new Failure({
     message: `${tool} is ${state} until ${until}. ${alone}See it with: stoa call --status ${id} --wait 60`,

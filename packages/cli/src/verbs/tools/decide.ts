@@ -40,7 +40,7 @@ const open = Effect.fnUntraced(function* ({ all: everything, cursor: from, limit
   if (items.length === 0) return yield* printNote("There are no open questions.")
   // Short ids only if all are shown: a hidden one may begin alike.
   const short = next === null && start === undefined ? shortIds(items.map((one) => one.id)) : new Map<string, string>()
-  const known = yield* knownNames
+  const known = yield* knownNames(items)
   const who = yield* me
   for (const one of items)
     for (const line of linesOf(one, known, short.get(one.id) ?? one.id, who)) yield* printLine(line)
@@ -56,7 +56,7 @@ const approvals = Effect.fnUntraced(function* () {
     stoa.decisions.approvals({ limit: 100, ...(cursor === undefined ? {} : { cursor }) }),
   )
   const { json } = yield* root
-  const known = yield* namesForPeople
+  const known = yield* namesForPeople(items)
   const named = items.map((one) => ({
     ...one,
     principal: nameOf(one.principal, known),
@@ -94,7 +94,7 @@ const fitting = Effect.fnUntraced(function* (id: string, approves: boolean, fill
   const decision = yield* ask((stoa) => stoa.decisions.get(id))
   if (decision.state !== "open")
     return yield* refused(
-      `This decision is ${endOf(decision, yield* knownNames)}. See it with: stoa decide ${id} --show`,
+      `This decision is ${endOf(decision, yield* knownNames(decision))}. See it with: stoa decide ${id} --show`,
     )
   if (decision.kind === "approval" && fills) return yield* refused("This is an approval: give --approve or --deny.")
   const field = fieldsOf(decision.schema).length === 0 ? "" : "--field NAME=VALUE, "
@@ -106,7 +106,7 @@ const fitting = Effect.fnUntraced(function* (id: string, approves: boolean, fill
 /** One complete decision, on stderr if stdout is for data. */
 const whole = Effect.fnUntraced(function* (id: string, write: (line: string) => Effect.Effect<void>) {
   const decision = yield* ask((stoa) => stoa.decisions.get(id))
-  const known = yield* knownNames
+  const known = yield* knownNames(decision)
   for (const line of linesOf(decision, known, decision.id, yield* me)) yield* write(line)
   return decision
 })
@@ -196,7 +196,7 @@ export const decide = Command.make(
       const decision = yield* whole(id, printNote)
       if (isTerminal() && decision.state === "open") return yield* askHere(decision)
       return yield* refused(
-        decision.state === "open" ? oneAnswer : `This decision is ${endOf(decision, yield* knownNames)}.`,
+        decision.state === "open" ? oneAnswer : `This decision is ${endOf(decision, yield* knownNames(decision))}.`,
       )
     }
     const decision = yield* fitting(id, flags.approve, Option.isSome(value) || flags.field.length > 0)

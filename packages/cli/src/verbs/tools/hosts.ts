@@ -11,7 +11,7 @@ const ls = Command.make(
   Effect.fn(function* () {
     const { items } = yield* ask((stoa) => stoa.hosts.list())
     const { json } = yield* root
-    const known = yield* namesForPeople
+    const known = yield* namesForPeople(items)
     const rows = items.map((one) => ({ ...one, owner: nameOf(one.owner, known) }))
     yield* list(json ? items : rows, columns.hosts)
   }),

@@ -63,7 +63,7 @@ const calls = Command.make(
         unseen(name),
       )
     const { json } = yield* root
-    const known = yield* namesForPeople
+    const known = yield* namesForPeople(items)
     yield* list(json ? items : items.map((one) => ({ ...one, principal: nameOf(one.principal, known) })), columns.calls)
   }),
 ).pipe(

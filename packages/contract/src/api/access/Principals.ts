@@ -23,12 +23,15 @@ export const PrincipalChange = Schema.Struct({
   wallet: Schema.optionalKey(Schema.NullOr(Wallet)),
 })
 
+/** Ids with commas between them, a hundred at most. Only these are listed then, and retired ones, too. */
+const Ids = Schema.String.check(Schema.isPattern(/^prn_[\w-]{1,64}(?:,prn_[\w-]{1,64}){0,99}$/))
+
 const ref = { principal: PrincipalRef }
 
 export class PrincipalsApi extends HttpApiGroup.make("principals")
   .add(
     HttpApiEndpoint.get("list", "/principals", {
-      query: { ...pageQuery, kind: Schema.optionalKey(PrincipalKind) },
+      query: { ...pageQuery, kind: Schema.optionalKey(PrincipalKind), ids: Schema.optionalKey(Ids) },
       success: pageOfMany(Principal),
     }),
     HttpApiEndpoint.get("agents", "/agents", { query: pageQuery, success: pageOfMany(Principal) }),

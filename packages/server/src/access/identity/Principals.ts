@@ -60,7 +60,10 @@ export class Principals extends Context.Service<
     ) => Effect.Effect<Principal, NameTaken | Missing, Transaction>
     /** By id or by name; retired principals only by id. */
     readonly get: (ref: string) => Effect.Effect<Principal, Missing>
-    readonly list: (query: PageQuery & { readonly kind?: PrincipalKind }) => Effect.Effect<Page<Principal>>
+    /** `ids`: those, also retired ones, instead of all that are not retired. */
+    readonly list: (
+      query: PageQuery & { readonly kind?: PrincipalKind; readonly ids?: ReadonlyArray<string> },
+    ) => Effect.Effect<Page<Principal>>
     readonly change: (
       ref: string,
       changes: PrincipalChanges,
@@ -141,6 +144,11 @@ export class Principals extends Context.Service<
         const list: Principals["Service"]["list"] = Effect.fn("Principals.list")(function* (query) {
           const { after, limit } = pageFrom(query)
           const kind = query.kind === undefined ? sql`1 = 1` : sql`kind = ${query.kind}`
+          if (query.ids !== undefined) {
+            const rows = yield* sql<{ id: string }>`SELECT * FROM principals
+              WHERE ${sql.in("id", query.ids)} AND ${kind} AND id > ${after} ORDER BY id LIMIT ${limit + 1}`
+            return pageOf(rows, limit, principalFromRow, (row) => row.id)
+          }
           const rows = yield* sql<{ id: string }>`SELECT * FROM principals
             WHERE retired_at IS NULL AND ${kind} AND name_key > ${after} ORDER BY name_key LIMIT ${limit + 1}`
           return pageOf(rows, limit, principalFromRow, (row) => nameKey(row.name))

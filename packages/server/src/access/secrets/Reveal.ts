@@ -13,7 +13,7 @@ import { Secrets } from "./Secrets.ts"
 export type Reveal = (place: Placeholder, redactor: Redactor) => Effect.Effect<string, string>
 
 const tooShort = (name: string) =>
-  `The secret "${name}" has fewer than ${shortestSecret} characters and could not be kept out of answers. Set a longer one with "stoa secrets set ${name}".`
+  `The secret "${name}" has fewer than ${shortestSecret} characters and could not be kept out of answers. An operator has to set a longer one.`
 
 /** Built with the house's services; reads the value at each use. */
 export const makeReveal = Effect.gen(function* () {
@@ -27,9 +27,7 @@ export const makeReveal = Effect.gen(function* () {
       : Effect.mapBoth(secrets.reveal(name), {
           onSuccess: Redacted.value,
           onFailure: (error) =>
-            error._tag === "Missing"
-              ? `The secret "${name}" is not set. An operator sets it with "stoa secrets set ${name}".`
-              : error.message,
+            error._tag === "Missing" ? `The secret "${name}" is not set. An operator has to set it.` : error.message,
         }).pipe(
           // A short secret that was stored before they were refused.
           Effect.filterOrFail(isLongEnough, () => tooShort(name)),

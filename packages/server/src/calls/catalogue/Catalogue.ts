@@ -304,7 +304,7 @@ export class Catalogue extends Context.Service<
               action: "use",
               resource: `toolsets/${face.set}`,
               rule: `your toolsets are ${principal.toolsets.join(", ") || "none"}`,
-              instead: `An admin gives it to you: stoa ${principal.kind === "agent" ? "agents" : "people"} set ${principal.name} ${[...principal.toolsets, face.set].map((set) => `--toolset ${set}`).join(" ")}.`,
+              instead: `An admin can give ${principal.name} the toolset ${face.set}.`,
             })
 
       const pausable: Catalogue["Service"]["pausable"] = Effect.fnUntraced(function* (subject) {
@@ -318,7 +318,8 @@ export class Catalogue extends Context.Service<
         const away = (server: string) => name.toLowerCase().startsWith(`${server.toLowerCase()}/`)
         if (kind === "servers" ? servers.some(same) : tools.some(same) || servers.some(away)) return
         const meant = nearest(name, kind === "servers" ? servers : tools)
-        const hint = meant === undefined ? `stoa ${kind} ls shows those there are` : `did you mean "${kind}/${meant}"?`
+        const hint =
+          meant === undefined ? `list the ${kind} to see those there are` : `did you mean "${kind}/${meant}"?`
         return yield* new BadInput({
           issues: [{ path: "subject", message: `nobody has "${subject}"; ${hint}` }],
         })

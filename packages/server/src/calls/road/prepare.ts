@@ -43,7 +43,7 @@ export const makePrepare = Effect.gen(function* () {
   const explained = (error: ToolAuthorizationError, { caller, rule }: Attempt): ToolAuthorizationError => {
     const next =
       rule === "silence"
-        ? `No rule allows it; an admin can: stoa grants add ${caller.principal.name} tools/${error.toolName}`
+        ? `No rule allows it; an admin can grant ${caller.principal.name} execute on tools/${error.toolName}`
         : `The rule ${rule ?? "of this house"} refuses it; an admin can change it`
     return new ToolAuthorizationError({
       ...error,

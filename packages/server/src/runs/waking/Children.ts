@@ -87,9 +87,7 @@ export class Children extends Context.Service<
           return yield* Effect.fail(`Agents may call agents at most ${deepest} deep, and this call is deeper`)
         if (agent.retiredAt !== null) return yield* Effect.fail(`${agent.name} is retired`)
         if (agent.thinker.kind === "model" && agent.models.length === 0 && child.config.models === undefined)
-          return yield* Effect.fail(
-            `${agent.name} has no model to think with (stoa agents set ${agent.name} --model MODEL)`,
-          )
+          return yield* Effect.fail(`${agent.name} has no model to think with; an admin can give it one`)
         const id = newId<RunId>("run")
         const space = parent?.triggerSpace ?? null
         yield* record.trigger({

@@ -72,7 +72,7 @@ export class Triggers extends Context.Service<
         if (agent.retiredAt !== null) return yield* new WrongState({ detail: `${agent.name} is retired.` })
         if (agent.thinker.kind === "model" && agent.models.length === 0)
           return yield* new WrongState({
-            detail: `${agent.name} has no model to think with. Give it one: stoa agents set ${agent.name} --model MODEL`,
+            detail: `${agent.name} has no model to think with; an admin can give it one.`,
           })
       })
 

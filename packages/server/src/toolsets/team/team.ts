@@ -66,7 +66,7 @@ export const team = Effect.gen(function* () {
   const self = Effect.gen(function* () {
     const { principal } = yield* Caller
     if (principal.kind === "agent") return yield* agents.get(principal.id)
-    return yield* new WrongState({ detail: "Only agents have a team. People write to agents with stoa agents say." })
+    return yield* new WrongState({ detail: "Only agents have a team. People write to agents in a space or a chat." })
   })
 
   const shownName = ({ from, fromKind }: { readonly from: string | null; readonly fromKind: string | null }) =>

@@ -12,6 +12,7 @@ import { checkHost, maxMCPMessageBytes, type MCPPorts, WholeResponse } from "@st
 import { Effect } from "effect"
 
 type Fetch = MCPPorts["fetch"]
+type Refuse = (message: string) => MCPConnectionError
 type Texts = Readonly<Record<string, string>>
 
 /** An idle connection is closed before most servers would close it while we use it. */
@@ -89,14 +90,14 @@ const methodKept = [307, 308]
 const mostRedirects = 3
 
 /** The target of a redirect, if it is the same server: a forgotten slash in a configuration should not be a failure. */
-const redirectOf = (answer: IncomingMessage, from: URL, method: string): URL | undefined => {
+const redirectOf = (answer: IncomingMessage, from: URL, method: string, refuse: Refuse): URL | undefined => {
   const { headers, statusCode: status = 0 } = answer
   if (headers.location === undefined || ![301, 302, 303, 307, 308].includes(status)) return undefined
   const to = URL.parse(headers.location, from)
   if (to === null || to.origin !== from.origin)
-    throw new Error(`${from.host} redirects to another origin, which is not followed; give the server's own address`)
+    throw refuse(`${from.host} redirects to another origin, which is not followed; give the server's own address`)
   if (method !== "GET" && !methodKept.includes(status))
-    throw new Error(`${from.host} redirects (${status}) to ${to.pathname}; give that address`)
+    throw refuse(`${from.host} redirects (${status}) to ${to.pathname}; give that address`)
   return to
 }
 
@@ -104,7 +105,7 @@ const redirectOf = (answer: IncomingMessage, from: URL, method: string): URL | u
 export const guardedFetch = Effect.fnUntraced(function* (
   endpoint: string,
   headers: Texts | Effect.Effect<Texts, MCPConnectionError>,
-  refuse: (message: string) => MCPConnectionError,
+  refuse: Refuse,
 ) {
   const named = new URL(endpoint)
   const context = yield* Effect.context<never>()
@@ -128,10 +129,10 @@ export const guardedFetch = Effect.fnUntraced(function* (
     const asked = { ...Object.fromEntries(new Headers(own)), ...Object.fromEntries(new Headers(init.headers)) }
     for (let left = mostRedirects; ; left--) {
       const answer = await send(url, init, asked, agent)
-      const next = redirectOf(answer, url, init.method ?? "GET")
+      const next = redirectOf(answer, url, init.method ?? "GET", refuse)
       if (next === undefined) return responseOf(answer, url)
       answer.resume()
-      if (left === 0) throw new Error(`${named.host} redirects in circles`)
+      if (left === 0) throw refuse(`${named.host} redirects in circles`)
       url = next
     }
   }

@@ -20,7 +20,7 @@ import { isAllowed, offerOf, stepsOf } from "../tools/pins.ts"
 import { logLineOf } from "./serverLog.ts"
 import { placeOf, silenceMsOf } from "./reach.ts"
 import { type makeRows, serverKey } from "../rows.ts"
-import { type ConnectionListeners, stayConnected } from "./reconnect.ts"
+import { type ConnectionListeners, stayConnected, type LostMore } from "./reconnect.ts"
 import { toolOf } from "../tools/tool.ts"
 import { makeToolCalls } from "../tools/toolCall.ts"
 
@@ -129,14 +129,16 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
 
   const listenersOf = (entry: Entry): ConnectionListeners => {
     const { name, owner } = entry.server
-    const failed = Effect.fnUntraced(function* (why: string) {
+    const failed = Effect.fnUntraced(function* (why: string, more?: LostMore) {
       const error = entry.redactor.text(why).slice(0, longestError)
       const news = entry.status !== "error"
       entry.status = "error"
       entry.error = error
       yield* entry.lines.add("error", error)
+      const detail = more === undefined ? "" : entry.redactor.text(more.detail).slice(0, longestError)
+      if (detail !== "") yield* entry.lines.add("debug", detail)
       if (news) {
-        yield* Effect.logWarning(`MCP server "${name}" is not usable: ${error}`)
+        yield* Effect.logWarning(`MCP server "${name}" is not usable: ${error}${detail === "" ? "" : ` [${detail}]`}`)
         yield* journal.transact(journal.append({ kind: "server.disconnected", body: { server: name, owner, error } }))
       }
       yield* Deferred.succeed(entry.first, undefined)
@@ -182,7 +184,7 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
       connected: (connection) => safely(connected(connection)),
       listed: (tools) => safely(listed(tools)),
       changed: (change) => safely(offerings.heard(entry.server.id, entry.contents, change)),
-      lost: (why) => safely(failed(why)),
+      lost: (why, more) => safely(failed(why, more)),
       said: (level, data) => safely(entry.lines.add(level, entry.redactor.text(logLineOf(data)))),
     }
   }

@@ -13,6 +13,7 @@ import {
   MCPPorts,
   type MCPServerConfig,
   type MCPTool,
+  MCPUnreached,
   type Redactor,
 } from "@stoa/tools"
 import { Cause, Context, Deferred, Effect, Exit, Layer, Random } from "effect"
@@ -26,9 +27,15 @@ export interface ConnectionListeners {
   readonly listed: (tools: ReadonlyArray<MCPTool>) => Effect.Effect<void>
   /** Its list of resources or prompts has changed, or one resource has new contents. */
   readonly changed: (change: Parameters<MCPPorts["onChange"]>[1]) => Effect.Effect<void>
-  readonly lost: (why: string) => Effect.Effect<void>
+  /** `more`: the technical cause, for the log, and what failed. */
+  readonly lost: (why: string, more?: LostMore) => Effect.Effect<void>
   /** A line of its log. */
   readonly said: (level: string, data: unknown) => Effect.Effect<void>
+}
+
+export interface LostMore {
+  readonly detail: string
+  readonly step: MCPUnreached["step"]
 }
 
 export interface ConnectionTarget {
@@ -48,9 +55,16 @@ const longestMs = 60_000
 
 /** A server with the oldest transport refuses the newer one in one of these ways. */
 const isOld = (cause: unknown): boolean => {
-  const status = (cause as { readonly data?: { readonly status?: number } } | undefined)?.data?.status
+  const first = cause instanceof MCPUnreached ? cause.cause : cause
+  const status = (first as { readonly data?: { readonly status?: number } } | undefined)?.data?.status
   return status !== undefined && [400, 404, 405].includes(status)
 }
+
+/** Why, and what the house offers against it. */
+const sentenceOf = ({ step, words }: MCPUnreached): string =>
+  step === "sign-in"
+    ? `${words}. Give it one in a header, such as authorization: Bearer \${secret.NAME}; an operator sets the secret NAME`
+    : words
 
 const reach = Effect.fnUntraced(function* (
   { eras, name, redactor, reveal, spec }: ConnectionTarget,
@@ -119,8 +133,10 @@ export const stayConnected = Effect.fnUntraced(function* (wanted: ConnectionTarg
   for (; ; failures++) {
     const exit = yield* Effect.exit(Effect.scoped(reach(wanted, patient)))
     if (Exit.isSuccess(exit)) return
-    const { message } = Cause.squash(exit.cause) as { readonly message?: string }
-    yield* listeners.lost(message ?? "it could not be reached")
+    const { cause, message } = Cause.squash(exit.cause) as { readonly message?: string; readonly cause?: unknown }
+    if (cause instanceof MCPUnreached)
+      yield* listeners.lost(sentenceOf(cause), { detail: cause.detail, step: cause.step })
+    else yield* listeners.lost(message ?? "it could not be reached")
     const waitMs = Math.min(firstMs * 2 ** failures, longestMs)
     // With jitter: servers that failed together should not all be retried at the same moment.
     yield* Effect.sleep(waitMs * (0.75 + 0.5 * (yield* Random.next)))

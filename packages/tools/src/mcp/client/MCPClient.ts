@@ -9,6 +9,7 @@ import { callerOf, readerOf } from "./calling.ts"
 import { exchangerOf, listerOf, watcherOf } from "./exchange/exchanging.ts"
 import { connectionError } from "./faults.ts"
 import type { MCPConnection } from "./MCPConnection.ts"
+import { MCPUnreached } from "./MCPUnreached.ts"
 import { MCPPorts } from "../session/MCPPorts.ts"
 import { checkMCPServerConfig, type MCPServerConfig } from "../MCPServerConfig.ts"
 import { MCPSettings } from "../MCPSettings.ts"
@@ -112,9 +113,10 @@ export class MCPClient extends Context.Service<
         Effect.uninterruptibleMask((restore) =>
           Effect.gen(function* () {
             const kept = yield* restore(keep({ config, ports, limits, settings, environment })).pipe(
-              Effect.mapError(({ cause, message }) =>
-                connectionError(config, `Failed to connect to MCP server "${config.name}": ${message}`, cause),
-              ),
+              Effect.mapError((fault) => {
+                const why = new MCPUnreached(fault, config)
+                return connectionError(config, `Failed to connect to MCP server "${config.name}": ${why.words}`, why)
+              }),
             )
             const own = yield* Scope.fork(scope)
             yield* Scope.addFinalizer(

@@ -5,7 +5,7 @@
  */
 import { type MCPConnectionError, type MCPServer, MCPTransport } from "@stoa/contract"
 import { Effect, Schema, SchemaIssue } from "effect"
-import { isOldHttp } from "./faults.ts"
+import { isOldHttp } from "./MCPUnreached.ts"
 import { MCPClient } from "./MCPClient.ts"
 import { faultOfMCPServerConfig, type MCPServerConfig } from "../MCPServerConfig.ts"
 import { readText } from "../transport/readText.ts"

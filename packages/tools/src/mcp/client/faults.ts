@@ -31,6 +31,11 @@ export interface Fault {
   readonly status?: number | undefined
   /** It is certain that the request had no effect. */
   readonly unheard?: boolean
+  /** Of a program: the end of its stderr, and whether it could not be started at all. */
+  readonly stderr?: string
+  readonly unstartable?: boolean
+  /** How long was waited for an answer. */
+  readonly afterMs?: number
   readonly cause: unknown
 }
 
@@ -83,7 +88,10 @@ export const faultOf = (error: unknown): Fault => {
   if (error instanceof UnauthorizedError || error instanceof OAuthError) return as("unauthorized")
   if (error instanceof ProtocolError) return as("answered", { code: error.code, data: error.data })
   if (error instanceof SdkHttpError) return ofHttp(error, as)
-  if (error instanceof SseError) return as(error.code !== undefined && error.code < 500 ? "refused" : "lost")
+  if (error instanceof SseError) {
+    if (error.code === 401 || error.code === 403) return as("unauthorized", { status: error.code })
+    return as(error.code !== undefined && error.code < 500 ? "refused" : "lost", { status: error.code })
+  }
   if (error instanceof SdkError) {
     if (error.code === SdkErrorCode.RequestTimeout) return as("timeout")
     if (lostCodes.includes(error.code)) return as("lost")
@@ -133,7 +141,3 @@ export const connectionError = (
     transport: config.transport,
     ...(cause === undefined ? {} : { cause }),
   })
-
-/** The answers by which a server with the oldest transport refuses the newer one. */
-export const isOldHttp = ({ cause }: MCPConnectionError): boolean =>
-  cause instanceof SdkHttpError && [400, 404, 405].includes(cause.data.status ?? 0)

@@ -26,10 +26,16 @@ export interface Opening {
   readonly environment: ConfigProvider.ConfigProvider
 }
 
-const late = (ms: number): Fault => ({ kind: "timeout", message: `no answer within ${ms} ms`, cause: undefined })
+const late = (ms: number): Fault => ({
+  kind: "timeout",
+  message: `no answer within ${ms} ms`,
+  afterMs: ms,
+  cause: undefined,
+})
 const unsigned = (ms: number): Fault => ({
   kind: "unauthorized",
   message: `not signed in within ${ms} ms`,
+  afterMs: ms,
   cause: undefined,
 })
 

@@ -186,7 +186,8 @@ const connect = (
       if (!(way instanceof StdioTransport)) return fault
       const said = redactor?.text(way.stderrEnd) ?? way.stderrEnd
       const message = said === "" ? fault.message : `${fault.message}. It said: ${said}`
-      return { ...fault, message, kind: way.unstartable ? "refused" : fault.kind }
+      const { unstartable } = way
+      return { ...fault, message, stderr: said, unstartable, kind: unstartable ? "refused" : fault.kind }
     },
   })
 

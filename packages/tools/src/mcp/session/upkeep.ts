@@ -9,6 +9,7 @@ import { type Breaker, closed } from "../client/breaker.ts"
 import type { MCPSettings } from "../MCPSettings.ts"
 import type { MCPLeftOut } from "../client/tools/MCPResult.ts"
 import type { MCPTool } from "../client/tools/MCPTool.ts"
+import { MCPUnreached } from "../client/MCPUnreached.ts"
 import { open, type OpenConnection, openOnce, type Opening } from "./opening.ts"
 
 export interface Link {
@@ -77,7 +78,7 @@ const findAgain = Effect.fnUntraced(function* (kept: Link) {
   for (let failures = 0; ; failures++) {
     const found = yield* Effect.result(openOnce(kept.opening, failures))
     if (found._tag === "Success") return found.success
-    kept.why = found.failure.message
+    kept.why = new MCPUnreached(found.failure, kept.opening.config).words
     const waitMs = patience(settings, failures, isFinal(found.failure))
     // With jitter: servers that failed together should not all be retried at the same moment.
     yield* Effect.sleep(waitMs * (0.75 + 0.5 * (yield* Random.next)))

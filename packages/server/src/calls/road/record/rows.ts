@@ -44,6 +44,8 @@ export interface CallRow {
   readonly place: number | null
   /** For a call that a run took over from an earlier run: the call that was actually made. */
   readonly copyOf?: Call["id"] | null
+  /** No column: what its caller should know while it waits (`waiting/notes.ts`). */
+  readonly note?: string
 }
 
 /** A call as it is first recorded: without the columns that are filled later. */
@@ -87,6 +89,7 @@ export const callFrom = (row: CallRow): Call => {
     ...(meta === null ? {} : { meta: json(meta) as Schema.JsonObject }),
     ...(error === null ? {} : { error: errorFrom(error) }),
     ...(state === "waiting" && onKind !== null && onId !== null ? { on: { kind: onKind, id: onId } } : {}),
+    ...(row.note === undefined ? {} : { note: row.note }),
     principal: row.principal,
     space: row.space as SpaceId | null,
     ...(run === null ? {} : { run: { id: run, step: row.step!, place: row.place! } }),

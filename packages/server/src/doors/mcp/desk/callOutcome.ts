@@ -41,14 +41,20 @@ export const taskOf = (row: CallRow): Task => {
   }
   if (row.state === "canceled") return { ...base, status: "cancelled" }
   if (isSettled(row.state)) return { ...base, status: "completed", outcome: settledOf(row) }
-  const message =
-    row.state === "waiting" ? { message: `It waits for a ${row.onKind ?? "answer"} (${row.onId ?? ""})` } : {}
-  return { ...base, status: "working", ...message }
+  if (row.state !== "waiting") return { ...base, status: "working" }
+  const what = `It waits for a ${row.onKind ?? "answer"} (${row.onId ?? ""})`
+  return { ...base, status: "working", message: row.note === undefined ? what : `${what}. ${row.note}` }
 }
 
 export const outcomeOf = (row: CallRow): Outcome => {
   if (isSettled(row.state)) return settledOf(row)
   if (row.state === "waiting" && row.onKind !== null)
-    return { _tag: "Waiting", call: row.id, on: { kind: row.onKind, id: row.onId ?? "" }, task: taskOf(row) }
+    return {
+      _tag: "Waiting",
+      call: row.id,
+      on: { kind: row.onKind, id: row.onId ?? "" },
+      task: taskOf(row),
+      ...(row.note === undefined ? {} : { note: row.note }),
+    }
   return { _tag: "Running", call: row.id, task: taskOf(row) }
 }

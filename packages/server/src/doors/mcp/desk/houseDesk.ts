@@ -2,9 +2,9 @@
  * Implements the desk with the catalogue and the one road. Nothing here knows a tool's name; what a caller sees is
  * cached until its rights or the catalogue change.
  */
-import { Caller, nobodyMayAnswer } from "@stoa/contract"
+import { Caller } from "@stoa/contract"
 import { inputSchemaOf } from "@stoa/tools"
-import { Clock, Context, Effect, Layer, Option } from "effect"
+import { Clock, Context, Effect, Layer } from "effect"
 import { monotonicOf } from "../../../store/Moment.ts"
 import { Arrivals } from "../../../access/identity/Arrivals.ts"
 import { Grants } from "../../../access/rights/Grants.ts"
@@ -12,7 +12,6 @@ import { type CallRequest, Calls } from "../../../calls/Calls.ts"
 import { CallNews } from "../../../calls/waiting/CallNews.ts"
 import { Catalogue, type ToolScope as Shown } from "../../../calls/catalogue/Catalogue.ts"
 import type { CatalogueTool } from "../../../calls/catalogue/Traits.ts"
-import { Decisions } from "../../../decisions/Decisions.ts"
 import { Toolsets } from "../../../toolsets/Toolsets.ts"
 import type { Contents } from "../../../upstreams/contents/Contents.ts"
 import { ServerContents } from "../../../upstreams/contents/ServerContents.ts"
@@ -117,7 +116,6 @@ export const layerHouseDesk = Layer.effect(
     const calls = yield* Calls
     const catalogue = yield* Catalogue
     const grants = yield* Grants
-    const decisions = yield* Decisions
     const clock = yield* Clock.Clock
     const upstreams = yield* Upstreams
     const toolsets = yield* Toolsets
@@ -141,14 +139,6 @@ export const layerHouseDesk = Layer.effect(
     }
     const version = () => catalogue.version() + upstreams.offering()
     const kept = new Map<string, OpenFace>()
-
-    /** A client that waits for nobody is told so, as at the command line. */
-    const noted = Effect.fnUntraced(function* ({ principal }: Caller["Service"], outcome: Outcome) {
-      if (outcome._tag !== "Waiting" || outcome.on.kind !== "decision") return outcome
-      const found = yield* Effect.option(decisions.get(outcome.on.id, { principal, all: false }))
-      const isAlone = Option.exists(found, ({ mayAnswer, state }) => state === "open" && mayAnswer.length === 0)
-      return isAlone ? { ...outcome, note: nobodyMayAnswer } : outcome
-    })
 
     /** Runs the road and returns its outcome. A refusal that a model can act on is an ordinary outcome. */
     const callAs = (
@@ -175,8 +165,7 @@ export const layerHouseDesk = Layer.effect(
           ? serverCalls.through(caller, endpoint, use, link, request)
           : Effect.map(calls.call(request), outcomeOf)
       // Answered in MCP's own words, and recorded as at every door.
-      const told = Effect.flatMap(walked, (outcome) => noted(caller, outcome))
-      return Effect.catch(as(caller, acting.recorded(told)), (error): Effect.Effect<Outcome, Fault> => {
+      return Effect.catch(as(caller, acting.recorded(walked)), (error): Effect.Effect<Outcome, Fault> => {
         if (error._tag === "Fault") return Effect.fail(error)
         return isHidden(error, listed) ? Effect.fail(unknown()) : Effect.succeed(failure(error))
       })

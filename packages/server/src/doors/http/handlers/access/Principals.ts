@@ -25,7 +25,11 @@ export const principalsHandlers = HttpApiBuilder.group(
     return handlers.handleAll({
       me: () => Effect.map(Caller, ({ principal }) => principal),
       get: ({ params }) => named(params.principal),
-      list: ({ query }) => Effect.andThen(require("read", "principals/*"), principals.list(query)),
+      list: ({ query: { ids, ...query } }) =>
+        Effect.andThen(
+          require("read", "principals/*"),
+          principals.list(ids === undefined ? query : { ...query, ids: ids.split(",") }),
+        ),
       agents: ({ query }) =>
         Effect.andThen(require("read", "principals/*"), principals.list({ ...query, kind: "agent" })),
       add: Effect.fnUntraced(function* ({ payload }) {

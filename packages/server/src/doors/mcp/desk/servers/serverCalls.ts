@@ -119,7 +119,10 @@ export const makeServerCalls = Effect.gen(function* () {
     const asked = yield* askedOf(row)
     if (asked === undefined || asked.client === null) return task
     const requests = questionsFor(endpoint, row, askable(asked.open, asked.client, newRevision))
-    return Object.keys(requests).length === 0 ? task : ({ ...task, status: "input_required", requests } satisfies Task)
+    if (Object.keys(requests).length === 0) return task
+    // This client can answer, even if nobody else may.
+    const { note: _note, ...answerable } = row
+    return { ...taskOf(answerable), status: "input_required", requests } satisfies Task
   })
 
   /** Questions to the client. People may answer them too; the first answer counts. */

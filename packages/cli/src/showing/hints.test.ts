@@ -1,0 +1,58 @@
+/** The house's neutral sentence becomes one with the command that helps. */
+import { Forbidden, Missing, OwnedByFile } from "@stoa/contract"
+import { describe, expect, it } from "vitest"
+import { withHint } from "./hints.ts"
+
+const jim = { name: "Jim", kind: "agent", toolsets: ["stoa"] }
+const hinted = (error: { readonly _tag: string; readonly message: string }, me: typeof jim | undefined = jim) =>
+  withHint({ tag: error._tag, message: error.message, fields: { ...error } }, me)
+
+describe("hints", () => {
+  it("a right that is missing: the grant, for whoever asked", () => {
+    const error = new Forbidden({ action: "read", resource: "secrets/*", rule: "silence" })
+    expect(hinted(error)).toBe(
+      "You may not read secrets/* (rule: silence). An admin can grant read on secrets/*. An admin does it with: stoa grants add Jim 'secrets/*' --action read",
+    )
+    expect(withHint({ tag: error._tag, message: error.message, fields: { ...error } }, undefined)).toContain(
+      "stoa grants add NAME ",
+    )
+  })
+
+  it("a right to write in a space, and a toolset; nothing where a command does not help", () => {
+    const space = { action: "post in", resource: "spaces/lab", instead: "An admin can grant Jim write on spaces/lab." }
+    expect(hinted(new Forbidden({ ...space, rule: "silence" }))).toMatch(
+      /stoa grants add Jim spaces\/lab --action write$/,
+    )
+    const owner = new Forbidden({ ...space, rule: "owners", instead: "Ask an owner." })
+    expect(hinted(owner)).toBe(owner.message)
+    const set = { action: "use", resource: "toolsets/office", rule: "your toolsets are stoa", instead: "An admin can." }
+    expect(hinted(new Forbidden(set))).toMatch(/stoa agents set Jim --toolset stoa --toolset office$/)
+  })
+
+  it("a refused tool, by its rule alone", () => {
+    const refused = {
+      tag: "ToolAuthorizationError",
+      message: "Jim may not",
+      fields: { rule: "silence", toolName: "wipe" },
+    }
+    expect(withHint(refused, jim)).toBe("Jim may not. An admin does it with: stoa grants add Jim tools/wipe")
+    expect(withHint({ ...refused, fields: { rule: "grant:1", toolName: "wipe" } }, jim)).toBe("Jim may not")
+  })
+
+  it("something unknown: where such things are listed", () => {
+    expect(hinted(new Missing({ noun: "space", ref: "x" }))).toBe(
+      'There is no space "x" that you can see. "stoa spaces ls" lists yours.',
+    )
+    const odd = new Missing({ noun: "cave", ref: "x" })
+    expect(hinted(odd)).toBe(odd.message)
+    expect(hinted(new OwnedByFile({ noun: "agent", name: "a", file: "f" }))).toMatch(/stoa reload$/)
+  })
+
+  it("stored failures without fields: a secret that is not set, an agent without a model", () => {
+    const stored = (message: string) => withHint({ tag: "ToolExecutionError", message, fields: {} }, undefined)
+    expect(stored('The secret "CRM" is not set. An operator has to set it.')).toMatch(/stoa secrets set CRM$/)
+    expect(stored("Bob has no model to think with; an admin can give it one")).toMatch(
+      /one\. .*stoa agents set Bob --model MODEL$/,
+    )
+  })
+})

@@ -1,0 +1,99 @@
+/**
+ * The command that helps after a refusal. The house names no commands, because its words are read over MCP and on the
+ * page as well: here its tag and fields, or a stored call's, become one. Pure.
+ */
+import { listYours } from "@stoa/contract"
+
+export interface Refusal {
+  readonly tag: string
+  readonly message: string
+  /** Of the problem: rule, resource, noun and the like. */
+  readonly fields: Readonly<Record<string, unknown>>
+}
+
+/** Who was refused. */
+export interface Refused {
+  readonly name: string
+  readonly kind: string
+  readonly toolsets: ReadonlyArray<string>
+}
+
+const listing: Readonly<Record<string, string>> = {
+  "MCP server": "stoa servers ls",
+  agent: "stoa agents ls",
+  "chat session": "stoa chat ls",
+  "configured tool": "stoa tools ls",
+  decision: "stoa decide",
+  grant: "stoa grants ls",
+  host: "stoa hosts ls",
+  memory: "stoa memory ls",
+  pause: "stoa pause",
+  run: "stoa runs ls",
+  space: "stoa spaces ls",
+  token: "stoa token ls",
+  tool: "stoa tools ls",
+  "webhook tool": "stoa tools ls",
+}
+
+const where = (noun: string): string | undefined => {
+  if (noun === "principal") return '"stoa people ls" and "stoa agents ls" list everybody.'
+  if (noun === "secret") return '"stoa secrets ls" lists their names.'
+  if (noun === "call") return 'See one with "stoa call --status ID".'
+  return listing[noun] === undefined ? undefined : `"${listing[noun]}" lists yours.`
+}
+
+const quoted = (text: string): string => (/^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`)
+
+const grant = (me: Refused | undefined, resource: string, action: string): string =>
+  `An admin does it with: stoa grants add ${me === undefined ? "NAME" : quoted(me.name)} ${quoted(resource)}${action === "execute" ? "" : ` --action ${action}`}`
+
+const forbidden = ({ fields }: Refusal, me: Refused | undefined): string | undefined => {
+  const { action, instead, resource, rule } = fields as Readonly<Record<string, string | undefined>>
+  if (resource === undefined || action === undefined) return undefined
+  if (instead === undefined) return grant(me, resource, action)
+  const set = /^toolsets\/(.+)$/.exec(resource)?.[1]
+  if (set !== undefined && me !== undefined)
+    return `An admin does it with: stoa ${me.kind === "agent" ? "agents" : "people"} set ${quoted(me.name)} ${[...me.toolsets, set].map((one) => `--toolset ${one}`).join(" ")}`
+  // Whatever is done in a space needs the right to write there.
+  return rule === "silence" && resource.startsWith("spaces/") ? grant(me, resource, "write") : undefined
+}
+
+/** In texts of failures that have no fields, because they were stored with a call. */
+const inWords = (message: string): string | undefined => {
+  const secret = /The secret "([^"]+)" (?:is not set|has fewer than)/.exec(message)?.[1]
+  if (secret !== undefined) return `An operator does it with: stoa secrets set ${quoted(secret)}`
+  const agent = /(?:^|\s)(\S+) has no model to think with/.exec(message)?.[1]
+  return agent === undefined ? undefined : `An admin does it with: stoa agents set ${quoted(agent)} --model MODEL`
+}
+
+/** Whether the hint names the caller. */
+export const needsName = ({ tag }: Pick<Refusal, "tag">): boolean =>
+  tag === "Forbidden" || tag === "ToolAuthorizationError"
+
+const hintFor = (refusal: Refusal, me: Refused | undefined): string | undefined => {
+  const { fields, message, tag } = refusal
+  switch (tag) {
+    case "Forbidden":
+      return forbidden(refusal, me)
+    case "ToolAuthorizationError":
+      return fields["rule"] === "silence" && typeof fields["toolName"] === "string"
+        ? grant(me, `tools/${fields["toolName"]}`, "execute")
+        : inWords(message)
+    case "Missing":
+      return where(String(fields["noun"]))
+    case "OwnedByFile":
+      return "To reload now: stoa reload"
+    case "Unauthenticated":
+      return fields["reason"] === "refused" ? "An admin does it with: stoa token add NAME" : undefined
+    default:
+      return inWords(message)
+  }
+}
+
+/** The house's sentence, and the command. */
+export const withHint = (refusal: Refusal, me: Refused | undefined): string => {
+  const hint = hintFor(refusal, me)
+  if (hint === undefined) return refusal.message
+  const said = refusal.message.replace(` ${listYours}`, "")
+  return `${said}${/[.?!)]$/.test(said) ? "" : "."} ${hint}`
+}
