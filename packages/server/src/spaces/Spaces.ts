@@ -29,6 +29,7 @@ import { nameKey, Principals } from "../access/identity/Principals.ts"
 import type { Viewer } from "../access/rights/Viewer.ts"
 import { newId } from "../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../store/journal/Journal.ts"
+import { Deltas } from "../store/journal/signals/Deltas.ts"
 import { lockName } from "../store/database/dialect/Locks.ts"
 import { pageFrom, pageOf } from "../store/Pages.ts"
 import {
@@ -88,6 +89,8 @@ export class Spaces extends Context.Service<
       member: Principal,
       by: Viewer,
     ) => Effect.Effect<void, Refused | OwnedByFile, Transaction>
+    /** Shows to those who see the space that somebody is typing there; it is not stored. */
+    readonly typing: (space: Space, by: Viewer) => Effect.Effect<void, Refused>
     readonly markRead: (space: Space, by: Viewer, seq: number) => Effect.Effect<void, Unseen, Transaction>
     /** The people in it, the longest members first: since when, and who let them in. */
     readonly peopleOf: (space: SpaceId) => Effect.Effect<SpacePeople>
@@ -110,6 +113,7 @@ export class Spaces extends Context.Service<
         const sql = yield* SqlClient.SqlClient
         const journal = yield* Journal
         const principals = yield* Principals
+        const deltas = yield* Deltas
 
         const mine = ({ principal }: Viewer) =>
           sql`LEFT JOIN members r ON r.space = s.id AND r.principal = ${principal.id}`
@@ -314,6 +318,12 @@ export class Spaces extends Context.Service<
           },
         )
 
+        const typing: Spaces["Service"]["typing"] = Effect.fn("Spaces.typing")(function* (space, by) {
+          yield* require("type", space, by)
+          const { id: actor, name } = by.principal
+          yield* deltas.emit({ kind: "typing", at: yield* DateTime.now, space: space.id, actor, body: { name } })
+        })
+
         const markRead: Spaces["Service"]["markRead"] = Effect.fn("Spaces.markRead")(function* (space, by, wanted) {
           yield* withoutWrongState(require("mark", space, by))
           const member = by.principal.id
@@ -358,6 +368,7 @@ export class Spaces extends Context.Service<
           change,
           addMember,
           removeMember,
+          typing,
           markRead,
           peopleOf: (space) => Effect.orDie(peopleIn(sql, space)),
           ownersOf: (space) => Effect.orDie(ownersIn(sql, space)),
