@@ -70,8 +70,15 @@ export class Spaces extends Context.Service<
     readonly get: (ref: string, viewer: Viewer) => Effect.Effect<Space, Unseen | Ambiguous>
     /** The DM of two principals, whatever its name; undefined if they have none. */
     readonly between: (one: PrincipalId, other: PrincipalId) => Effect.Effect<SpaceId | undefined>
-    /** All that are not archived; fails if the viewer's rights let it see none. */
-    readonly list: (viewer: Viewer, query: PageQuery) => Effect.Effect<Page<Space>, Forbidden>
+    /**
+     * All that are not archived; fails if the viewer's rights let it see none. `asMember`: its own and public ones, even
+     * if it is an admin, who sees everybody's.
+     */
+    readonly list: (
+      viewer: Viewer,
+      query: PageQuery,
+      options?: { readonly asMember?: true },
+    ) => Effect.Effect<Page<Space>, Forbidden>
     /** Fails unless the viewer may do this there; if a message is given, to that message. */
     readonly require: (act: Act, space: Space, viewer: Viewer, message?: Message) => Effect.Effect<void, Refused>
     readonly change: (
@@ -139,8 +146,9 @@ export class Spaces extends Context.Service<
           return found[0] ?? (yield* unseen("space", ref, viewer, `spaces/${ref}`))
         })
 
-        const list: Spaces["Service"]["list"] = Effect.fn("Spaces.list")(function* (viewer: Viewer, query: PageQuery) {
+        const list: Spaces["Service"]["list"] = Effect.fn("Spaces.list")(function* (by, query, options = {}) {
           const { after, limit } = pageFrom(query)
+          const viewer = options.asMember === true ? { ...by, all: false } : by
           const seen: Array<Row> = []
           for (let from = after, more = viewer.reach("read", "spaces/") !== "none"; more;) {
             const rows = yield* Effect.orDie(

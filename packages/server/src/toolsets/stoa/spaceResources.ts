@@ -42,7 +42,7 @@ export const makeSpaceResources = Effect.gen(function* () {
   /** Only the caller's own spaces and public ones, even if it may see more: the list is for orientation. */
   const list = Effect.gen(function* () {
     const viewer = yield* grants.viewer("spaces")
-    const { items } = yield* spaces.list({ ...viewer, all: false }, { limit: 100 })
+    const { items } = yield* spaces.list(viewer, { limit: 100 }, { asMember: true })
     return items.map(({ id, name, topic }) => ({
       uri: `${prefix}${id}`,
       name,
