@@ -16,6 +16,8 @@ import { Messages } from "../packages/server/src/spaces/messages/Messages.ts"
 import { houseViewer } from "../packages/server/src/access/rights/Viewer.ts"
 import { Spaces } from "../packages/server/src/spaces/Spaces.ts"
 import { Journal } from "../packages/server/src/store/journal/Journal.ts"
+import { Deltas } from "../packages/server/src/store/journal/signals/Deltas.ts"
+import { SharedDatabase } from "../packages/server/src/store/leases/Holder.ts"
 import { migrate } from "../packages/server/src/store/Schemas.ts"
 import { SearchIndex } from "../packages/server/src/store/search/SearchIndex.ts"
 import { termsOf } from "../packages/server/src/store/search/text/terms.ts"
@@ -43,6 +45,7 @@ const openStore = (file: string) => {
         Layer.merge(SearchIndex.layer, Layer.provide(Limits.layer, Layer.merge(Rules.layer, SharedLimits.layer))),
       ),
       Layer.provideMerge(Spaces.layer("none")),
+      Layer.provide(Layer.provide(Deltas.layer, Layer.succeed(SharedDatabase, false))),
       Layer.provideMerge(access),
     ),
   )

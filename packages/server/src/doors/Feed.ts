@@ -12,13 +12,13 @@ import { Clock, Context, DateTime, Duration, Effect, Layer, Option } from "effec
 import { Deltas } from "../store/journal/signals/Deltas.ts"
 import { Journal } from "../store/journal/Journal.ts"
 import { Grants } from "../access/rights/Grants.ts"
-import { isOpenSight, narrowSight, widenSight } from "../spaces/Sight.ts"
+import { isOpenSight, mayWatch, narrowSight, type WatchScope, widenSight } from "../spaces/Sight.ts"
 import { Spaces } from "../spaces/Spaces.ts"
 import { Endings } from "./Endings.ts"
 import { NodeServer } from "./node/NodeServer.ts"
 import { closeFrame, deltaFrame, eventFrame, heartbeat, openFrame, reloadFrame } from "./feed/frames.ts"
 import { makePast, pastPage, patience } from "./feed/past.ts"
-import { changesRights, isStale, maySee, mayWatch, type FeedScope } from "./feed/visible.ts"
+import { changesRights, isStale, maySee } from "./feed/visible.ts"
 
 /** Well within the 30 s of S0-70, so that even a late timer is in time. */
 const heartbeatEvery = Duration.seconds(20)
@@ -49,12 +49,12 @@ interface Subscriber extends Subscription {
   readonly principal: PrincipalId
   readonly expiresAt: number | null
   /** What the caller may see, as last loaded. Nothing is shown before the first load. */
-  sight: FeedScope
+  sight: WatchScope
   cursor: number
 }
 
 /** Sees nothing yet. */
-const blind = (caller: Caller["Service"]): FeedScope => ({
+const blind = (caller: Caller["Service"]): WatchScope => ({
   viewer: {
     principal: caller.principal,
     all: false,
@@ -132,7 +132,7 @@ export class Feed extends Context.Service<
       const sightOf = Effect.fnUntraced(function* (principal: PrincipalId) {
         const viewer = yield* grants.viewerNow(principal, "spaces")
         const everything = viewer.judge("read", "events/*").verdict === "allow"
-        const sight: FeedScope = {
+        const sight: WatchScope = {
           viewer,
           everything,
           open: isOpenSight(viewer),
@@ -144,7 +144,7 @@ export class Feed extends Context.Service<
 
       /** Loads once per principal, however many streams it has. */
       const renew = Effect.fnUntraced(function* (some: ReadonlyArray<Subscriber>) {
-        const asked = new Map<PrincipalId, FeedScope | undefined>()
+        const asked = new Map<PrincipalId, WatchScope | undefined>()
         for (const one of some) {
           if (!asked.has(one.principal))
             asked.set(one.principal, yield* Effect.orElseSucceed(sightOf(one.principal), () => undefined))

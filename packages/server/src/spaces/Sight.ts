@@ -21,6 +21,18 @@ const sees = ({ viewer }: Sight, kind: SpaceKind, role: SpaceAccess["role"]): bo
 /** An event that does not tell the kind of a space is judged as of the most closed one. */
 const closed: SpaceKind = "private"
 
+/** A sight for somebody who follows events. */
+export interface WatchScope extends Sight {
+  /** May read all events, as admins and principals with that grant may; but not those of a space that a rule denies. */
+  readonly everything: boolean
+  /** The spaces that a rule denies: `Spaces.refusedTo`. */
+  readonly refused: ReadonlySet<string>
+}
+
+/** Whether the events of a space, or those of none, are shown because of where they happened. */
+export const mayWatch = ({ everything, refused, spaces }: WatchScope, space: string | null): boolean =>
+  everything ? space === null || !refused.has(space) : space !== null && spaces.has(space)
+
 /** Before an event is shown: who joins a space sees the event of its joining, and everything after it. */
 export const widenSight = (sight: Sight, event: Event): void => {
   if (!sight.open) return

@@ -29,6 +29,7 @@ import { nameKey, Principals } from "../access/identity/Principals.ts"
 import type { Viewer } from "../access/rights/Viewer.ts"
 import { newId } from "../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../store/journal/Journal.ts"
+import { Deltas } from "../store/journal/signals/Deltas.ts"
 import { lockName } from "../store/database/dialect/Locks.ts"
 import { pageFrom, pageOf } from "../store/Pages.ts"
 import {
@@ -69,8 +70,15 @@ export class Spaces extends Context.Service<
     readonly get: (ref: string, viewer: Viewer) => Effect.Effect<Space, Unseen | Ambiguous>
     /** The DM of two principals, whatever its name; undefined if they have none. */
     readonly between: (one: PrincipalId, other: PrincipalId) => Effect.Effect<SpaceId | undefined>
-    /** All that are not archived; fails if the viewer's rights let it see none. */
-    readonly list: (viewer: Viewer, query: PageQuery) => Effect.Effect<Page<Space>, Forbidden>
+    /**
+     * All that are not archived; fails if the viewer's rights let it see none. `asMember`: its own and public ones, even
+     * if it is an admin, who sees everybody's.
+     */
+    readonly list: (
+      viewer: Viewer,
+      query: PageQuery,
+      options?: { readonly asMember?: true },
+    ) => Effect.Effect<Page<Space>, Forbidden>
     /** Fails unless the viewer may do this there; if a message is given, to that message. */
     readonly require: (act: Act, space: Space, viewer: Viewer, message?: Message) => Effect.Effect<void, Refused>
     readonly change: (
@@ -88,6 +96,8 @@ export class Spaces extends Context.Service<
       member: Principal,
       by: Viewer,
     ) => Effect.Effect<void, Refused | OwnedByFile, Transaction>
+    /** Shows to those who see the space that somebody is typing there; it is not stored. */
+    readonly typing: (space: Space, by: Viewer) => Effect.Effect<void, Refused>
     readonly markRead: (space: Space, by: Viewer, seq: number) => Effect.Effect<void, Unseen, Transaction>
     /** The people in it, the longest members first: since when, and who let them in. */
     readonly peopleOf: (space: SpaceId) => Effect.Effect<SpacePeople>
@@ -110,6 +120,7 @@ export class Spaces extends Context.Service<
         const sql = yield* SqlClient.SqlClient
         const journal = yield* Journal
         const principals = yield* Principals
+        const deltas = yield* Deltas
 
         const mine = ({ principal }: Viewer) =>
           sql`LEFT JOIN members r ON r.space = s.id AND r.principal = ${principal.id}`
@@ -135,8 +146,9 @@ export class Spaces extends Context.Service<
           return found[0] ?? (yield* unseen("space", ref, viewer, `spaces/${ref}`))
         })
 
-        const list: Spaces["Service"]["list"] = Effect.fn("Spaces.list")(function* (viewer: Viewer, query: PageQuery) {
+        const list: Spaces["Service"]["list"] = Effect.fn("Spaces.list")(function* (by, query, options = {}) {
           const { after, limit } = pageFrom(query)
+          const viewer = options.asMember === true ? { ...by, all: false } : by
           const seen: Array<Row> = []
           for (let from = after, more = viewer.reach("read", "spaces/") !== "none"; more;) {
             const rows = yield* Effect.orDie(
@@ -314,6 +326,12 @@ export class Spaces extends Context.Service<
           },
         )
 
+        const typing: Spaces["Service"]["typing"] = Effect.fn("Spaces.typing")(function* (space, by) {
+          yield* require("type", space, by)
+          const { id: actor, name } = by.principal
+          yield* deltas.emit({ kind: "typing", at: yield* DateTime.now, space: space.id, actor, body: { name } })
+        })
+
         const markRead: Spaces["Service"]["markRead"] = Effect.fn("Spaces.markRead")(function* (space, by, wanted) {
           yield* withoutWrongState(require("mark", space, by))
           const member = by.principal.id
@@ -358,6 +376,7 @@ export class Spaces extends Context.Service<
           change,
           addMember,
           removeMember,
+          typing,
           markRead,
           peopleOf: (space) => Effect.orDie(peopleIn(sql, space)),
           ownersOf: (space) => Effect.orDie(ownersIn(sql, space)),

@@ -60,6 +60,38 @@ for (const store of stores)
       }),
     )
 
+    it.effect(
+      "S4-103 a space that is refused as a resource of MCP is denied as over HTTP, and answered as unknown",
+      () =>
+        Effect.gen(function* () {
+          const { admin, url } = yield* Guest
+          const bot = yield* someone("agent")
+          const space = yield* ask(() => admin.spaces.add({ name: fresh("shut"), kind: "public" }))
+          const mcp = (method: string, params: Record<string, unknown>) =>
+            ask(() => newRequest(`${url}/mcp`, bot.token, method, params))
+          const uri = `stoa://spaces/${space.id}`
+          assert.isUndefined((yield* mcp("resources/read", { uri })).body.error)
+          // Whoever may read spaces, and asks for one that there is not, is refused nothing.
+          yield* mcp("resources/read", { uri: "stoa://spaces/spc_none" })
+          assert.deepStrictEqual(yield* audited(bot.id), [])
+          const rule = { resource: "spaces/*", actions: ["read"], effect: "deny" } as const
+          yield* ask(() => admin.grants.add({ principal: bot.id, ...rule }))
+          assert.strictEqual((yield* request(bot, "GET", `/spaces/${space.id}`)).status, 403)
+          assert.strictEqual((yield* mcp("resources/read", { uri })).body.error.code, -32_602)
+          assert.strictEqual((yield* request(bot, "GET", "/spaces")).status, 403)
+          assert.deepStrictEqual((yield* mcp("resources/list", {})).body.result.resources, [])
+          const rows = (yield* audited(bot.id)).map((row) => [
+            row.action,
+            row.resource,
+            row.result,
+            row.rule?.slice(0, 6),
+          ])
+          const denied = (resource: string) => ["read", resource, "denied", "grant:"]
+          const [one, all] = [denied(`spaces/${space.id}`), denied("spaces/*")]
+          assert.deepStrictEqual(rows.toReversed(), [one, one, all, all])
+        }),
+    )
+
     it.effect("S4-103 S4-30 what is refused at a decision's link is denied, with whose link it was", () =>
       Effect.gen(function* () {
         const { admin, raw } = yield* Guest

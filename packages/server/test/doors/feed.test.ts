@@ -6,7 +6,8 @@ import { type Event, faces, kinds, nameOn, type Principal, type PrincipalId } fr
 import { Cause, DateTime, Effect, Fiber, Queue, type Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { SqlClient } from "effect/sql"
-import { maySee, type FeedScope } from "../../src/doors/feed/visible.ts"
+import { maySee } from "../../src/doors/feed/visible.ts"
+import type { WatchScope } from "../../src/spaces/Sight.ts"
 import { houseViewer } from "../../src/access/rights/Viewer.ts"
 import { Feed } from "../../src/doors/Feed.ts"
 import { Deltas } from "../../src/store/journal/signals/Deltas.ts"
@@ -322,7 +323,7 @@ describe("names and visibility", () => {
   plain("no kind is open to everybody, and what is for admins stays with them", () => {
     const me = "prn_00000000-0000-4000-8000-000000000001" as PrincipalId
     const viewer = houseViewer({ id: me } as Principal)
-    const sight = (everything: boolean): FeedScope => ({
+    const sight = (everything: boolean): WatchScope => ({
       viewer: { ...viewer, all: false },
       everything,
       open: true,

@@ -10,6 +10,8 @@ import { ActiveSpaces } from "../../src/spaces/ActiveSpaces.ts"
 import { Spaces } from "../../src/spaces/Spaces.ts"
 import { resolvedValue } from "../../src/store/fibers/Resolved.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
+import { Deltas } from "../../src/store/journal/signals/Deltas.ts"
+import { SharedDatabase } from "../../src/store/leases/Holder.ts"
 import { opened, openings, places } from "../stores.ts"
 
 const callerWith = (principal: Principal, token: string, epoch = 0): Caller["Service"] => ({
@@ -26,6 +28,7 @@ const nowWith = (principal: Principal, token: string) =>
 const processes = Effect.fnUntraced(function* (name: string, place: (typeof places)[number][1]) {
   const floor = yield* openings(name, place)
   return Layer.mergeAll(Spaces.layer("stoa.config.json"), ActiveSpaces.layer).pipe(
+    Layer.provide(Layer.provide(Deltas.layer, Layer.succeed(SharedDatabase, false))),
     Layer.provideMerge(Grants.layer),
     Layer.provideMerge(Layer.mergeAll(Principals.layer("stoa.config.json"), Rules.layer)),
     Layer.provideMerge(floor),

@@ -15,6 +15,8 @@ import { isSeen, judgeSpace } from "../../src/spaces/rules.ts"
 import { isOpenSight, losesSight, narrowSight, type Sight, widenSight } from "../../src/spaces/Sight.ts"
 import { Spaces } from "../../src/spaces/Spaces.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
+import { Deltas } from "../../src/store/journal/signals/Deltas.ts"
+import { SharedDatabase } from "../../src/store/leases/Holder.ts"
 import { times } from "../../../../test/long.ts"
 import { ground, stores } from "../stores.ts"
 
@@ -141,6 +143,7 @@ for (const [name, store] of stores)
     }).pipe(
       Effect.provide(
         Spaces.layer("stoa.config.json").pipe(
+          Layer.provide(Layer.provide(Deltas.layer, Layer.succeed(SharedDatabase, false))),
           Layer.provideMerge(Grants.layer),
           Layer.provideMerge(Layer.mergeAll(Principals.layer("stoa.config.json"), Rules.layer)),
           Layer.provideMerge(ground(store)),

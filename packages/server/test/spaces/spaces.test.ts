@@ -1,8 +1,12 @@
 /** Spaces and who is in them, through the door, on both databases. */
 import { assert, layer } from "@effect/vitest"
+import type { PrincipalId } from "@stoa/contract"
 import { Effect } from "effect"
+import { Grants } from "../../src/access/rights/Grants.ts"
+import { Spaces } from "../../src/spaces/Spaces.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
 import { ask, Guest, house } from "../house.ts"
+import { newRequest } from "../mcp/mcpKit.ts"
 import { call, fresh, refused, someone, statusOf } from "./spacesGuests.ts"
 
 const eventsSince = Effect.fnUntraced(function* (from: number) {
@@ -274,6 +278,37 @@ for (const store of ["sqlite", "postgres"] as const)
         )
         assert.strictEqual(yield* statusOf(() => pam.client.spaces.get(freed)), 404)
         assert.strictEqual((yield* ask(() => pam.client.spaces.add({ name: freed, kind: "public" }))).name, freed)
+      }),
+    )
+
+    it.effect("an admin's list as a member has its own spaces and public ones, in the room and as resources", () =>
+      Effect.gen(function* () {
+        const { admin, url } = yield* Guest
+        const pam = yield* someone()
+        const boss = yield* ask(() =>
+          admin.principals.add({ kind: "person", name: fresh("Boss"), roles: ["admin"], toolsets: ["stoa"] }),
+        )
+        const { token } = yield* ask(() => admin.tokens.add({ principal: boss.id }))
+        // The first by name, so that all are on the first page.
+        const open = (word: string, kind: "public" | "private", ...members: ReadonlyArray<string>) =>
+          ask(() => pam.client.spaces.add({ name: fresh(`0-${word}`), kind, members }))
+        const [hers, both, everybodys] = [
+          yield* open("hers", "private"),
+          yield* open("both", "private", boss.id),
+          yield* open("square", "public"),
+        ]
+        const spaces = yield* Spaces
+        const viewer = yield* (yield* Grants).viewerNow(boss.id as PrincipalId, "spaces")
+        const listed = (options: { readonly asMember?: true }) =>
+          Effect.map(spaces.list(viewer, { limit: 100 }, options), ({ items }) => items.map(({ id }) => id as string))
+        assert.includeMembers(yield* listed({}), [hers.id, both.id, everybodys.id])
+        const own = yield* listed({ asMember: true })
+        assert.includeMembers(own, [both.id, everybodys.id])
+        assert.notInclude(own, hers.id)
+        const { body } = yield* ask(() => newRequest(`${url}/mcp/stoa`, token, "resources/list"))
+        const resources = JSON.stringify(body)
+        for (const { id } of [both, everybodys]) assert.include(resources, id)
+        assert.notInclude(resources, hers.id)
       }),
     )
 

@@ -1,7 +1,11 @@
 /** Streams of spaces: who is in it sees it, from the moment they come to the moment they go, live and in the past. */
 import { assert, layer } from "@effect/vitest"
+import type { PrincipalId } from "@stoa/contract"
 import { Effect, Queue } from "effect"
+import { Grants } from "../../src/access/rights/Grants.ts"
+import { Spaces } from "../../src/spaces/Spaces.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
+import { Deltas } from "../../src/store/journal/signals/Deltas.ts"
 import { ask, Guest, house } from "../house.ts"
 import { call, fresh, type Frame, listen, type Someone, someone } from "./spacesGuests.ts"
 
@@ -128,6 +132,27 @@ for (const store of ["sqlite", "postgres"] as const)
         assert.deepStrictEqual(yield* upTo(his, "after"), [])
         const again = yield* listen(pam, { after: from })
         assert.deepStrictEqual(yield* upTo(again, "after"), [])
+      }).pipe(Effect.scoped),
+    )
+
+    it.effect("X-14 the room asks who types, whichever door calls it, and shows nothing of those it refuses", () =>
+      Effect.gen(function* () {
+        const [jim, toby] = [yield* someone("agent"), yield* someone("agent")]
+        const { admin } = yield* Guest
+        const { space } = yield* opened("private", [jim, toby])
+        const rule = { resource: `spaces/${space.name}`, actions: ["write"], effect: "deny" } as const
+        yield* ask(() => admin.grants.add({ principal: toby.id, ...rule }))
+        const [grants, spaces] = [yield* Grants, yield* Spaces]
+        const shown: Array<unknown> = []
+        yield* (yield* Deltas).listen(({ actor, kind, space }) => void shown.push([kind, actor, space]))
+        const type = Effect.fnUntraced(function* ({ id }: Someone) {
+          const viewer = yield* grants.viewerNow(id as PrincipalId, "spaces")
+          yield* spaces.typing(yield* spaces.get(space.id, viewer), viewer)
+        })
+        const no = yield* Effect.flip(type(toby))
+        assert.deepInclude(no, { _tag: "Forbidden", action: "type in" })
+        yield* type(jim)
+        assert.deepStrictEqual(shown, [["typing", jim.id, space.id]])
       }).pipe(Effect.scoped),
     )
 

@@ -1,18 +1,9 @@
 /**
- * Who sees what on the feed: pure, so that every stream and every replay uses the same rule. Which spaces a principal may
- * see is said by the room `spaces`, at the start and after each event (`spaces/Sight.ts`).
+ * Who sees what on the feed: pure, so that every stream and every replay uses the same rule. The events of which spaces a
+ * principal may see is said by the room `spaces`, at the start and after each event (`spaces/Sight.ts`).
  */
 import { type Event, kinds, type PrincipalId } from "@stoa/contract"
-import { losesSight, type Sight } from "../../spaces/Sight.ts"
-
-export interface FeedScope extends Sight {
-  /** May read all events, as admins and principals with that grant may; but not those of a space that a rule denies. */
-  readonly everything: boolean
-  readonly refused: ReadonlySet<string>
-}
-
-export const mayWatch = ({ everything, refused, spaces }: FeedScope, space: string | null): boolean =>
-  everything ? space === null || !refused.has(space) : space !== null && spaces.has(space)
+import { losesSight, mayWatch, type WatchScope } from "../../spaces/Sight.ts"
 
 /** Whether an event names a principal: as its subject, or as the person asked to approve. */
 const concerns = (event: Event, principal: PrincipalId): boolean =>
@@ -22,7 +13,7 @@ const concerns = (event: Event, principal: PrincipalId): boolean =>
   // A record is visible to those who may read it.
   ("readers" in event.body && (event.body.public || event.body.readers.includes(principal)))
 
-export const maySee = (sight: FeedScope, event: Event): boolean => {
+export const maySee = (sight: WatchScope, event: Event): boolean => {
   const { id } = sight.viewer.principal
   if (sight.everything && mayWatch(sight, event.space)) return true
   const acted = event.actor === id
@@ -54,6 +45,6 @@ export const changesRights = (event: Event, principal: PrincipalId): boolean => 
 }
 
 /** Whether what a principal may see has to be loaded again before these events are shown. */
-export const isStale = (sight: FeedScope, events: ReadonlyArray<Event>): boolean =>
+export const isStale = (sight: WatchScope, events: ReadonlyArray<Event>): boolean =>
   !sight.viewer.lasting ||
   events.some((event) => changesRights(event, sight.viewer.principal.id) || losesSight(sight, event))

@@ -2,12 +2,13 @@
  * A program's last output answers those who wrote to it, if it has sent no answer itself. Written once, before the run
  * ends: a run that continues after a crash sees that it has answered.
  */
-import type { Caller } from "@stoa/contract"
+import { Caller, type MessageId } from "@stoa/contract"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Grants } from "../../access/rights/Grants.ts"
 import { makeMessageReads } from "../../spaces/MessageReads.ts"
 import { Messages } from "../../spaces/messages/Messages.ts"
+import type { PostOptions } from "../../spaces/messages/PostOptions.ts"
 import { Spaces } from "../../spaces/Spaces.ts"
 import { Journal } from "../../store/journal/Journal.ts"
 import type { Record } from "../record/record.ts"
@@ -43,6 +44,25 @@ export const makeAnswer = Effect.fnUntraced(function* (record: Record) {
     return asked.filter(({ message: id }) => open.some(({ message }) => message === id) && !said.includes(id!))
   })
 
+  /** If a space takes no more posts, the run has no answer there, but ends. */
+  const post = (
+    row: RunRow,
+    caller: Caller["Service"],
+    where: string,
+    said: { readonly text: string; readonly replyTo?: MessageId },
+    more: Pick<PostOptions, "mail"> = {},
+  ) =>
+    Effect.gen(function* () {
+      const viewer = yield* grants.viewerOf(caller, "spaces")
+      const space = yield* spaces.get(where, viewer)
+      yield* journal.transact(messages.post(space, viewer, said, { run: row.id, ...more }))
+    }).pipe(
+      Effect.tapErrorTag("Forbidden", grants.recordDenial),
+      Effect.catch((error) => Effect.logWarning(`Run ${row.id} could not answer: ${error.message}`)),
+      Effect.provideService(Caller, caller),
+      (posted) => record.because(row, posted),
+    )
+
   return Effect.fnUntraced(function* (
     row: RunRow,
     triggers: ReadonlyArray<TriggerRow>,
@@ -50,22 +70,8 @@ export const makeAnswer = Effect.fnUntraced(function* (record: Record) {
     text: string,
   ) {
     if (text === "") return
-    for (const { author, message, space: where } of yield* awaited(row, triggers))
-      yield* Effect.gen(function* () {
-        const viewer = yield* grants.viewerOf(caller, "spaces")
-        const space = yield* spaces.get(where!, viewer)
-        const mail = { kind: "response", to: [author!] } as const
-        const reply = messages.post(space, viewer, { text, replyTo: message! }, { run: row.id, mail })
-        yield* record.because(row, journal.transact(reply))
-      }).pipe(Effect.catch((error) => Effect.logWarning(`Run ${row.id} could not answer: ${error.message}`)))
-    for (const where of yield* unanswered(row))
-      yield* Effect.gen(function* () {
-        const viewer = yield* grants.viewerOf(caller, "spaces")
-        const space = yield* spaces.get(where, viewer)
-        yield* record.because(row, journal.transact(messages.post(space, viewer, { text }, { run: row.id })))
-      }).pipe(
-        // If a space takes no more posts, the run has no answer, but ends.
-        Effect.catch((error) => Effect.logWarning(`Run ${row.id} could not answer: ${error.message}`)),
-      )
+    for (const { author, message, space } of yield* awaited(row, triggers))
+      yield* post(row, caller, space!, { text, replyTo: message! }, { mail: { kind: "response", to: [author!] } })
+    for (const space of yield* unanswered(row)) yield* post(row, caller, space, { text })
   })
 })

@@ -2,7 +2,7 @@
  * Only in a chat session, an agent's last message is its answer: it is posted with the end of its run, in one
  * transaction, so that it appears exactly once, beside its question (S2-81).
  */
-import type { Caller, ChatSession, MessageId } from "@stoa/contract"
+import { Caller, type ChatSession, type MessageId } from "@stoa/contract"
 import { Effect, Option } from "effect"
 import { nameKey } from "../../access/identity/Principals.ts"
 import { Grants } from "../../access/rights/Grants.ts"
@@ -45,14 +45,16 @@ export const makeAnswering = Effect.gen(function* () {
             const space = yield* spaces.get(row.triggerSpace!, viewer)
             if (space.lastSeq - space.unread < seq) yield* spaces.markRead(space, viewer, seq)
           }).pipe(Effect.ignore),
-    /** If a space takes no more posts, the run has no answer, but ends. */
+    /** If a space takes no more posts, the run has no answer, but ends. A refusal is recorded with its step. */
     post: (row: RunRow, caller: Caller["Service"], text: string) =>
       Effect.gen(function* () {
         const viewer = yield* grants.viewerOf(caller, "spaces")
         const space = yield* spaces.get(row.triggerSpace!, viewer)
         yield* messages.post(space, viewer, { text }, { run: row.id })
       }).pipe(
+        Effect.tapErrorTag("Forbidden", grants.recordDenial),
         Effect.catch((error) => Effect.logWarning(`Run ${row.id} could not answer in its session: ${error.message}`)),
+        Effect.provideService(Caller, caller),
       ),
   }
 })

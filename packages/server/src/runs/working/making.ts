@@ -1,6 +1,7 @@
 /** Makes a step's calls through the one road, one after another. A waiting call does not block the next. */
-import { Caller, type CallId, type CallRun } from "@stoa/contract"
+import { Caller, type CallId, type CallRun, type Forbidden } from "@stoa/contract"
 import { Data, Effect } from "effect"
+import { Grants } from "../../access/rights/Grants.ts"
 import { Calls } from "../../calls/Calls.ts"
 import type { CallPart } from "../../models/request/ModelOutput.ts"
 import { ActiveSpaces } from "../../spaces/ActiveSpaces.ts"
@@ -23,6 +24,7 @@ const faultOf = ({ fault, tool }: CallPart, tools: ReadonlyArray<string> | undef
 export const makeMaking = Effect.gen(function* () {
   const calls = yield* Calls
   const active = yield* ActiveSpaces
+  const grants = yield* Grants
 
   /** Makes the call of one place. A refused call has a row too, which the run reads. */
   const make = Effect.fnUntraced(function* (
@@ -59,14 +61,20 @@ export const makeMaking = Effect.gen(function* () {
       )
     const nowhere = (more: { readonly fault?: string } = {}) =>
       Effect.catchTags(once(false, more), { Missing: Effect.die, Ambiguous: Effect.die, Forbidden: Effect.die })
-    // It may not act in the space it was woken in: then it acts without a space.
+    // It may not act in the space it was woken in: then it acts without a space, and the refusal is recorded once.
+    let isRefused = false
+    const refused = Effect.fnUntraced(function* (denied: Forbidden) {
+      isRefused = true
+      yield* Effect.provideService(grants.recordDenial(denied), Caller, caller)
+      return yield* nowhere()
+    })
     const anywhere = Effect.catchTags(once(true), {
       Missing: () => nowhere(),
       Ambiguous: () => nowhere(),
-      Forbidden: () => nowhere(),
+      Forbidden: refused,
     })
     for (let tried = 1; ; tried++) {
-      const made = yield* Effect.result(anywhere)
+      const made = yield* Effect.result(isRefused ? nowhere() : anywhere)
       if (made._tag === "Success") return made.success
       const { message, retryAfter } = made.failure
       // Too many at once: it is tried again, and refused if there is no room for long.

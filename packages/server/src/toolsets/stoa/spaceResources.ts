@@ -42,7 +42,7 @@ export const makeSpaceResources = Effect.gen(function* () {
   /** Only the caller's own spaces and public ones, even if it may see more: the list is for orientation. */
   const list = Effect.gen(function* () {
     const viewer = yield* grants.viewer("spaces")
-    const { items } = yield* spaces.list({ ...viewer, all: false }, { limit: 100 })
+    const { items } = yield* spaces.list(viewer, { limit: 100 }, { asMember: true })
     return items.map(({ id, name, topic }) => ({
       uri: `${prefix}${id}`,
       name,
@@ -50,7 +50,10 @@ export const makeSpaceResources = Effect.gen(function* () {
       description: topic ?? `What was said in ${name}, newest last`,
       mimeType: mediaType,
     }))
-  }).pipe(Effect.catchTag("Forbidden", () => Effect.succeed([])))
+  }).pipe(
+    Effect.tapError(grants.recordDenial),
+    Effect.orElseSucceed(() => []),
+  )
 
   const read = Effect.fnUntraced(
     function* (uri: string) {
@@ -66,7 +69,8 @@ export const makeSpaceResources = Effect.gen(function* () {
       })
       return { contents: [{ uri, mimeType: mediaType, text }] }
     },
-    // Hidden, unknown, refused, or ambiguous: there is no such resource.
+    // Hidden, unknown, refused, or ambiguous: there is no such resource. A refusal is recorded, as at every door.
+    Effect.tapErrorTag("Forbidden", grants.recordDenial),
     Effect.orElseSucceed(() => undefined),
   )
 

@@ -65,10 +65,9 @@ export const stoa = Effect.gen(function* () {
     if (!(yield* tokens.stillStands(caller))) return yield* new WrongState({ detail: "Your token no longer works." })
     const me = caller.principal.id
     const who = yield* grants.viewerNow(me, "spaces")
-    const own = { ...who, all: false }
     const there =
       ref === undefined
-        ? (yield* conversation.spaces.list(own, { limit: 100 })).items
+        ? (yield* conversation.spaces.list(who, { limit: 100 }, { asMember: true })).items
         : [yield* conversation.readable(ref, who)]
     const mine = ref === undefined ? there.filter((one) => isMember(one, me)) : there
     const found = yield* Effect.forEach(mine, (one) =>

@@ -1,12 +1,11 @@
 import { Api, Caller } from "@stoa/contract"
-import { DateTime, Effect } from "effect"
+import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Principals } from "../../../../access/identity/Principals.ts"
 import { Grants } from "../../../../access/rights/Grants.ts"
 import { Messages } from "../../../../spaces/messages/Messages.ts"
 import { Spaces } from "../../../../spaces/Spaces.ts"
 import { Journal } from "../../../../store/journal/Journal.ts"
-import { Deltas } from "../../../../store/journal/signals/Deltas.ts"
 import { makeWatch } from "../../streams/watch.ts"
 
 export const spacesHandlers = HttpApiBuilder.group(
@@ -16,7 +15,6 @@ export const spacesHandlers = HttpApiBuilder.group(
     const principals = yield* Principals
     const spaces = yield* Spaces
     const messages = yield* Messages
-    const deltas = yield* Deltas
     const { transact } = yield* Journal
     const viewer = (yield* Grants).viewer("spaces")
     const watch = yield* makeWatch
@@ -59,14 +57,7 @@ export const spacesHandlers = HttpApiBuilder.group(
         }),
         typing: Effect.fnUntraced(function* ({ params }) {
           const { space, who } = yield* reach(params.space)
-          yield* spaces.require("type", space, who)
-          yield* deltas.emit({
-            kind: "typing",
-            at: yield* DateTime.now,
-            space: space.id,
-            actor: who.principal.id,
-            body: { name: who.principal.name },
-          })
+          yield* spaces.typing(space, who)
         }),
       })
       .handleRaw("watch", ({ headers, params, query }) =>
