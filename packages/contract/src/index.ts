@@ -122,7 +122,14 @@ export {
   problem,
   statusOf,
 } from "./Problem.ts"
-export { noPlaceholder, type Placeholder, placeholderAt, placeholdersIn, placeholderText } from "./tools/Placeholder.ts"
+export {
+  hasPlaceholder,
+  noPlaceholder,
+  type Placeholder,
+  placeholderAt,
+  placeholdersIn,
+  placeholderText,
+} from "./tools/Placeholder.ts"
 export {
   DeadLetter,
   Run,

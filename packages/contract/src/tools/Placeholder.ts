@@ -37,6 +37,9 @@ export const placeholderText = ({ from, name }: Placeholder): string => `\${${fr
 export const noPlaceholder = (text: string, at: number): string =>
   `"${text.slice(at, at + 40)}" is not a placeholder; write \${env.NAME} or \${secret.NAME}`
 
+/** Whether a text has a placeholder, or something that opens like one: it is never sent as it is written. */
+export const hasPlaceholder = (text: string): boolean => text.includes("${")
+
 /** A text in parts, or what is wrong with it. */
 export const placeholdersIn = (
   text: string,

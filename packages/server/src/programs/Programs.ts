@@ -5,11 +5,11 @@
 // edge: the files of a turn
 import { chownSync, existsSync, mkdirSync, realpathSync, rmSync } from "node:fs"
 import { join, resolve } from "node:path"
-import { type Agent, placeholdersIn, type ProgramName } from "@stoa/contract"
+import { type Agent, type ProgramName } from "@stoa/contract"
 import { programEnvironment, Redactor } from "@stoa/tools"
 import { Context, Data, Effect, Layer, Redacted } from "effect"
 import { Confidential } from "../access/secrets/Confidential.ts"
-import { makeReveal } from "../access/secrets/Reveal.ts"
+import { makeReveal, revealAll } from "../access/secrets/Reveal.ts"
 import { Settings } from "../Settings.ts"
 import { Folder } from "../store/Folder.ts"
 import { bridgeBinds, bridgeEntry, findBridge, inBox } from "./bridge.ts"
@@ -96,19 +96,6 @@ export class Programs extends Context.Service<
 
       const secondsOf = ({ turnSeconds = usualSeconds }: ProgramThinker) => turnSeconds
 
-      const filled = Effect.fnUntraced(function* (env: Readonly<Record<string, string>>, redactor: Redactor) {
-        const out: Record<string, string> = {}
-        for (const [name, text] of Object.entries(env)) {
-          const read = placeholdersIn(text)
-          if ("fault" in read) return yield* Effect.fail(`${name}: ${read.fault}`)
-          const parts = yield* Effect.forEach(read.parts, (part) =>
-            typeof part === "string" ? Effect.succeed(part) : reveal(part, redactor),
-          )
-          out[name] = parts.join("")
-        }
-        return out
-      })
-
       const fail = (message: string, heard: TurnResult = { text: "" }) => new TurnFailure({ message, heard })
 
       const turn: Programs["Service"]["turn"] = Effect.fn("Programs.turn")(function* (request, show) {
@@ -147,7 +134,7 @@ export class Programs extends Context.Service<
           permits: agent.toolsets.includes("team"),
           folder: place,
         })
-        const added = yield* Effect.mapError(filled(thinker.env ?? {}, redactor), (message) => fail(message))
+        const added = yield* Effect.mapError(revealAll(thinker.env ?? {}, reveal, redactor), (message) => fail(message))
         const env = yield* programEnvironment({
           ...added,
           ...line.env,

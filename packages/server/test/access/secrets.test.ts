@@ -1,11 +1,11 @@
 /** Secrets as they are set and filled in: which are refused, and the one grammar of placeholders. */
 import { assert, describe, it, layer } from "@effect/vitest"
-import { placeholdersIn, placeholderText, type SecretName } from "@stoa/contract"
+import { hasPlaceholder, placeholdersIn, placeholderText, type SecretName } from "@stoa/contract"
 import { Redactor } from "@stoa/tools"
 import { Effect, Redacted } from "effect"
 import fc from "fast-check"
 import { Journal } from "../../src/store/journal/Journal.ts"
-import { makeReveal } from "../../src/access/secrets/Reveal.ts"
+import { makeReveal, revealAll } from "../../src/access/secrets/Reveal.ts"
 import { Secrets } from "../../src/access/secrets/Secrets.ts"
 import { request, admin, callsHouse, stores } from "../calls/callsKit.ts"
 
@@ -21,6 +21,10 @@ describe("placeholders", () => {
         const text = parts.map((it) => (typeof it === "string" ? it : placeholderText(it))).join("")
         const read = placeholdersIn(text)
         if ("fault" in read) return assert.fail(read.fault)
+        assert.strictEqual(
+          hasPlaceholder(text),
+          parts.some((it) => typeof it !== "string"),
+        )
         assert.strictEqual(read.parts.map((it) => (typeof it === "string" ? it : placeholderText(it))).join(""), text)
         assert.deepStrictEqual(
           read.parts.filter((it) => typeof it !== "string"),
@@ -45,6 +49,8 @@ describe("placeholders", () => {
     ]) {
       const read = placeholdersIn(text)
       assert.isTrue("fault" in read && read.fault.endsWith("write ${env.NAME} or ${secret.NAME}"), text)
+      // It is never taken for plain text.
+      assert.isTrue(hasPlaceholder(text), text)
     }
   })
 })
@@ -78,6 +84,25 @@ for (const store of stores)
           'The secret "OLD" has fewer than 8 characters and could not be kept out of answers. An operator has to set a longer one.',
         )
         assert.isTrue(redactor.isEmpty)
+      }),
+    )
+
+    it.effect("headers and variables are revealed together, for one redactor; a fault says which of them it is", () =>
+      Effect.gen(function* () {
+        const secrets = yield* Secrets
+        yield* (yield* Journal).transact(secrets.set("QUAY" as SecretName, Redacted.make("quay-secret")))
+        const reveal = yield* makeReveal
+        const redactor = new Redactor()
+        const texts = { plain: "as it is", key: "Bearer ${secret.QUAY}, ${secret.QUAY}" }
+        assert.deepStrictEqual(yield* revealAll(texts, reveal, redactor), {
+          plain: "as it is",
+          key: "Bearer quay-secret, quay-secret",
+        })
+        assert.notInclude(redactor.text("it is quay-secret"), "quay-secret")
+        const malformed = yield* Effect.flip(revealAll({ fine: "x", key: "${QUAY}" }, reveal, redactor))
+        assert.match(malformed, /^key: "\$\{QUAY\}" is not a placeholder/)
+        const missing = yield* Effect.flip(revealAll({ key: "${secret.NONE_SUCH}" }, reveal, redactor))
+        assert.match(missing, /^The secret "NONE_SUCH" is not set/)
       }),
     )
 

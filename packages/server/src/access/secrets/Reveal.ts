@@ -43,13 +43,29 @@ export const makeReveal = Effect.gen(function* () {
   return reveal
 })
 
-/** Reveals a whole text, for something that goes to one address that the operator chose. */
-export const makeRevealText = Effect.map(makeReveal, (reveal) => (text: string): Effect.Effect<string, string> => {
+/** A text with all its placeholders revealed. */
+const revealIn = (text: string, reveal: Reveal, redactor: Redactor, name?: string): Effect.Effect<string, string> => {
   const read = placeholdersIn(text)
-  if ("fault" in read) return Effect.fail(read.fault)
-  const redactor = new Redactor()
+  if ("fault" in read) return Effect.fail(name === undefined ? read.fault : `${name}: ${read.fault}`)
   return Effect.map(
     Effect.forEach(read.parts, (part) => (typeof part === "string" ? Effect.succeed(part) : reveal(part, redactor))),
     (parts) => parts.join(""),
   )
+}
+
+/** Headers or variables of the environment; a malformed placeholder is reported with their name. */
+export const revealAll = Effect.fnUntraced(function* (
+  texts: Readonly<Record<string, string>>,
+  reveal: Reveal,
+  redactor: Redactor,
+): Effect.fn.Return<Readonly<Record<string, string>>, string> {
+  const revealed: Array<readonly [string, string]> = []
+  for (const [name, text] of Object.entries(texts)) revealed.push([name, yield* revealIn(text, reveal, redactor, name)])
+  return Object.fromEntries(revealed)
 })
+
+/** For something that goes to one address that the operator chose. */
+export const makeRevealText = Effect.map(
+  makeReveal,
+  (reveal) => (text: string) => revealIn(text, reveal, new Redactor()),
+)

@@ -2,10 +2,10 @@
  * From the configuration of a server to a connection: the transport, and `${secret.NAME}` and `${env.NAME}` filled in.
  * The revealed values are remembered, so that nothing the server says back shows them.
  */
-import { type MCPServerSpec, type MCPTransport, placeholdersIn, shortestSecret } from "@stoa/contract"
+import { hasPlaceholder, type MCPServerSpec, type MCPTransport, shortestSecret } from "@stoa/contract"
 import type { MCPServerConfig, Redactor } from "@stoa/tools"
 import { Effect } from "effect"
-import type { Reveal } from "../../access/secrets/Reveal.ts"
+import { type Reveal, revealAll } from "../../access/secrets/Reveal.ts"
 
 export const transportOf = ({ command, transport, url }: MCPServerSpec): MCPTransport => {
   if (command !== undefined) return "stdio"
@@ -24,25 +24,6 @@ export const shownUrl = (url: string): string => {
   const { host, pathname, protocol } = new URL(url)
   return `${protocol}//${host}${pathname}`
 }
-
-type Texts = Readonly<Record<string, string>>
-
-export const fill = Effect.fnUntraced(function* (
-  texts: Texts,
-  reveal: Reveal,
-  redactor: Redactor,
-): Effect.fn.Return<Texts, string> {
-  const filled: Record<string, string> = {}
-  for (const [name, text] of Object.entries(texts)) {
-    const read = placeholdersIn(text)
-    if ("fault" in read) return yield* Effect.fail(`${name}: ${read.fault}`)
-    const parts = yield* Effect.forEach(read.parts, (part) =>
-      typeof part === "string" ? Effect.succeed(part) : reveal(part, redactor),
-    )
-    filled[name] = parts.join("")
-  }
-  return filled
-})
 
 const shortest = 6
 const secretive = /auth|token|key|secret|cookie|passw|credential/i
@@ -63,7 +44,7 @@ const inAddress = (text: string): ReadonlyArray<string> => {
 
 /** Secrets written as plain values: their name marks them as secret, or an address contains them. */
 export const plainSecrets = ({ args = [], env = {}, headers = {}, url = "" }: MCPServerSpec): ReadonlyArray<string> => {
-  const named = [...Object.entries(env), ...Object.entries(headers)].filter(([, value]) => !value.includes("${"))
+  const named = [...Object.entries(env), ...Object.entries(headers)].filter(([, value]) => !hasPlaceholder(value))
   const told = [...named.filter(([name]) => secretive.test(name)).map(([, value]) => value), ...flagged(args)]
   const parts = told.flatMap((value) => value.split(/[\s=;,]+/)).filter((part) => part.length >= shortestSecret)
   return [...told, ...parts, ...[url, ...args, ...named.map(([, value]) => value)].flatMap(inAddress)].filter(
@@ -86,10 +67,10 @@ export const configOf = Effect.fnUntraced(function* (
     transport,
     silenceMs: silenceMsOf(spec),
     ...(allowedTools.length === 0 ? {} : { allowedTools }),
-    ...(command === undefined ? {} : { command, env: yield* fill(env, reveal, redactor) }),
+    ...(command === undefined ? {} : { command, env: yield* revealAll(env, reveal, redactor) }),
     ...(args === undefined ? {} : { args }),
     ...(url === undefined ? {} : { endpoint: url }),
-    ...(transport === "websocket" ? { headers: yield* fill(headers, reveal, redactor) } : {}),
+    ...(transport === "websocket" ? { headers: yield* revealAll(headers, reveal, redactor) } : {}),
   }
   return config
 })

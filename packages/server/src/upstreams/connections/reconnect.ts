@@ -2,7 +2,7 @@
  * Stays connected to one server while its scope lives: retries until the server answers, then leaves the connection to
  * the client of `@stoa/tools`. It reports what happens and decides nothing.
  */
-import { MCPConnectionError, type MCPServerSpec } from "@stoa/contract"
+import { hasPlaceholder, MCPConnectionError, type MCPServerSpec } from "@stoa/contract"
 import {
   checkHost,
   CurrentToolsConfig,
@@ -17,9 +17,9 @@ import {
   type Redactor,
 } from "@stoa/tools"
 import { Cause, Context, Deferred, Effect, Exit, Layer, Random } from "effect"
-import type { Reveal } from "../../access/secrets/Reveal.ts"
+import { type Reveal, revealAll } from "../../access/secrets/Reveal.ts"
 import { guardedFetch } from "./guardedFetch.ts"
-import { configOf, fill } from "./reach.ts"
+import { configOf } from "./reach.ts"
 
 /** Called in order: each finishes before the connection is used further. */
 export interface ConnectionListeners {
@@ -73,8 +73,8 @@ const reach = Effect.fnUntraced(function* (
   const config = yield* Effect.mapError(configOf(name, spec, reveal, redactor), (message) => ({ message }))
   const refuse = (message: string) => new MCPConnectionError({ message, serverName: name, transport: config.transport })
   const stated = spec.headers ?? {}
-  const headers = Object.values(stated).some((text) => text.includes("${"))
-    ? Effect.mapError(fill(stated, reveal, redactor), refuse)
+  const headers = Object.values(stated).some(hasPlaceholder)
+    ? Effect.mapError(revealAll(stated, reveal, redactor), refuse)
     : stated
   const http = config.transport === "sse" || config.transport === "streamable-http"
   const fetch = http ? yield* guardedFetch(spec.url!, headers, refuse) : defaultMCPPorts().fetch
@@ -85,7 +85,7 @@ const reach = Effect.fnUntraced(function* (
   }
   let connection: MCPConnection | undefined
   // A program that was given secrets is restarted by us, with the present values.
-  const renewed = config.transport === "stdio" && Object.values(spec.env ?? {}).some((text) => text.includes("${"))
+  const renewed = config.transport === "stdio" && Object.values(spec.env ?? {}).some(hasPlaceholder)
   const gone = yield* Deferred.make<never, MCPConnectionError>()
   const ports: MCPPorts = {
     ...defaultMCPPorts(),

@@ -1,4 +1,6 @@
 /** Parses pasted text as a server: the JSON of any client, an address, or a command. Pure. */
+import { hasPlaceholder } from "@stoa/contract"
+
 interface ReadServer {
   readonly name: string
   readonly command?: string
@@ -30,7 +32,7 @@ const nameFrom = (text: string): string =>
 
 /** A key is long, without blanks, and has a name that says so, or begins like known keys. */
 const isKey = (name: string, value: string): boolean =>
-  !value.includes("${") &&
+  !hasPlaceholder(value) &&
   value.length >= 8 &&
   (/key|token|secret|password|authorization/i.test(name) || /^(Bearer |sk-|ghp_|xox|stoa_)/.test(value))
 
