@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs"
 import { assert, layer } from "@effect/vitest"
 import { connect } from "@stoa/sdk"
-import { Effect } from "effect"
+import { DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { embeddingConfig } from "../../../../test/embedder.ts"
 import { pause } from "../../../../test/pause.ts"
@@ -181,3 +181,47 @@ for (const store of ["sqlite", "postgres"] as const)
       120_000,
     )
   })
+
+const cluster = {
+  STOA_RUNNER: "cluster",
+  STOA_SECRET_KEY: "a-key-that-all-processes-have",
+  STOA_ADMIN_TOKEN: "a-token-of-all-houses",
+}
+layer(houseWithModel("postgres", cluster), { excludeTestServices: true, timeout: 60_000 })(
+  "embedding by several processes",
+  (it) => {
+    it.effect("while another process embeds, this one does not; it takes over when that one is gone", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const model = yield* Model
+        const dan = yield* person("Dan")
+        yield* ask(() => dan.memory.put({ kind: "note", key: "first", content: "a lamp" }))
+        yield* until(dan, "ready")
+        const before = model.embedded()
+        yield* Effect.scoped(
+          Effect.gen(function* () {
+            // The other process: alive as long as its session has the lock.
+            const session = yield* sql.reserve
+            const lock = [7_461_003, "own_other"]
+            yield* Effect.acquireRelease(session.executeValues("SELECT pg_advisory_lock($1, hashtext($2))", lock), () =>
+              Effect.ignore(session.executeValues("SELECT pg_advisory_unlock($1, hashtext($2))", lock)),
+            )
+            yield* sql`INSERT INTO holders (id, lease_until)
+            VALUES ('own_other', extract(epoch FROM clock_timestamp()) + 60)`
+            const minute = DateTime.formatIso(DateTime.add(yield* DateTime.now, { minutes: 1 }))
+            yield* sql`UPDATE memory_embedding SET lease_owner = 'own_other', lease_until = ${minute}`
+            yield* ask(() => dan.memory.put({ kind: "note", key: "second", content: "an anchor" }))
+            // This process has looked at who is alive since, so it has heard of the record too.
+            const mine = sql`SELECT lease_until FROM holders WHERE id <> 'own_other'`
+            const stood = yield* mine
+            while (JSON.stringify(yield* mine) === JSON.stringify(stood)) yield* ask(pause)
+            assert.deepInclude(yield* ask(() => dan.memory.embedding()), { state: "working", embedded: 1 })
+            assert.strictEqual(model.embedded(), before)
+          }),
+        )
+        assert.deepInclude(yield* until(dan, "ready"), { embedded: 2 })
+        assert.strictEqual(model.embedded(), before + 1)
+      }),
+    )
+  },
+)

@@ -7,7 +7,7 @@ import { ask, house, roomy } from "../house.ts"
 
 export class Model extends Context.Service<Model, LoopbackEmbedder>()("test/Model") {}
 
-export const houseWithModel = (store: "sqlite" | "postgres") =>
+export const houseWithModel = (store: "sqlite" | "postgres", env: Record<string, string> = {}) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const model = yield* Effect.acquireRelease(
@@ -15,7 +15,7 @@ export const houseWithModel = (store: "sqlite" | "postgres") =>
         (one) => ask(() => one.close()),
       )
       const config = { ...roomy, models: { small: embeddingConfig(model.url) } }
-      return Layer.merge(house({ store, config }), Layer.succeed(Model, model))
+      return Layer.merge(house({ store, config, env }), Layer.succeed(Model, model))
     }),
   )
 

@@ -2,15 +2,20 @@
  * Computes the vectors of records in the background, in batches: first of all existing records, by id, then of what the
  * journal says was written since. The progress is a row, written with the vectors in one transaction, so that a kill -9
  * costs one batch. A new model starts from the beginning; vectors of the previous one are ignored.
+ *
+ * Not a named reader (`Readers`): a model is slow and answers whole batches, so it is asked outside a transaction and not
+ * once per event. And a model that is away for weeks is no failure of a reader: it must not keep the journal's
+ * retention waiting.
  */
 import { type MemoryId, MemoryEmbedding, type PrincipalId } from "@stoa/contract"
-import { Context, DateTime, Duration, Effect, Layer, Option, Schedule } from "effect"
+import { Context, DateTime, Duration, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Embedder, Embeddings } from "../../models/Embeddings.ts"
 import type { ModelFailure } from "../../models/request/ModelFailure.ts"
-import { leaseSkew } from "../../store/leases/Claims.ts"
+import { isTakable, leaseTimes } from "../../store/leases/Claims.ts"
 import { Holder, isGone } from "../../store/leases/Holder.ts"
 import { Journal } from "../../store/journal/Journal.ts"
+import { repeatOnBell } from "../../store/journal/readers/Following.ts"
 import { Vectors } from "../../store/search/vectors/Vectors.ts"
 import { type RecordRow, recordFrom } from "../records/rows.ts"
 import { digestOf, textsOf } from "./texts.ts"
@@ -19,8 +24,6 @@ import { digestOf, textsOf } from "./texts.ts"
 const atOnce = 64
 const textsAtOnce = 96
 const lease = Duration.seconds(30)
-/** How often a process checks whether the one that embeds is gone. */
-const glance = Duration.seconds(3)
 const firstWait = 1000
 const longestWait = 60_000
 
@@ -62,9 +65,15 @@ export class Embedding extends Context.Service<
       const journal = yield* Journal
       const vectors = yield* Vectors
       const embeddings = yield* Embeddings
-      const me = (yield* Holder).id
+      const holder = yield* Holder
+      const me = holder.id
       const held = sql.literal(sql.onDialectOrElse({ pg: () => "FOR UPDATE", orElse: () => "" }))
-      const changes = journal.bellOf(["memory.written", "house.reloaded"])
+      /** Whether this process embeds, or waits until the one that does is gone. Otherwise there is no model. */
+      let part: "embeds" | "waits" | "none" = "none"
+      const changes = journal.bellOf(
+        ["memory.written", "house.reloaded"],
+        ({ kind }) => kind !== "memory.written" || part === "embeds",
+      )
       const reloads = journal.bellOf(["house.reloaded"])
 
       const state = Effect.map(
@@ -74,16 +83,12 @@ export class Embedding extends Context.Service<
 
       /** One process at a time. A new model starts from the beginning, and reads events from here on. */
       const claim = Effect.fnUntraced(function* (model: string) {
-        const now = yield* DateTime.now
-        const [at, until, far] = [now, DateTime.addDuration(now, lease), DateTime.addDuration(now, leaseSkew)].map(
-          DateTime.formatIso,
-        ) as [string, string, string]
+        const times = leaseTimes(yield* DateTime.now, lease)
         const cursor = yield* journal.end
         yield* sql`INSERT INTO memory_embedding (one, model, reached, cursor) VALUES (1, ${model}, '', ${cursor})
           ON CONFLICT (one) DO NOTHING`
-        const rows = yield* sql`UPDATE memory_embedding SET lease_owner = ${me}, lease_until = ${until} WHERE
-          lease_owner IS NULL OR lease_owner = ${me} OR lease_until < ${at} OR lease_until > ${far}
-          OR ${isGone(sql, "memory_embedding.lease_owner")} RETURNING one`
+        const rows = yield* sql`UPDATE memory_embedding SET lease_owner = ${me}, lease_until = ${times.until}
+          WHERE ${isTakable(sql, "memory_embedding", me, times, (column) => isGone(sql, column))} RETURNING one`
         if (rows.length === 0) return undefined
         yield* sql`UPDATE memory_embedding SET model = ${model}, reached = '', swept_at = NULL, problem = NULL,
           cursor = ${cursor} WHERE model <> ${model}`
@@ -186,44 +191,36 @@ export class Embedding extends Context.Service<
       const trouble = (problem: string) =>
         Effect.ignore(sql`UPDATE memory_embedding SET problem = ${problem.slice(0, 1000)} WHERE lease_owner = ${me}`)
 
-      /** Runs while there is a model and it works. */
-      const work = Effect.gen(function* () {
+      /** Works until nothing is left to do, there is no model, or another process works. */
+      const look = Effect.gen(function* () {
         let wait = firstWait
         while (true) {
-          const heard = [changes.rung, reloads.rung] as const
+          const heard = reloads.rung
           const current = yield* Effect.result(embeddings.current)
           if (current._tag === "Failure" || Option.isNone(current.success)) {
             if (current._tag === "Failure") yield* trouble(current.failure)
-            yield* letGo
-            yield* reloads.waitPast(heard[1])
-            continue
+            if (part === "embeds") yield* letGo
+            part = "none"
+            return
           }
           const embedder = current.success.value
           const stood = yield* claim(embedder.id)
-          if (stood === undefined) {
-            yield* Effect.sleep(glance)
-            continue
-          }
+          part = stood === undefined ? "waits" : "embeds"
+          if (stood === undefined) return
           const done = yield* Effect.result(batch(embedder, stood))
-          if (done._tag === "Failure") {
-            const failure = done.failure
-            if (failure._tag !== "ModelFailure") return yield* Effect.die(failure)
-            yield* trouble(failure.message)
-            yield* Effect.logWarning(`Embedding of memory waits: ${failure.message}`)
-            yield* Effect.timeoutOption(reloads.waitPast(heard[1]), Math.max(wait, failure.afterMs ?? 0))
-            wait = Math.min(wait * 2, longestWait)
-            continue
+          if (done._tag === "Success") {
+            wait = firstWait
+            if (done.success) continue
+            return
           }
-          wait = firstWait
-          if (!done.success) yield* changes.waitPast(heard[0])
+          const failure = done.failure
+          if (failure._tag !== "ModelFailure") return yield* Effect.die(failure)
+          yield* trouble(failure.message)
+          yield* Effect.logWarning(`Embedding of memory waits: ${failure.message}`)
+          yield* Effect.timeoutOption(reloads.waitPast(heard), Math.max(wait, failure.afterMs ?? 0))
+          wait = Math.min(wait * 2, longestWait)
         }
-      }).pipe(
-        Effect.ensuring(letGo),
-        Effect.tapCause((cause) => Effect.logError("Embedding of memory failed and will be tried again", cause)),
-        Effect.sandbox,
-        Effect.retry(Schedule.spaced("10 seconds")),
-        Effect.orDie,
-      )
+      }).pipe(Effect.orDie)
 
       const progress: Embedding["Service"]["progress"] = Effect.fn("Embedding.progress")(function* (owner) {
         const current = yield* Effect.result(embeddings.current)
@@ -259,7 +256,13 @@ export class Embedding extends Context.Service<
         })
       }, Effect.orDie)
 
-      yield* Effect.forkScoped(work)
+      yield* Effect.addFinalizer(() => letGo)
+      yield* holder.eachBeat(
+        Effect.sync(() => {
+          if (part === "waits") changes.ring()
+        }),
+      )
+      yield* repeatOnBell("embedding memory", changes, look)
       return Embedding.of({ progress })
     }),
   )

@@ -6,7 +6,28 @@ import type { SqlClient, SqlError, Statement } from "effect/sql"
  * A lease that ends later than any lease given now comes from a clock that has since been set back, so it is ignored.
  * Clocks of several machines may differ by this much.
  */
-export const leaseSkew = Duration.minutes(2)
+const leaseSkew = Duration.minutes(2)
+
+/** The times of a lease that is taken now, as they are stored. */
+export const leaseTimes = (now: DateTime.Utc, lease: Duration.Duration) => ({
+  now: DateTime.formatIso(now),
+  until: DateTime.formatIso(DateTime.addDuration(now, lease)),
+  far: DateTime.formatIso(DateTime.addDuration(now, leaseSkew)),
+})
+
+/** Whether an owner can take the lease of a row, or has it: it is free, or has ended, or its owner is gone. */
+export const isTakable = (
+  sql: SqlClient.SqlClient,
+  table: string,
+  owner: string,
+  { far, now }: { readonly far: string; readonly now: string },
+  /** Whether the process that a column names is gone. */
+  gone: (column: string) => Statement.Fragment,
+): Statement.Fragment => {
+  const [by, until] = [`${table}.lease_owner`, `${table}.lease_until`]
+  return sql`(${sql.literal(by)} IS NULL OR ${sql.literal(by)} = ${owner} OR ${sql.literal(until)} < ${now}
+    OR ${sql.literal(until)} > ${far} OR ${gone(by)})`
+}
 
 /** The table has `id`, `due_at`, `lease_owner` and `lease_until`. */
 export const claimDue = <Row extends object>(
@@ -21,9 +42,7 @@ export const claimDue = <Row extends object>(
     readonly orIf?: Statement.Fragment
   },
 ): Effect.Effect<ReadonlyArray<Row>, SqlError.SqlError> => {
-  const now = DateTime.formatIso(options.now)
-  const until = DateTime.formatIso(DateTime.addDuration(options.now, options.lease))
-  const far = DateTime.formatIso(DateTime.addDuration(options.now, leaseSkew))
+  const { far, now, until } = leaseTimes(options.now, options.lease)
   const table = sql(options.table)
   // Without SKIP LOCKED the second process would wait for the first and then find the rows taken.
   const skip = sql.onDialectOrElse({ pg: () => sql`FOR UPDATE SKIP LOCKED`, orElse: () => sql`` })

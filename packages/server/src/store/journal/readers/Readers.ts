@@ -8,7 +8,7 @@ import { Context, DateTime, Deferred, Duration, Effect, Layer, Option, Schedule 
 import { SqlClient, type SqlError } from "effect/sql"
 import { batchesOf } from "../../database/sqlite/Batches.ts"
 import type { Bell } from "../signals/Bell.ts"
-import { freeLeases, leaseSkew } from "../../leases/Claims.ts"
+import { freeLeases, isTakable, leaseTimes } from "../../leases/Claims.ts"
 import { Holder, isGone } from "../../leases/Holder.ts"
 import { monotonicMillis } from "../../Moment.ts"
 import { becauseOf, newId } from "../Correlation.ts"
@@ -88,7 +88,7 @@ export class Readers extends Context.Service<
       // A process that only inspects has no holder, and reads nothing under a name.
       const holder = yield* Effect.serviceOption(Holder)
       const me = Option.match(holder, { onNone: () => newId("rdr"), onSome: ({ id }) => id })
-      const left = Option.isNone(holder) ? sql`1 = 0` : isGone(sql, "readers.lease_owner")
+      const gone = (column: string) => (Option.isNone(holder) ? sql`1 = 0` : isGone(sql, column))
       yield* Effect.orDie(freeLeases(sql, "readers"))
       const running = new Map<string, Pick<Reader<never>, "concerns" | "kinds">>()
       const passed = new Map<string, number>()
@@ -130,11 +130,7 @@ export class Readers extends Context.Service<
         )
       })
 
-      const times = Effect.map(DateTime.now, (now) => ({
-        now: DateTime.formatIso(now),
-        until: DateTime.formatIso(DateTime.addDuration(now, lease)),
-        far: DateTime.formatIso(DateTime.addDuration(now, leaseSkew)),
-      }))
+      const times = Effect.map(DateTime.now, (now) => leaseTimes(now, lease))
 
       /** Takes the lease and returns the cursor, or nothing while another process holds the lease. */
       const claim = Effect.fnUntraced(function* (name: string) {
@@ -144,8 +140,7 @@ export class Readers extends Context.Service<
         }>`INSERT INTO readers (name, cursor, lease_owner, lease_until, moved_at)
           VALUES (${name}, 0, ${me}, ${until}, ${now})
           ON CONFLICT (name) DO UPDATE SET lease_owner = ${me}, lease_until = ${until}
-          WHERE readers.lease_owner = ${me} OR readers.lease_owner IS NULL OR readers.lease_until < ${now}
-            OR readers.lease_until > ${far} OR ${left}
+          WHERE ${isTakable(sql, "readers", me, { far, now }, gone)}
           RETURNING cursor`
         return rows[0]?.cursor
       })
