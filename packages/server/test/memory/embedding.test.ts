@@ -172,6 +172,16 @@ for (const store of ["sqlite", "postgres"] as const)
           model.behave("ok")
           yield* until(cat, "ready")
 
+          // What was written while the model was away is embedded, even if its event is gone by then.
+          model.behave(500)
+          yield* ask(() => cat.memory.put({ kind: "note", key: "d", content: "a funnel" }))
+          yield* until(cat, "failing")
+          const sql = yield* SqlClient.SqlClient
+          yield* sql`UPDATE journal_floor SET cursor = (SELECT max(cursor) FROM journal)`
+          yield* sql`DELETE FROM journal WHERE kind = 'memory.written'`
+          model.behave("ok")
+          yield* until(cat, "ready")
+
           yield* reload({})
           const off = yield* ask(() => cat.memory.embedding())
           assert.deepInclude(off, { state: "off", model: null })

@@ -24,6 +24,8 @@ import { digestOf, textsOf } from "./texts.ts"
 const atOnce = 64
 const textsAtOnce = 96
 const lease = Duration.seconds(30)
+/** The cursor is stored after this many events, even if none of them is about a record. */
+const farBehind = 1000
 const firstWait = 1000
 const longestWait = 60_000
 
@@ -158,9 +160,14 @@ export class Embedding extends Context.Service<
           const done = rows.length < atOnce ? { sweptAt: DateTime.formatIso(yield* DateTime.now) } : {}
           return { rows, next: { ...(last === undefined ? {} : { reached: last.id }), ...done } }
         }
+        // Read before the events: events that are appended in between are not skipped.
+        const end = yield* journal.end
+        // Retention does not wait for a model that is away: what was written meanwhile is found among the records.
+        if ((yield* journal.floor) > cursor) return { rows: [], next: { reached: "", sweptAt: null, cursor: end } }
         const events = yield* journal.read({ after: cursor, limit: atOnce, kinds: ["memory.written"] })
         const last = events.at(-1)
-        if (last === undefined) return null
+        // Stored only from time to time: it must stay ahead of what retention removes.
+        if (last === undefined) return end - cursor > farBehind ? { rows: [], next: { cursor: end } } : null
         const ids = events.flatMap((event) => (event.kind === "memory.written" ? [event.body.record] : []))
         const rows = yield* sql<RecordRow>`SELECT * FROM memory_records WHERE ${sql.in("id", [...new Set(ids)])}
           AND deleted_at IS NULL ORDER BY id`
