@@ -1,8 +1,9 @@
 /**
  * The same key from the same caller means the same request: it happens once, and a repeat gets the first answer. Key,
  * effect and answer commit together, so that a retry after a crash finds either nothing or everything. Answers to
- * creates are stored here, encrypted, because they may contain a token; a call is its own answer, and is found by its
- * key among the calls.
+ * creates are stored here for a day, encrypted, because they may contain a token. A call and a trigger are their own
+ * record of the key and their own answer: they are found by it as long as they are kept (`calls/Calls.ts`,
+ * `runs/waking/Triggers.ts`), and refuse another request by the same `otherRequest`.
  */
 import { createHash } from "node:crypto"
 import { type Caller, WrongState } from "@stoa/contract"
