@@ -10,7 +10,7 @@ import { withMCPNotes } from "../calls/road/MCPNotes.ts"
 import type { Traits } from "../calls/catalogue/Traits.ts"
 import { InputRequired, lackingFor } from "../upstreams/InputRequired.ts"
 import type { JsonObject } from "../upstreams/contents/Contents.ts"
-import { builtIn, type Offered } from "./face.ts"
+import { builtIn, type Offered } from "./toolsetTool.ts"
 
 export interface NativeTool {
   readonly name: string

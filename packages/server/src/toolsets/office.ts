@@ -1,6 +1,6 @@
 /** Seed 000's six tools: three for conversation, and three for memory. The caller is never an argument. */
 import { Effect } from "effect"
-import { offered, text, withMemory } from "./face.ts"
+import { offered, text, withMemory } from "./toolsetTool.ts"
 import { officeMemory } from "./parts/memory.ts"
 import { withoutPrefix, makeConversation } from "./parts/conversation.ts"
 

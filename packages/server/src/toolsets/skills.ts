@@ -17,7 +17,7 @@ import { Context, Effect } from "effect"
 import { EgressRules } from "../access/secrets/EgressRules.ts"
 import { Settings } from "../Settings.ts"
 import { Folder } from "../store/Folder.ts"
-import type { Offered } from "./face.ts"
+import type { Offered } from "./toolsetTool.ts"
 
 /** The search services, by the variables of their keys. */
 const keys = ["TAVILY_API_KEY", "SERPAPI_API_KEY", "BRAVE_API_KEY", "SEARXNG_URL"]

@@ -6,7 +6,7 @@
 import { parametersOf, ToolExecutionError } from "@stoa/contract"
 import { type HouseHandler, PendingResult } from "../calls/road/Handler.ts"
 import { Effect } from "effect"
-import type { Offered } from "./face.ts"
+import type { Offered } from "./toolsetTool.ts"
 
 type JsonObject = Readonly<Record<string, unknown>>
 interface InputSchema {
@@ -18,11 +18,11 @@ const schemaOf = ({ tool }: Offered) => tool.definition.inputSchema as unknown a
 const requiredOf = (one: Offered): ReadonlyArray<string> => schemaOf(one).required ?? []
 
 /** Those with the most required inputs first: a caller that gives all of them means that one. */
-const inOrder = (faces: ReadonlyArray<Offered>): ReadonlyArray<Offered> =>
-  faces.toSorted((a, b) => requiredOf(b).length - requiredOf(a).length)
+const inOrder = (tools: ReadonlyArray<Offered>): ReadonlyArray<Offered> =>
+  tools.toSorted((a, b) => requiredOf(b).length - requiredOf(a).length)
 
-const unionOf = (faces: ReadonlyArray<Offered>): Offered => {
-  const ordered = inOrder(faces)
+const unionOf = (tools: ReadonlyArray<Offered>): Offered => {
+  const ordered = inOrder(tools)
   const { definition } = ordered[0]!.tool
   const { name } = definition
   const properties = Object.assign({}, ...ordered.toReversed().map((one) => schemaOf(one).properties)) as JsonObject

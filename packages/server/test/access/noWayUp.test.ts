@@ -39,7 +39,7 @@ const someone = Effect.fnUntraced(function* (kind: Principal["kind"], over: obje
 const soon = Effect.map(DateTime.now, (now) => DateTime.formatIso(DateTime.add(now, { minutes: 1 })))
 
 /** What the rules say of somebody for every probe, where its token stands. */
-const reachOf = Effect.fnUntraced(function* (who: string, context: AccessContext) {
+const coverageOf = Effect.fnUntraced(function* (who: string, context: AccessContext) {
   const grants = yield* Grants
   const principal = yield* (yield* Principals).get(who)
   const all: Array<number> = []
@@ -216,14 +216,14 @@ for (const store of ["sqlite", "postgres"] as const)
           const helper = yield* someone("person")
           yield* ask(() => admin.grants.add({ principal: helper.id, resource: "principals/*", actions: ["write"] }))
           const { token } = yield* ask(() => admin.tokens.add({ principal: helper.id }))
-          const before = yield* reachOf(kid.id, "agent")
+          const before = yield* coverageOf(kid.id, "agent")
           for (const parent of [null, other.id, other.name])
             assert.strictEqual((yield* refused(() => as(token).agents.change(kid.id, { parent }))).status, 403)
           // What writing gives stays: who it is told to be.
           yield* ask(() => as(token).agents.change(kid.id, { persona: "Works." }))
-          assert.deepStrictEqual(yield* reachOf(kid.id, "agent"), before)
+          assert.deepStrictEqual(yield* coverageOf(kid.id, "agent"), before)
           yield* ask(() => admin.agents.change(kid.id, { parent: null }))
-          assert.notDeepEqual(yield* reachOf(kid.id, "agent"), before)
+          assert.notDeepEqual(yield* coverageOf(kid.id, "agent"), before)
         }),
       )
 
@@ -233,7 +233,7 @@ for (const store of ["sqlite", "postgres"] as const)
           const lender = yield* someone("agent")
           const boss = yield* someone("person", { roles: ["admin"] })
           const guest = yield* someone("agent", { roles: ["guest"] })
-          const before = yield* reachOf(boss.id, "agent")
+          const before = yield* coverageOf(boss.id, "agent")
           const { token } = yield* ask(() => admin.tokens.add({ principal: lender.id }))
           for (const to of [boss.id, guest.id])
             yield* ask(() =>
@@ -242,7 +242,7 @@ for (const store of ["sqlite", "postgres"] as const)
           yield* ask(() =>
             admin.grants.add({ principal: lender.id, resource: "tools/*", actions: ["execute"], effect: "ask" }),
           )
-          assert.deepStrictEqual(yield* reachOf(boss.id, "agent"), before)
+          assert.deepStrictEqual(yield* coverageOf(boss.id, "agent"), before)
           const judged = yield* ask(() =>
             admin.grants.judge({ principal: guest.id, action: "execute", resource: "tools/x" }),
           )
@@ -279,8 +279,8 @@ for (const store of ["sqlite", "postgres"] as const)
               const friendToken = yield* ask(() => admin.tokens.add({ principal: friend.id }))
               const victim = yield* someone("person", { roles: ["admin"] })
               const victimToken = yield* ask(() => admin.tokens.add({ principal: victim.id }))
-              const bound = yield* reachOf(start.id, standing.context)
-              const friendBefore = yield* reachOf(friend.id, "agent")
+              const bound = yield* coverageOf(start.id, standing.context)
+              const friendBefore = yield* coverageOf(friend.id, "agent")
               const since = DateTime.formatIso(yield* DateTime.now)
               const known: Array<{ readonly id: string; readonly token: string; readonly principal: string }> = [
                 token,
@@ -358,7 +358,7 @@ for (const store of ["sqlite", "postgres"] as const)
                     row.expiresAt !== null && row.expiresAt <= token.expiresAt!,
                     `${row.id} ends ${row.expiresAt}`,
                   )
-                const reach = yield* reachOf(row.principal, row.context)
+                const reach = yield* coverageOf(row.principal, row.context)
                 const most = widest(bound, friendBefore)
                 reach.forEach((now, at) =>
                   assert.isAtMost(now, most[at]!, `${row.principal}: ${probes[Math.floor(at / 5)]}`),

@@ -1,7 +1,7 @@
 /** What the fixtures are made of: tools of a toolset that speak MCP, and short words for what they say and ask. */
 import { MCPRefused } from "@stoa/tools"
 import { Effect, type Schema } from "effect"
-import type { Offered } from "../../src/toolsets/face.ts"
+import type { Offered } from "../../src/toolsets/toolsetTool.ts"
 import { lacks, nativeTool } from "../../src/toolsets/nativeTool.ts"
 import { type Answers, InputRequired, type MCPAsker, type Questions } from "../../src/upstreams/InputRequired.ts"
 

@@ -4,7 +4,7 @@
  */
 import { MCPRefused } from "@stoa/tools"
 import { Duration, Effect } from "effect"
-import type { Offered } from "../../src/toolsets/face.ts"
+import type { Offered } from "../../src/toolsets/toolsetTool.ts"
 import type { InputRequired } from "../../src/upstreams/InputRequired.ts"
 import {
   asks,

@@ -1,6 +1,6 @@
 /** The fixture tools that settle at once, by both eras' suites, word for word. */
 import { Effect } from "effect"
-import type { Offered } from "../../src/toolsets/face.ts"
+import type { Offered } from "../../src/toolsets/toolsetTool.ts"
 import {
   asks,
   content,

@@ -1,5 +1,5 @@
 /** The fixture tools that ask their client first, and the prompt that does. */
-import type { Offered } from "../../src/toolsets/face.ts"
+import type { Offered } from "../../src/toolsets/toolsetTool.ts"
 import type { Answers } from "../../src/upstreams/InputRequired.ts"
 import { asks, form, nothing, object, roots, sample, say, text, tool, typed } from "./fixture.ts"
 

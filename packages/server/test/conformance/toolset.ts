@@ -1,7 +1,7 @@
 /** The suite's fixtures as a toolset of tests, brought into a house through the ports that any toolset has. */
 import { Effect, Layer } from "effect"
 import { Catalogue } from "../../src/calls/catalogue/Catalogue.ts"
-import type { Offered } from "../../src/toolsets/face.ts"
+import type { Offered } from "../../src/toolsets/toolsetTool.ts"
 import { BroughtToolsets, type Toolset } from "../../src/toolsets/Toolsets.ts"
 import type { Contents } from "../../src/upstreams/contents/Contents.ts"
 import { type JsonObject, nothing, png, say, text, tool } from "./fixture.ts"

@@ -34,7 +34,7 @@ import { delegationFrom } from "./delegation/delegationRows.ts"
 import {
   deepestDelegation,
   judge,
-  reachOf,
+  coverageOf,
   type Rule,
   rulesOfPolicies,
   rulesOfRoles,
@@ -255,7 +255,7 @@ export class Grants extends Context.Service<
             epoch: who.epoch,
             all: judge(found.rules, "admin", `${things}/*`, moment(), context).verdict === "allow",
             judge: (action, resource) => judge(found.rules, action, resource, moment(), context),
-            reach: (action, beginning) => reachOf(found.rules, action, beginning, moment()),
+            reach: (action, beginning) => coverageOf(found.rules, action, beginning, moment()),
             lasting: found.said !== undefined,
           })
         })

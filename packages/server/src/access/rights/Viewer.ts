@@ -3,7 +3,7 @@
  * anything that stays open longer (a feed, a watch) gets a new one when rights change.
  */
 import type { Action, Principal } from "@stoa/contract"
-import type { RuleVerdict, Reach } from "./policy.ts"
+import type { RuleVerdict, Coverage } from "./policy.ts"
 
 export type { RuleVerdict } from "./policy.ts"
 
@@ -13,7 +13,7 @@ export interface Viewer {
   readonly all: boolean
   readonly judge: (action: Action, resource: string) => RuleVerdict
   /** Whether its rules say the same about all resources with this prefix, such as `spaces/`. */
-  readonly reach: (action: Action, things: string) => Reach
+  readonly reach: (action: Action, things: string) => Coverage
   /** Whether its answers hold until its own rules change: none of them expires or is lent. */
   readonly lasting: boolean
   /** The epoch of rights in which it was made; the house itself has none. */

@@ -159,10 +159,15 @@ const touches = (pattern: string, beginning: string): boolean => {
 }
 
 /** What rules say about many resources at once: all are allowed, none is, or each must be judged. */
-export type Reach = "all" | "some" | "none"
+export type Coverage = "all" | "some" | "none"
 
 /** "some" when in doubt: then each is judged. */
-export const reachOf = (rules: ReadonlyArray<Rule>, action: Action, beginning: string, now: DateTime.Utc): Reach => {
+export const coverageOf = (
+  rules: ReadonlyArray<Rule>,
+  action: Action,
+  beginning: string,
+  now: DateTime.Utc,
+): Coverage => {
   const touching = rules.filter(
     (one) =>
       touches(one.resource, beginning) &&

@@ -28,7 +28,7 @@ export type SetName = ListedSet | BroughtSet
 const isBrought = (set: SetName): set is BroughtSet => set.startsWith("brought:")
 export const listOf = (set: SetName): ListedSet => (isBrought(set) ? "configured" : set)
 
-/** Which tools a face shows: everything the caller has, one set, or one upstream server. */
+/** Which tools are shown: everything the caller has, one set, or one upstream server. */
 export type ToolScope =
   | { readonly kind: "all" }
   /** `anyway`: regardless of the principal's toolsets (X-59). */
@@ -66,18 +66,18 @@ export class Catalogue extends Context.Service<
       traits: Traits,
     ) => Effect.Effect<void, ToolValidationError>
     readonly withdraw: (set: SetName, name: string, owner?: PrincipalId) => Effect.Effect<void>
-    /** A caller's view of a face: the tools it can find and the tools it is shown. Grants are judged separately. */
-    readonly view: (caller: Caller["Service"], face: ToolScope) => Effect.Effect<View>
+    /** A caller's view of a scope: the tools it can find and the tools it is shown. Grants are judged separately. */
+    readonly view: (caller: Caller["Service"], scope: ToolScope) => Effect.Effect<View>
     /** The tools the caller may call, in a stable order. */
-    readonly list: (caller: Caller["Service"], face: ToolScope) => Effect.Effect<ReadonlyArray<Callable>>
+    readonly list: (caller: Caller["Service"], scope: ToolScope) => Effect.Effect<ReadonlyArray<Callable>>
     /** Every tool there is for a principal, with its sets, even if its toolsets and lists exclude it. */
     readonly every: (
       principal: PrincipalId,
     ) => Effect.Effect<
       ReadonlyArray<{ readonly tool: RegisteredTool<HandlerCall>; readonly traits: Traits; readonly set: SetName }>
     >
-    /** Fails if the face is a toolset that the caller does not have. */
-    readonly require: (caller: Caller["Service"], face: ToolScope) => Effect.Effect<void, Forbidden>
+    /** Fails if the scope is a toolset that the caller does not have. */
+    readonly require: (caller: Caller["Service"], scope: ToolScope) => Effect.Effect<void, Forbidden>
     /** Fails for a tool or a server that does not exist: pausing it would stop nothing. */
     readonly pausable: (subject: string) => Effect.Effect<void, BadInput>
     /** Another tool whose name reads like this one: among everybody's tools and, if an owner is given, the owner's. */
@@ -90,7 +90,7 @@ export class Catalogue extends Context.Service<
     readonly judge: (caller: Caller["Service"], name: string) => Effect.Effect<Judgement>
     /** Rises whenever a tool is added, removed or changed. */
     readonly version: () => number
-    /** Called after each change, while the scope lives. */
+    /** Called after each change, while its Effect scope lives. */
     readonly onChange: (hear: () => void) => () => void
   }
 >()("server/calls/catalogue/Catalogue") {
@@ -177,13 +177,13 @@ export class Catalogue extends Context.Service<
         return tools
       })
 
-      /** The groups a face shows, in lookup order: this house's own tools first, then toolsets. */
-      const open = ({ principal }: Caller["Service"], face: ToolScope): ReadonlyArray<ToolGroup> => {
+      /** The groups a scope shows, in lookup order: this house's own tools first, then toolsets. */
+      const open = ({ principal }: Caller["Service"], scope: ToolScope): ReadonlyArray<ToolGroup> => {
         const mine = [...groups.values()].filter((one) => one.owner === undefined || one.owner === principal.id)
         const of = (set: SetName) => mine.filter((one) => one.set === set)
-        switch (face.kind) {
+        switch (scope.kind) {
           case "set":
-            return of(face.set)
+            return of(scope.set)
           case "server":
             return of("upstream")
           case "all":
@@ -209,31 +209,31 @@ export class Catalogue extends Context.Service<
       // A caller is one object as long as its token and rights are valid, so its views are cached with it.
       type Views = Map<string, { readonly version: number; readonly view: Effect.Effect<View> }>
       const views = new WeakMap<Caller["Service"], Views>()
-      const nameOf = (face: ToolScope): string =>
-        face.kind === "all"
+      const nameOf = (scope: ToolScope): string =>
+        scope.kind === "all"
           ? ""
-          : face.kind === "server"
-            ? `server ${face.server}`
-            : `${face.set} ${face.anyway === true}`
+          : scope.kind === "server"
+            ? `server ${scope.server}`
+            : `${scope.set} ${scope.anyway === true}`
 
-      const lookAnew = Effect.fnUntraced(function* (caller: Caller["Service"], face: ToolScope) {
+      const lookAnew = Effect.fnUntraced(function* (caller: Caller["Service"], scope: ToolScope) {
         yield* upToDate.sync
         const kept: Views = views.get(caller) ?? new Map()
         const seenAt = version
-        const view = yield* look(caller, face)
-        views.set(caller, kept.set(nameOf(face), { version: seenAt, view: Effect.succeed(view) }))
+        const view = yield* look(caller, scope)
+        views.set(caller, kept.set(nameOf(scope), { version: seenAt, view: Effect.succeed(view) }))
         return view
       })
       // Runs for every call: a cached view is returned without a fiber.
-      const view: Catalogue["Service"]["view"] = (caller, face) => {
-        const known = upToDate.is() ? views.get(caller)?.get(nameOf(face)) : undefined
-        return known?.version === version ? known.view : lookAnew(caller, face)
+      const view: Catalogue["Service"]["view"] = (caller, scope) => {
+        const known = upToDate.is() ? views.get(caller)?.get(nameOf(scope)) : undefined
+        return known?.version === version ? known.view : lookAnew(caller, scope)
       }
 
-      const look = Effect.fnUntraced(function* (caller: Caller["Service"], face: ToolScope) {
+      const look = Effect.fnUntraced(function* (caller: Caller["Service"], scope: ToolScope) {
         const on: Array<{ readonly group: ToolGroup; readonly tools: ReadonlyArray<ReadonlySet<string>> }> = []
-        for (const group of open(caller, face)) {
-          const anyway = face.kind === "set" && face.anyway === true
+        for (const group of open(caller, scope)) {
+          const anyway = scope.kind === "set" && scope.anyway === true
           if (isToolset(group.set) && !anyway && !caller.principal.toolsets.includes(group.set)) continue
           const tools: Array<ReadonlySet<string>> = []
           for (const set of group.sets) tools.push(yield* allowed(listOf(set), caller.context, caller.epoch))
@@ -247,8 +247,8 @@ export class Catalogue extends Context.Service<
         const shows = (group: ToolGroup, tools: ReadonlyArray<ReadonlySet<string>>, name: string): boolean =>
           tools.every((list, at) => listsTool(listOf(group.sets[at]!), list, name)) &&
           (caller.turn !== undefined || group.traits.get(name)?.onlyInTurn !== true) &&
-          (face.kind !== "server" || group.traits.get(name)?.server === face.server)
-        /** A tool that is not on this face but can be called all the same. */
+          (scope.kind !== "server" || group.traits.get(name)?.server === scope.server)
+        /** A tool that is not on this scope but can be called all the same. */
         const unlisted = (name: string): CatalogueTool | undefined => {
           for (const group of groups.values())
             if (group.owner === undefined && group.traits.get(name)?.atEveryEndpoint === true)
@@ -265,7 +265,7 @@ export class Catalogue extends Context.Service<
             found.set(name, one)
             return one
           }
-          return unlisted(face.kind === "server" ? name.slice(`${face.server}/`.length) : name)
+          return unlisted(scope.kind === "server" ? name.slice(`${scope.server}/`.length) : name)
         }
         const seen: View = {
           find: (name) => found.get(name) ?? lookUp(name),
@@ -297,14 +297,14 @@ export class Catalogue extends Context.Service<
       const isEverywhere = (name: string): boolean =>
         [...groups.values()].some((group) => group.traits.get(name)?.atEveryEndpoint === true)
       // Tools that show and end one's own calls are always allowed, unless a rule names them as tools.
-      const require: Catalogue["Service"]["require"] = ({ principal }, face) =>
-        face.kind !== "set" || face.anyway === true || !isToolset(face.set) || principal.toolsets.includes(face.set)
+      const require: Catalogue["Service"]["require"] = ({ principal }, scope) =>
+        scope.kind !== "set" || scope.anyway === true || !isToolset(scope.set) || principal.toolsets.includes(scope.set)
           ? Effect.void
           : new Forbidden({
               action: "use",
-              resource: `toolsets/${face.set}`,
+              resource: `toolsets/${scope.set}`,
               rule: `your toolsets are ${principal.toolsets.join(", ") || "none"}`,
-              instead: `An admin can give ${principal.name} the toolset ${face.set}.`,
+              instead: `An admin can give ${principal.name} the toolset ${scope.set}.`,
             })
 
       const pausable: Catalogue["Service"]["pausable"] = Effect.fnUntraced(function* (subject) {
@@ -341,8 +341,8 @@ export class Catalogue extends Context.Service<
         return isEverywhere(name) ? Effect.flatMap(judged, (it) => judgeOwn(caller, it)) : judged
       }
 
-      const list: Catalogue["Service"]["list"] = Effect.fn("Catalogue.list")(function* (caller, face) {
-        const found = (yield* view(caller, face)).all()
+      const list: Catalogue["Service"]["list"] = Effect.fn("Catalogue.list")(function* (caller, scope) {
+        const found = (yield* view(caller, scope)).all()
         const may: Array<Callable> = []
         for (const one of found) {
           const judgement = yield* judge(caller, one.tool.definition.name)
@@ -391,7 +391,7 @@ export interface Callable extends CatalogueTool {
   readonly asks: boolean
 }
 
-/** One caller's tools on one face, as the road looks them up. */
+/** One caller's tools on one scope, as the road looks them up. */
 export interface View extends Road.ToolView<CatalogueTool> {
   readonly all: () => ReadonlyArray<CatalogueTool>
 }

@@ -45,7 +45,7 @@ const read = (
 }
 
 /** The values of the house that are sent along. */
-export const webhookPlaces = (execution: Executions["webhook"]): ReadonlyArray<Placeholder> =>
+export const webhookPlaceholders = (execution: Executions["webhook"]): ReadonlyArray<Placeholder> =>
   read(execution).template?.house ?? []
 
 /** What the service gets: the tool, the call, the input (S1-30), and where to send a later answer. */

@@ -21,7 +21,7 @@ export interface CallRequest {
   readonly space?: string
   /** The same key means the same call: a retry gets the first one and its result. */
   readonly key?: string
-  readonly face?: ToolScope
+  readonly scope?: ToolScope
   /** How long to wait for a running call, in milliseconds. */
   readonly wait?: number
   /** Wait for a waiting call, too. */
@@ -48,7 +48,7 @@ export interface Attempt extends HandlerCall {
   readonly startedAt: number
   /** The same on the monotonic clock, if it was made in this process. */
   readonly began?: number
-  readonly face: ToolScope
+  readonly scope: ToolScope
   readonly provenance: Provenance
   /** The outermost run it is part of. */
   readonly root: string | undefined
@@ -92,7 +92,7 @@ export const begin = (
     digest: about.digest,
     startedAt: about.now,
     began: about.began,
-    face: request.face ?? everything,
+    scope: request.scope ?? everything,
     progress: request.progress ?? silent,
     client: request.client,
     answered: undefined,
@@ -126,7 +126,7 @@ export const attemptFrom = (
   idempotencyKey: row.idempotencyKey ?? row.id,
   digest: row.digest,
   startedAt: Date.parse(row.createdAt),
-  face: everything,
+  scope: everything,
   progress: silent,
   client: undefined,
   answered: undefined,

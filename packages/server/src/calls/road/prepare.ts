@@ -73,7 +73,7 @@ export const makePrepare = Effect.gen(function* () {
   // Nothing here waits, as a rule: view, pauses, limits and judgement are at hand while rights and catalogue stand.
   const walk = Effect.fnUntraced(function* (attempt: Attempt, options: { readonly counted: boolean }) {
     const { caller } = attempt
-    const view = yield* catalogue.view(caller, attempt.face)
+    const view = yield* catalogue.view(caller, attempt.scope)
     const stops = yield* pauses.at(caller.epoch)
     const found = view.find(attempt.tool) ?? (yield* missing(attempt, view, stops))
     const { definition } = found.tool

@@ -4,7 +4,7 @@ import { Redactor } from "@stoa/tools"
 import { Clock, Effect, Option, Redacted } from "effect"
 import { Confidential } from "../../access/secrets/Confidential.ts"
 import { makeReveal } from "../../access/secrets/Reveal.ts"
-import { webhookPlaces } from "../kinds/webhook.ts"
+import { webhookPlaceholders } from "../kinds/webhook.ts"
 import { isSigned, makeSigningKey } from "./Signatures.ts"
 import { Tools } from "../catalogue/Tools.ts"
 
@@ -32,7 +32,7 @@ export const makeCallbackRedactor = Effect.gen(function* () {
     const read = Option.map(yield* Effect.option(tools.get(name)), readTool)
     if (read._tag === "None" || !read.value.ok || read.value.tool.kind !== "webhook") return redactor
     const { execution } = read.value.tool
-    for (const place of webhookPlaces(execution)) yield* Effect.ignore(reveal(place, redactor))
+    for (const place of webhookPlaceholders(execution)) yield* Effect.ignore(reveal(place, redactor))
     const key = yield* Effect.option(signingKey(name, execution.signingSecret))
     if (key._tag === "Some") redactor.add(Redacted.value(key.value))
     return redactor

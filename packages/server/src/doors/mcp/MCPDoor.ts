@@ -114,9 +114,9 @@ export class MCPDoor extends Context.Service<
             const nothing = () => new NoRoute({ method: request.method ?? "POST", path: target.path })
             const asked = Effect.suspend(() =>
               chain(
-                desk.faceFor(caller, place.endpoint),
-                (face): Effect.Effect<void, Forbidden | NoRoute | TooManyRequests> =>
-                  face === undefined ? Effect.fail(nothing()) : serve(exchange, face),
+                desk.viewFor(caller, place.endpoint),
+                (view): Effect.Effect<void, Forbidden | NoRoute | TooManyRequests> =>
+                  view === undefined ? Effect.fail(nothing()) : serve(exchange, view),
               ),
             )
             return caller === null

@@ -1,7 +1,7 @@
 /** Seed 002's 22 tools (its text says 21 and lists 22, S2-02): engrams and profiles, and two agents that store some. */
 import { Effect } from "effect"
 import { companionTools } from "./companion.ts"
-import { withMemory } from "../face.ts"
+import { withMemory } from "../toolsetTool.ts"
 import { makeHolders } from "./holders.ts"
 import { engramTools } from "./records.ts"
 import { sessionTools } from "./sessions.ts"

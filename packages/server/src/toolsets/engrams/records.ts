@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import type { HandlerCall } from "../../calls/road/Handler.ts"
 import { Engrams, ownKinds } from "../../memory/Engrams.ts"
 import { Memories } from "../../memory/Memories.ts"
-import { tagList, text } from "../face.ts"
+import { tagList, text } from "../toolsetTool.ts"
 import type { Holders } from "./holders.ts"
 import { asJson, engramId, engramType, key, page, reading, types, wallet, writing } from "./shapes.ts"
 

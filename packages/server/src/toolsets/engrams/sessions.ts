@@ -6,7 +6,7 @@ import type { HandlerCall } from "../../calls/road/Handler.ts"
 import { ChatSessions, sessionIdOf, type SessionActor } from "../../sessions/ChatSessions.ts"
 import type { Companion } from "../../sessions/Companions.ts"
 import { nameKey } from "../../access/identity/Principals.ts"
-import { integer, text } from "../face.ts"
+import { integer, text } from "../toolsetTool.ts"
 import type { Change, Holder, Holders } from "./holders.ts"
 import { engramIdOf, reading, wallet, writing } from "./shapes.ts"
 

@@ -2,7 +2,7 @@
 import { type Caller, EngramType, type MemoryId, type MemoryRecord, Missing, WrongState } from "@stoa/contract"
 import { DateTime, Effect } from "effect"
 import type { Transaction } from "../../store/journal/Journal.ts"
-import { type ToolFace, integer, lineOfText, type Offered, offered, type Run, text } from "../face.ts"
+import { type ToolForm, integer, lineOfText, type Offered, offered, type Run, text } from "../toolsetTool.ts"
 
 /**
  * The seed's four kinds of tool (S2-63), with every annotation stated: a client would assume something else (S2-68).
@@ -14,10 +14,10 @@ const annotationsOf = {
   destructive: { readOnlyHint: false, destructiveHint: true, idempotentHint: false },
 } as const
 
-type Of<A, R> = Omit<ToolFace, "annotations"> & { readonly run: Run<A, R> }
+type Of<A, R> = Omit<ToolForm, "annotations"> & { readonly run: Run<A, R> }
 
 /** The wallet fields of a tool: in a run, the house fills them in. */
-const walletsOf = ({ input }: Pick<ToolFace, "input">) =>
+const walletsOf = ({ input }: Pick<ToolForm, "input">) =>
   "wallet_address" in input.properties ? { wallets: ["wallet_address"] } : {}
 
 export const reading = <A>(tool: Of<A, Caller>): Offered =>
@@ -51,7 +51,7 @@ export const recordIdOf = (given: string): MemoryId => given.replace(/^eng_/, "m
 
 export const missing = (given: string) => new Missing({ noun: "engram", ref: given })
 
-/** Content is JSON text; plain text written through another face is returned as a JSON string. */
+/** Content is JSON text; plain text written through another toolset is returned as a JSON string. */
 const contentOf = ({ content, mediaType }: MemoryRecord): string =>
   mediaType === "application/json" ? content : JSON.stringify(content)
 

@@ -5,7 +5,7 @@
 import { Caller, type Message, type RunId, type Space } from "@stoa/contract"
 import { type HandlerCall, PendingResult } from "../../calls/road/Handler.ts"
 import { DateTime, Effect } from "effect"
-import { integer, offered, text, withMemory } from "../face.ts"
+import { integer, offered, text, withMemory } from "../toolsetTool.ts"
 import { Journal } from "../../store/journal/Journal.ts"
 import { Waits } from "../../runs/waiting/Waits.ts"
 import { gatewayRuns } from "../parts/runs.ts"

@@ -7,14 +7,14 @@ import type { HandlerCall } from "../../calls/road/Handler.ts"
 import { type Goal, goalIn, goalTags } from "../../memory/plans/Goals.ts"
 import { Memories } from "../../memory/Memories.ts"
 import { type Plan, type PlanDefinition, Plans, type PlanStatus } from "../../memory/plans/Plans.ts"
-import { type FaceTool, integer, lineOfText, offered, text } from "../face.ts"
+import { type ToolsetTool, integer, lineOfText, offered, text } from "../toolsetTool.ts"
 import { withoutPrefix } from "../parts/conversation.ts"
 
 const mostAtOnce = 50
 const me = Effect.map(Caller, ({ principal }) => principal)
 /** The writer and the call: every version records them. */
 const writerIn = ({ id: call }: HandlerCall) => Effect.map(me, ({ id }) => ({ id, call }))
-const tool = <A>(face: FaceTool<A>) => offered("gateway", face)
+const tool = <A>(form: ToolsetTool<A>) => offered("gateway", form)
 
 const listOf = (description: string, properties: object, required: ReadonlyArray<string>) => ({
   type: "array",
@@ -31,7 +31,7 @@ const idsOf = (description: string) => ({
   items: { type: "string", minLength: 1, maxLength: 512 },
 })
 
-/** Ids made by the house are bare UUIDs on this face; internally they are `mem_…`. */
+/** Ids made by the house are bare UUIDs in this toolset; internally they are `mem_…`. */
 const recordId = (id: string): MemoryId =>
   (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id) ? `mem_${id}` : id) as MemoryId
 

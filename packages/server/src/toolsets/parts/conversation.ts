@@ -1,5 +1,5 @@
 /**
- * What the conversation tools of every face share: how a seed's face names spaces and messages. The room `spaces`
+ * What the conversation tools of every toolset share: how an older system's toolset names spaces and messages. The room `spaces`
  * decides what is allowed.
  */
 import { Caller, type Message, type MessageId, Missing, type RunId, type Space, WrongState } from "@stoa/contract"

@@ -7,7 +7,7 @@ import { DateTime, Effect } from "effect"
 import { Principals } from "../../access/identity/Principals.ts"
 import type { HandlerCall } from "../../calls/road/Handler.ts"
 import { Memories } from "../../memory/Memories.ts"
-import { type FaceTool, integer, lineOfText, offered, tagList, text } from "../face.ts"
+import { type ToolsetTool, integer, lineOfText, offered, tagList, text } from "../toolsetTool.ts"
 import { withoutPrefix } from "./conversation.ts"
 
 const tags = tagList("Words to sort it by")
@@ -109,7 +109,7 @@ interface Named {
 export const stoaMemory = Effect.gen(function* () {
   const memories = yield* Memories
   const principals = yield* Principals
-  const tool = <A>(face: FaceTool<A>) => offered("stoa", face)
+  const tool = <A>(form: ToolsetTool<A>) => offered("stoa", form)
 
   /** By its id, or by kind and key. */
   const named = Effect.fnUntraced(function* ({ id, key, kind = "note" }: Named) {

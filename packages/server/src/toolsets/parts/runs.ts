@@ -7,7 +7,7 @@ import { findIfPermitted } from "../../access/rights/FindIfPermitted.ts"
 import { type HandlerCall, PendingResult } from "../../calls/road/Handler.ts"
 import { Children } from "../../runs/waking/Children.ts"
 import { Runs } from "../../runs/Runs.ts"
-import { integer, offered, text } from "../face.ts"
+import { integer, offered, text } from "../toolsetTool.ts"
 import { withoutPrefix } from "./conversation.ts"
 
 const runId = (given: string): string => (given.startsWith("run_") ? given : `run_${given}`)

@@ -12,7 +12,7 @@ import { Pacing } from "../../store/fibers/Pacing.ts"
 import { isMember } from "../../spaces/Spaces.ts"
 import { callFrom, Calls } from "../../calls/Calls.ts"
 import { Decisions } from "../../decisions/Decisions.ts"
-import { type FaceTool, integer, offered, text, withMemory } from "../face.ts"
+import { type ToolsetTool, integer, offered, text, withMemory } from "../toolsetTool.ts"
 import { makeMessageWaits } from "./messageWaits.ts"
 import { stoaMemory } from "../parts/memory.ts"
 import { stoaSearch } from "../parts/search.ts"
@@ -55,7 +55,7 @@ export const stoa = Effect.gen(function* () {
   const decisions = yield* Decisions
   const limits = yield* Limits
   const waits = yield* makeMessageWaits
-  const tool = <A>(face: FaceTool<A>) => offered("stoa", face)
+  const tool = <A>(form: ToolsetTool<A>) => offered("stoa", form)
 
   /**
    * The caller's unread messages in a space, or in all of its own; by its present rights, because it may have waited.

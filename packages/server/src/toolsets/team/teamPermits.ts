@@ -7,7 +7,7 @@ import { createHash } from "node:crypto"
 import { Effect } from "effect"
 import { callFrom, Calls } from "../../calls/Calls.ts"
 import type { HandlerCall } from "../../calls/road/Handler.ts"
-import { offered, text } from "../face.ts"
+import { offered, text } from "../toolsetTool.ts"
 
 type Fields = Readonly<Record<string, unknown>>
 

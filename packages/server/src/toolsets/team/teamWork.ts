@@ -6,7 +6,7 @@ import { type Agent, Caller, WrongState } from "@stoa/contract"
 import { Effect } from "effect"
 import { Calls } from "../../calls/Calls.ts"
 import { Team } from "../../team/Team.ts"
-import { offered, text } from "../face.ts"
+import { offered, text } from "../toolsetTool.ts"
 
 interface ApplyInput {
   readonly name: string

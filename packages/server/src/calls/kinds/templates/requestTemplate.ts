@@ -7,7 +7,7 @@ import {
   fill,
   type TemplateValues,
   houseParts,
-  housePlaces,
+  housePlaceholders,
   nameOf,
   type Part,
   readTemplate,
@@ -102,9 +102,9 @@ export const readRequestTemplate = (execution: HttpExecution, report: Report): R
   if (url === undefined) return undefined
   const house = [
     ...houseInUrl(url),
-    ...query.flatMap(([, value]) => housePlaces(value)),
+    ...query.flatMap(([, value]) => housePlaceholders(value)),
     ...headers.flatMap(([, parts]) => houseParts(parts)),
-    ...(body === undefined ? [] : housePlaces(body)),
+    ...(body === undefined ? [] : housePlaceholders(body)),
   ]
   return { method, url, query, headers, body, house: [...new Map(house.map((it) => [nameOf(it), it])).values()] }
 }

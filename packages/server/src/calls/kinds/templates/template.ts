@@ -104,7 +104,7 @@ export const readTemplate = (value: Schema.Json, path: string, report: Report): 
 }
 
 /** Every placeholder of the house in it: a call must resolve them before filling. */
-export const housePlaces = (template: Template): ReadonlyArray<Placeholder> => {
+export const housePlaceholders = (template: Template): ReadonlyArray<Placeholder> => {
   switch (template.kind) {
     case "constant":
       return []
@@ -113,9 +113,9 @@ export const housePlaces = (template: Template): ReadonlyArray<Placeholder> => {
     case "text":
       return houseParts(template.parts)
     case "array":
-      return template.items.flatMap(housePlaces)
+      return template.items.flatMap(housePlaceholders)
     case "object":
-      return template.entries.flatMap(([, value]) => housePlaces(value))
+      return template.entries.flatMap(([, value]) => housePlaceholders(value))
   }
 }
 export const houseParts = (parts: ReadonlyArray<Part>): ReadonlyArray<Placeholder> =>

@@ -189,7 +189,7 @@ export class Desk extends Context.Service<
   Desk,
   {
     /** Undefined if this caller finds nothing. A request without a token is null, if that is allowed at all. */
-    readonly faceFor: (
+    readonly viewFor: (
       caller: Caller["Service"] | null,
       endpoint: Endpoint,
     ) => Effect.Effect<EndpointView | undefined, Forbidden>

@@ -1,5 +1,5 @@
 /**
- * Resources, prompts and completions as a part of a face: those of toolsets under their own names, those of servers
+ * Resources, prompts and completions as a part of a view: those of toolsets under their own names, those of servers
  * under their names at this endpoint. The source of the contents decides who may read what; here names are only
  * translated.
  */
@@ -154,7 +154,7 @@ const faultOf = ({ code, data, message }: MCPRefused): Fault =>
   // Codes of the transport are between a server and the house.
   new Fault(code <= -32_020 && code > -32_100 ? codes.internal : code, message, data)
 
-type Answer = Content | Asks | Lacks | undefined
+type ContentOutcome = Content | Asks | Lacks | undefined
 type Found<A> = Effect.Effect<A | undefined, MCPRefused, Caller>
 
 /** The first one that has it. */
@@ -166,7 +166,7 @@ const first = Effect.fnUntraced(function* <A>(those: ReadonlyArray<Found<A>>) {
   return undefined
 })
 
-const answerOf = (found: JsonObject | InputRequired | undefined): Answer => {
+const answerOf = (found: JsonObject | InputRequired | undefined): ContentOutcome => {
   if (found === undefined) return undefined
   return found instanceof InputRequired
     ? { _tag: "Asks", requests: found.questions, state: found.state }
@@ -207,13 +207,13 @@ const watchAll = (
     return { honoured, stop: () => stops.forEach((stop) => stop()) }
   })
 
-/** A face with these contents; if the first of them has a thing, the next is not asked. */
+/** A view with these contents; if the first of them has a thing, the next is not asked. */
 export const withContents = (
   caller: Caller["Service"],
   all: ReadonlyArray<Contents>,
-  face: EndpointView,
+  view: EndpointView,
 ): EndpointView => {
-  if (all.length === 0) return face
+  if (all.length === 0) return view
   const as = <A, E>(it: Effect.Effect<A, E, Caller>): Effect.Effect<A, E> => Effect.provideService(it, Caller, caller)
   const page = (list: Effect.Effect<ReadonlyArray<JsonObject>, MCPRefused, Caller>) =>
     Effect.mapError(as(list), faultOf)
@@ -222,19 +222,19 @@ export const withContents = (
   const complete = all.flatMap((one) => one.complete ?? [])
   const serves = (what: "resources" | "prompts" | "complete") =>
     all.some((one) => one[what] !== undefined && one.empty?.includes(what) !== true)
-  const answered = (those: ReadonlyArray<Found<JsonObject | InputRequired>>): Effect.Effect<Answer, Fault> =>
+  const answered = (those: ReadonlyArray<Found<JsonObject | InputRequired>>): Effect.Effect<ContentOutcome, Fault> =>
     Effect.matchEffect(as(first(those)), {
       onSuccess: (found) => Effect.succeed(answerOf(found)),
-      onFailure: (refused): Effect.Effect<Answer, Fault> => {
+      onFailure: (refused): Effect.Effect<ContentOutcome, Fault> => {
         const lacks = lacksOf(refused)
         return lacks === undefined ? Effect.fail(faultOf(refused)) : Effect.succeed(lacks)
       },
     })
   const instructions = all.find((one) => one.instructions !== undefined)?.instructions
   return {
-    ...face,
+    ...view,
     ...(instructions === undefined ? {} : { instructions }),
-    logs: face.logs || all.some(({ logs }) => logs === true),
+    logs: view.logs || all.some(({ logs }) => logs === true),
     ...(serves("resources") && {
       resources: {
         list: listed(resources.map(({ list }) => page(list))),
@@ -274,6 +274,6 @@ export const withContents = (
           () => invalidParams("ref names nothing that is here"),
         ),
     }),
-    watch: watchAll(caller, all, face.watch),
+    watch: watchAll(caller, all, view.watch),
   }
 }

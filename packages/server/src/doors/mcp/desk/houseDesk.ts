@@ -82,11 +82,11 @@ const isHidden = (
   error._tag === "ToolNotFoundError" ||
   (error._tag === "ToolAuthorizationError" && listed === undefined && !error.rule?.startsWith("paused:"))
 
-interface OpenFace {
+interface CachedView {
   readonly epoch: number
   readonly version: number
   readonly until: number
-  readonly face: Effect.Effect<EndpointView>
+  readonly view: Effect.Effect<EndpointView>
 }
 
 /** Runs as a caller; usually the door has provided it already. */
@@ -138,7 +138,7 @@ export const layerHouseDesk = Layer.effect(
       return [...toolsets.contents.values()].map(({ instructions: _instructions, ...contents }) => contents)
     }
     const version = () => catalogue.version() + upstreams.offering()
-    const kept = new Map<string, OpenFace>()
+    const kept = new Map<string, CachedView>()
 
     /** Runs the road and returns its outcome. A refusal that a model can act on is an ordinary outcome. */
     const callAs = (
@@ -154,7 +154,7 @@ export const layerHouseDesk = Layer.effect(
       const request: CallRequest = {
         tool,
         input: use.arguments,
-        face: shown,
+        scope: shown,
         wait: use.mayBeTask ? taskPatienceMs : patienceMs,
         progress: (step: Parameters<ClientLink["progress"]>[0]) => Effect.sync(() => link.progress(step)),
         ...(use.idempotencyKey === undefined ? {} : { key: use.idempotencyKey }),
@@ -184,7 +184,7 @@ export const layerHouseDesk = Layer.effect(
       const alone = endpoint.kind === "server" ? endpoint.name : undefined
       const servers = endpoint.kind === "toolset" ? [] : yield* serverContents.servers(caller, alone)
       const tasks = serverCalls.tasks(caller, endpoint)
-      const face: EndpointView = {
+      const view: EndpointView = {
         instructions,
         tools: [...byName].map(([name, one]) => ({
           ...listedOf(one, name),
@@ -203,11 +203,11 @@ export const layerHouseDesk = Layer.effect(
       }
       const ofServers = serversAt(serverContents, endpoint, servers)
       const contents = [...toolsetsAt(endpoint), ...(ofServers === undefined ? [] : [ofServers])]
-      const isThere = face.tools.length > 0 || endpoint.kind !== "server" || servers.length > 0
-      return isThere ? withContents(caller, contents, face) : undefined
+      const isThere = view.tools.length > 0 || endpoint.kind !== "server" || servers.length > 0
+      return isThere ? withContents(caller, contents, view) : undefined
     })
 
-    // By token and not only by principal: a face acts as the caller it was made for, and two tokens of one agent may be
+    // By token and not only by principal: a view acts as the caller it was made for, and two tokens of one agent may be
     // in two spaces (X-63).
     const keyOf = ({ context, principal, token }: Caller["Service"], endpoint: Endpoint): string => {
       const who = `${principal.id} ${token ?? ""} ${context}`
@@ -216,33 +216,33 @@ export const layerHouseDesk = Layer.effect(
         : `${who} ${endpoint.kind} ${endpoint.name} ${endpoint.kind === "toolset" && endpoint.anyway === true}`
     }
 
-    const faceAnew = Effect.fnUntraced(function* (caller: Caller["Service"], endpoint: Endpoint) {
+    const freshView = Effect.fnUntraced(function* (caller: Caller["Service"], endpoint: Endpoint) {
       const shown = shownOf(endpoint)
       if (shown === undefined) return undefined
       yield* catalogue.require(caller, shown)
       const now = version()
-      const face = yield* make(caller, endpoint, shown)
+      const view = yield* make(caller, endpoint, shown)
       // A server without tools still has an endpoint: it may be disconnected.
-      if (face === undefined) return undefined
+      if (view === undefined) return undefined
       if (kept.size >= mostKept) kept.clear()
       // A right that expires by itself changes no epoch.
       const until = (yield* grants.last(caller)) ? Infinity : monotonicOf(clock) + keptMillis
-      kept.set(keyOf(caller, endpoint), { epoch: caller.epoch, version: now, until, face: Effect.succeed(face) })
-      return face
+      kept.set(keyOf(caller, endpoint), { epoch: caller.epoch, version: now, until, view: Effect.succeed(view) })
+      return view
     })
 
     return Desk.of({
-      // Runs for every request: a cached face is returned without a fiber.
+      // Runs for every request: a cached view is returned without a fiber.
       arrived: (yield* Arrivals).arrived,
-      faceFor: (caller, endpoint) => {
+      viewFor: (caller, endpoint) => {
         if (caller === null) return Effect.succeed(shownOf(endpoint) === undefined ? undefined : nobody)
         const known = kept.get(keyOf(caller, endpoint))
         return known !== undefined &&
           known.epoch === caller.epoch &&
           known.version === version() &&
           (known.until === Infinity || monotonicOf(clock) < known.until)
-          ? known.face
-          : faceAnew(caller, endpoint)
+          ? known.view
+          : freshView(caller, endpoint)
       },
     })
   }),

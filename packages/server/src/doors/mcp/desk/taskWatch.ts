@@ -9,7 +9,7 @@ import type { EndpointView } from "./Desk.ts"
 type Get = NonNullable<EndpointView["tasks"]>["get"]
 
 /**
- * The watching of a face, with its tasks. Every read is made as the caller: another principal's task does not exist for
+ * The watching of a view, with its tasks. Every read is made as the caller: another principal's task does not exist for
  * it.
  */
 export const withTasks = (news: CallNews["Service"], get: Get, inner: EndpointView["watch"]): EndpointView["watch"] =>

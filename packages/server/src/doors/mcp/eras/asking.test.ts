@@ -24,7 +24,7 @@ const contextWith = (told: Array<string>): MCPRequestContext => {
     },
     caller: null,
     place: { endpoint: { kind: "all" }, key: "all", open: false },
-    face: {} as EndpointView,
+    view: {} as EndpointView,
     revision: "2025-11-25",
     capabilities: session.capabilities,
     logLevel: undefined,

@@ -23,7 +23,7 @@ export interface MCPRequestContext {
   readonly front: Front
   readonly caller: Caller["Service"] | null
   readonly place: EndpointAddress
-  readonly face: EndpointView
+  readonly view: EndpointView
   readonly revision: Revision
   readonly capabilities: JsonObject
   /** Undefined: the client wants no log. */

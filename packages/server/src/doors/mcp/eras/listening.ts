@@ -86,7 +86,7 @@ export const listen = Effect.fnUntraced(function* (
   let tell = (change: Change): void => {
     early.push(change)
   }
-  const watch = yield* context.face.watch(interest, (change) => tell(change))
+  const watch = yield* context.view.watch(interest, (change) => tell(change))
   const out = outlet()
   out.write(
     notificationText("notifications/subscriptions/acknowledged", {
@@ -131,7 +131,7 @@ export const openSessionStream = Effect.fnUntraced(function* (
   let open = true
   const interest = (): Interest => ({ tools: true, prompts: true, resources: true, uris: session.uris, tasks: [] })
   const rewatch = Effect.suspend(() =>
-    context.face.watch(interest(), (change) => out.write(told(change, {}, stamp))),
+    context.view.watch(interest(), (change) => out.write(told(change, {}, stamp))),
   ).pipe(
     Effect.tap((next) =>
       Effect.sync(() => {

@@ -73,7 +73,7 @@ const toolsList: Method = (context, { params }) =>
   // Every tool is on the first page: there is no other.
   params["cursor"] === undefined
     ? Effect.succeed(
-        finished(context, `"tools":${toolsText(context.face.tools, context.revision)}${cached(context, listTtlMs)}`),
+        finished(context, `"tools":${toolsText(context.view.tools, context.revision)}${cached(context, listTtlMs)}`),
       )
     : fail(invalidParams("No such cursor"))
 
@@ -83,7 +83,7 @@ const toolsCall: Method = (context, request) => {
   if (name === undefined) return fail(invalidParams("name is the name of a tool"))
   const given = params["arguments"] ?? {}
   if (!isObject(given)) return fail(invalidParams("arguments is an object"))
-  const tool = findTool(context.face.tools, name)
+  const tool = findTool(context.view.tools, name)
   const meta = metaOf(params)
   const odd = ["stoa/idempotencyKey", "stoa/space"].find(
     (own) => meta[own] !== undefined && typeof meta[own] !== "string",
@@ -92,7 +92,7 @@ const toolsCall: Method = (context, request) => {
   const key = textParam(meta, "stoa/idempotencyKey")
   if (key !== undefined && !isKey(key)) return fail(invalidParams("stoa/idempotencyKey has 1 to 200 characters"))
   const tasksExist = featuresOf(context.revision).stateless
-  const mayBeTask = tasksExist && context.face.tasks !== undefined && knowsTasks(context.capabilities)
+  const mayBeTask = tasksExist && context.view.tasks !== undefined && knowsTasks(context.capabilities)
   const use = {
     name,
     arguments: given,
@@ -107,10 +107,10 @@ const toolsCall: Method = (context, request) => {
       ? taskMadeText(outcome.task, context.front.stamp)
       : outcomeText(outcome, tool, context.revision, context.front.stamp)
   // An old client may be asked on its stream, as often as the tool wants; a new one repeats its request itself.
-  if (!tasksExist) return asked(context, request, (link) => context.face.call(use, link), render)
+  if (!tasksExist) return asked(context, request, (link) => context.view.call(use, link), render)
   const link = newEraLink(context, request)
   if (link instanceof Fault) return fail(link)
-  return Effect.flatMap(context.face.call(use, link), (outcome) =>
+  return Effect.flatMap(context.view.call(use, link), (outcome) =>
     outcome._tag === "Asks" || outcome._tag === "Lacks"
       ? inputRequired(context, request, outcome)
       : Effect.succeed(render(outcome)),
@@ -154,9 +154,9 @@ const noResource = (context: MCPRequestContext, uri: string): Fault =>
 
 const resourcesRead: Method = (context, request) => {
   const uri = textParam(request.params, "uri")
-  if (context.face.resources === undefined) return notServed(request.method)
+  if (context.view.resources === undefined) return notServed(request.method)
   if (uri === undefined) return fail(invalidParams("uri is the address of a resource"))
-  const { read } = context.face.resources
+  const { read } = context.view.resources
   return asked(
     context,
     request,
@@ -175,7 +175,7 @@ const resourcesRead: Method = (context, request) => {
 
 const promptsGet: Method = (context, request) => {
   const { params } = request
-  const { prompts } = context.face
+  const { prompts } = context.view
   if (prompts === undefined) return notServed(request.method)
   const name = textParam(params, "name")
   const given = params["arguments"] ?? {}
@@ -195,20 +195,20 @@ const promptsGet: Method = (context, request) => {
 }
 
 const complete: Method = (context, { method, params }) => {
-  if (context.face.complete === undefined) return notServed(method)
+  if (context.view.complete === undefined) return notServed(method)
   const { argument, ref } = params
   if (!isObject(ref) || !isObject(argument) || typeof argument["name"] !== "string")
     return fail(invalidParams("ref and argument say what to complete"))
-  return Effect.map(context.face.complete(params), (result) =>
+  return Effect.map(context.view.complete(params), (result) =>
     objectResult(result, context.revision, context.front.stamp),
   )
 }
 
 const discover: Method = (context) => {
-  const { instructions } = context.face
+  const { instructions } = context.view
   const inner = JSON.stringify({
     supportedVersions: servedRevisions,
-    capabilities: serverCapabilities(context.face, context.revision),
+    capabilities: serverCapabilities(context.view, context.revision),
     ...(instructions === undefined ? {} : { instructions }),
   }).slice(1, -1)
   return Effect.succeed(finished(context, inner + cached(context, discoverTtlMs)))
@@ -220,7 +220,7 @@ const ofTask =
     act: (context: MCPRequestContext, id: string, params: JsonObject) => Effect.Effect<string | undefined, Fault>,
   ): Method =>
   (context, { method, params }) => {
-    if (context.face.tasks === undefined) return notServed(method)
+    if (context.view.tasks === undefined) return notServed(method)
     if (!knowsTasks(context.capabilities))
       return fail(
         new Fault(codes.missingCapability, "Tasks need the tasks extension", { requiredCapabilities: tasksNeeded }),
@@ -237,7 +237,7 @@ const ofTask =
 const done = (context: MCPRequestContext) => (found: boolean) => (found ? finished(context, "") : undefined)
 
 const tasksGet = ofTask((context, id) =>
-  Effect.map(context.face.tasks!.get(id), (task) =>
+  Effect.map(context.view.tasks!.get(id), (task) =>
     task === undefined
       ? undefined
       : finished(context, JSON.stringify(taskDetail(task, context.revision, context.front.stamp)).slice(1, -1)),
@@ -247,12 +247,12 @@ const tasksUpdate = ofTask((context, id, params) => {
   const { inputResponses } = params
   if (!isObject(inputResponses)) return fail(invalidParams("inputResponses is an object"))
   const answers = Object.fromEntries(Object.entries(inputResponses).filter(([, it]) => isAnswer(it))) as ClientAnswers
-  return Effect.map(context.face.tasks!.update(id, answers), done(context))
+  return Effect.map(context.view.tasks!.update(id, answers), done(context))
 })
-const tasksCancel = ofTask((context, id) => Effect.map(context.face.tasks!.cancel(id), done(context)))
+const tasksCancel = ofTask((context, id) => Effect.map(context.view.tasks!.cancel(id), done(context)))
 
 const setLevel: Method = (context, { method, params }) => {
-  if (!context.face.logs) return notServed(method)
+  if (!context.view.logs) return notServed(method)
   const { level } = params
   if (!(logLevels as ReadonlyArray<unknown>).includes(level))
     return fail(invalidParams(`level is one of ${logLevels.join(", ")}`))
@@ -263,13 +263,13 @@ const setLevel: Method = (context, { method, params }) => {
 const subscribing =
   (act: (context: MCPRequestContext, uri: string) => Effect.Effect<void, Fault>): Method =>
   (context, { method, params }) => {
-    if (context.face.resources?.subscribable !== true) return notServed(method)
+    if (context.view.resources?.subscribable !== true) return notServed(method)
     const uri = textParam(params, "uri")
     if (uri === undefined || uri === "") return fail(invalidParams("uri is the address of a resource"))
     return Effect.as(act(context, uri), "{}")
   }
 const subscribe = subscribing((context, uri) =>
-  Effect.flatMap(context.face.resources!.watchable(uri), (is) =>
+  Effect.flatMap(context.view.resources!.watchable(uri), (is) =>
     is ? Effect.sync(() => context.session?.subscribe(uri)) : fail(noResource(context, uri)),
   ),
 )
@@ -278,13 +278,13 @@ const unsubscribe = subscribing((context, uri) => Effect.sync(() => context.sess
 const shared: ReadonlyArray<readonly [string, Method]> = [
   ["tools/list", toolsList],
   ["tools/call", toolsCall],
-  ["resources/list", listing("resources", (context, cursor) => context.face.resources?.list(cursor))],
+  ["resources/list", listing("resources", (context, cursor) => context.view.resources?.list(cursor))],
   [
     "resources/templates/list",
-    listing("resourceTemplates", (context, cursor) => context.face.resources?.templates(cursor)),
+    listing("resourceTemplates", (context, cursor) => context.view.resources?.templates(cursor)),
   ],
   ["resources/read", resourcesRead],
-  ["prompts/list", listing("prompts", (context, cursor) => context.face.prompts?.list(cursor))],
+  ["prompts/list", listing("prompts", (context, cursor) => context.view.prompts?.list(cursor))],
   ["prompts/get", promptsGet],
   ["completion/complete", complete],
 ]

@@ -53,13 +53,13 @@ const gone = faultText(codes.invalidRequest, "This session is unknown or has end
 const noStream = faultText(codes.invalidRequest, "This answers with a stream: accept text/event-stream")
 const tooMany = faultText(codes.invalidRequest, "Too many open streams; close some first")
 
-export const serve = (exchange: Exchange, face: EndpointView): Effect.Effect<void, TooManyRequests> => {
+export const serve = (exchange: Exchange, view: EndpointView): Effect.Effect<void, TooManyRequests> => {
   const { caller, front, place, reply, request } = exchange
   const base: Base = {
     front,
     caller,
     place,
-    face,
+    view,
     tell: (text) => reply.tell(text),
     letGo: (retryMs) => reply.letGo(retryMs),
   }
@@ -78,7 +78,7 @@ export const serve = (exchange: Exchange, face: EndpointView): Effect.Effect<voi
   if (era.era === "new") {
     reply.diesWithConnection = true
     const greeted =
-      message.kind === "request" ? greet(exchange, face, metaOf(message.params)[metaKeys.client], false) : none
+      message.kind === "request" ? greet(exchange, view, metaOf(message.params)[metaKeys.client], false) : none
     const answered = serveNew(newEraContext(base, era.envelope), message, request.headers, reply, (context, it) =>
       begin(exchange, context, it),
     )
@@ -87,7 +87,7 @@ export const serve = (exchange: Exchange, face: EndpointView): Effect.Effect<voi
   if (message.kind === "request" && message.method === "initialize")
     return Effect.andThen(
       Effect.sync(() => initialize(oldEraContext(base, undefined, header), message, exchange.sessions, reply)),
-      greet(exchange, face, message.params["clientInfo"], true, message.params["protocolVersion"]),
+      greet(exchange, view, message.params["clientInfo"], true, message.params["protocolVersion"]),
     )
   return withSession(exchange, (session) => {
     reply.session = session
@@ -100,7 +100,7 @@ const none = Effect.void
 /** Tells the house how a client describes itself, if it does and has a caller. */
 const greet = (
   { arrived, caller }: Exchange,
-  face: EndpointView,
+  view: EndpointView,
   said: unknown,
   introduces: boolean,
   asked: unknown = newRevision,
@@ -108,7 +108,7 @@ const greet = (
   if (caller === null || !isObject(said) || typeof said["name"] !== "string" || typeof asked !== "string") return none
   const version = typeof said["version"] === "string" ? said["version"] : ""
   const protocol = introduces ? negotiate(asked) : asked
-  return arrived(caller, { client: said["name"], version, protocol, tools: face.tools.length, introduces })
+  return arrived(caller, { client: said["name"], version, protocol, tools: view.tools.length, introduces })
 }
 
 const isBatch = (it: Message | ReadonlyArray<Message>): it is ReadonlyArray<Message> => Array.isArray(it)

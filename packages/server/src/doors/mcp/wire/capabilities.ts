@@ -5,16 +5,16 @@ import { formFor } from "../eras/old/oldForms.ts"
 import { featuresOf, type Revision } from "./revision.ts"
 
 /** Only what is served: the methods of any other capability answer "method not found". */
-export const serverCapabilities = (face: EndpointView, revision: Revision): JsonObject => {
+export const serverCapabilities = (view: EndpointView, revision: Revision): JsonObject => {
   const { completions, stateless } = featuresOf(revision)
   const told = { listChanged: true }
   return {
     tools: told,
-    ...(face.resources === undefined ? {} : { resources: { subscribe: face.resources.subscribable, ...told } }),
-    ...(face.prompts === undefined ? {} : { prompts: told }),
-    ...(face.complete === undefined || !completions ? {} : { completions: {} }),
-    ...(face.logs ? { logging: {} } : {}),
-    ...(stateless && face.tasks !== undefined ? { extensions: { [metaKeys.tasks]: {} } } : {}),
+    ...(view.resources === undefined ? {} : { resources: { subscribe: view.resources.subscribable, ...told } }),
+    ...(view.prompts === undefined ? {} : { prompts: told }),
+    ...(view.complete === undefined || !completions ? {} : { completions: {} }),
+    ...(view.logs ? { logging: {} } : {}),
+    ...(stateless && view.tasks !== undefined ? { extensions: { [metaKeys.tasks]: {} } } : {}),
   }
 }
 

@@ -95,9 +95,9 @@ describe("results", () => {
   })
 
   it("we promise what we serve, and ask of a client what it has promised", () => {
-    const face = { tools: [], logs: false } as unknown as EndpointView
-    assert.deepStrictEqual(serverCapabilities(face, "2025-11-25"), { tools: { listChanged: true } })
-    const tasks = { ...face, tasks: {} as never, complete: (() => {}) as never }
+    const view = { tools: [], logs: false } as unknown as EndpointView
+    assert.deepStrictEqual(serverCapabilities(view, "2025-11-25"), { tools: { listChanged: true } })
+    const tasks = { ...view, tasks: {} as never, complete: (() => {}) as never }
     assert.deepStrictEqual(serverCapabilities(tasks, "2024-11-05"), { tools: { listChanged: true } })
     assert.deepStrictEqual(serverCapabilities(tasks, "2026-07-28")["extensions"], {
       "io.modelcontextprotocol/tasks": {},

@@ -87,9 +87,9 @@ export const toolsHandlers = HttpApiBuilder.group(
 
     return handlers.handleAll({
       list: Effect.fnUntraced(function* ({ query }) {
-        const face: ToolScope = query.set === undefined ? everything : { kind: "set", set: query.set }
+        const scope: ToolScope = query.set === undefined ? everything : { kind: "set", set: query.set }
         const who = query.as === undefined ? yield* Caller : yield* standing(query.as)
-        const all = (yield* catalogue.list(who, face)).map(yield* seen)
+        const all = (yield* catalogue.list(who, scope)).map(yield* seen)
         // Only principals that may know of every tool see the tools that somebody does not have.
         const mayLook = (yield* judge(yield* Caller, "read", "grants/*")).verdict === "allow"
         const first = query.as !== undefined && query.cursor === undefined && mayLook

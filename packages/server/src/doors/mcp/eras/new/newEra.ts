@@ -26,7 +26,7 @@ const headerFault = (headers: IncomingHttpHeaders, context: MCPRequestContext, r
   const fault = standardHeaderFault(headers, request)
   if (fault !== undefined || request.method !== "tools/call") return fault
   const { arguments: given = {}, name } = request.params
-  const tool = typeof name === "string" ? findTool(context.face.tools, name) : undefined
+  const tool = typeof name === "string" ? findTool(context.view.tools, name) : undefined
   return tool === undefined || !isObject(given) ? undefined : paramHeaderFault(headers, tool, given)
 }
 

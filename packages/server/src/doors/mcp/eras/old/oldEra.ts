@@ -30,10 +30,10 @@ export const oldEraContext = (
 })
 
 const greeting = (context: MCPRequestContext, revision: OldRevision): string => {
-  const { instructions } = context.face
+  const { instructions } = context.view
   return JSON.stringify({
     protocolVersion: revision,
-    capabilities: serverCapabilities(context.face, revision),
+    capabilities: serverCapabilities(context.view, revision),
     serverInfo: featuresOf(revision).structured ? context.front.stamp.info : withoutTitle(context.front.stamp.info),
     ...(instructions === undefined ? {} : { instructions }),
   })

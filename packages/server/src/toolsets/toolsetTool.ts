@@ -19,7 +19,7 @@ import { Transaction } from "../store/journal/Journal.ts"
 
 type Properties = Readonly<Record<string, Readonly<Record<string, unknown>>>>
 
-export interface ToolFace {
+export interface ToolForm {
   readonly name: string
   readonly description: string
   readonly input: { readonly properties: Properties; readonly required?: ReadonlyArray<string> }
@@ -45,7 +45,7 @@ export type Run<A, R> = (input: A, call: HandlerCall) => Effect.Effect<unknown, 
 /**
  * Its effects: none, or something that takes time; or the house's own rows, in the transaction that records the call.
  */
-export type FaceTool<A> = ToolFace &
+export type ToolsetTool<A> = ToolForm &
   (
     | { readonly effects: Exclude<Traits["effects"], "store">; readonly run: Run<A, Caller> }
     | { readonly effects: "store"; readonly run: Run<A, Caller | Transaction> }
@@ -120,8 +120,8 @@ const failureOf = (error: { readonly message: string }, tool: string, { principa
 export const withMemory = (tools: ReadonlyArray<Offered>): ReadonlyArray<Offered> =>
   tools.map((one) => ({ ...one, traits: { ...one.traits, usesMemory: true } }))
 
-/** A face's tool as the catalogue takes it. */
-export const offered = <A>(_set: ToolsetName, face: FaceTool<A>): Offered => {
+/** A toolset's tool as the catalogue takes it. */
+export const offered = <A>(_set: ToolsetName, form: ToolsetTool<A>): Offered => {
   const {
     annotations,
     countedAs,
@@ -134,7 +134,7 @@ export const offered = <A>(_set: ToolsetName, face: FaceTool<A>): Offered => {
     timeoutMs,
     mergedDefaults,
     wallets,
-  } = face
+  } = form
   const inputSchema = {
     type: "object",
     properties: input.properties,
@@ -147,14 +147,14 @@ export const offered = <A>(_set: ToolsetName, face: FaceTool<A>): Offered => {
     inputSchema,
     effects,
     timeoutMs,
-    requiresApproval: face.requiresApproval === true,
+    requiresApproval: form.requiresApproval === true,
     ...(annotations === undefined ? {} : { annotations }),
   })
   const handler: HouseHandler = (args, call) => {
     const work =
-      face.effects === "store"
-        ? Effect.provideService(face.run(args as A, call), Transaction, call.transaction!)
-        : face.run(args as A, call)
+      form.effects === "store"
+        ? Effect.provideService(form.run(args as A, call), Transaction, call.transaction!)
+        : form.run(args as A, call)
     return Effect.mapError(
       Effect.provideService(work, Caller, call.caller),
       (error) => failureOf(error, name, call.caller) as ToolExecutionError,
@@ -166,8 +166,8 @@ export const offered = <A>(_set: ToolsetName, face: FaceTool<A>): Offered => {
       effects,
       reviewed: true,
       ...(atEveryEndpoint && { atEveryEndpoint }),
-      ...(face.onlyInTurn && { onlyInTurn: face.onlyInTurn }),
-      ...(face.houseText && { resultSource: "the house" as const }),
+      ...(form.onlyInTurn && { onlyInTurn: form.onlyInTurn }),
+      ...(form.houseText && { resultSource: "the house" as const }),
       ...(countedAs && { countedAs }),
       ...(tags && { tags }),
       ...(wallets && { wallets }),
