@@ -56,7 +56,7 @@ export { areMCPIcons, faultOfMCPResult, type MCPLeftOut, mendMCPCompletion } fro
 export type { MCPTool } from "./mcp/client/tools/MCPTool.ts"
 export { type MCPToolCall, mcpToolFailure, mcpToolResult } from "./mcp/client/tools/MCPToolCall.ts"
 export { mcpTool, mcpToolDefinition } from "./mcp/client/tools/MCPToolDefinition.ts"
-export { MCPUnreached } from "./mcp/client/MCPUnreached.ts"
+export { MCPUnreached, PlainFailure } from "./mcp/client/MCPUnreached.ts"
 export {
   type Answer,
   auditListeners,

@@ -44,7 +44,7 @@ export class SmallBody extends HttpApiMiddleware.Service<SmallBody>()("contract/
   error: problem(TooLarge),
 }) {}
 
-/** Refuses query parameters that the endpoint does not have: inside the other guards, so that a stranger is told 401. */
+/** Refuses misspelled query parameters of the endpoint: inside the other guards, so that a stranger is told 401. */
 export class KnownQuery extends HttpApiMiddleware.Service<KnownQuery>()("contract/api/KnownQuery", {
   error: problem(BadInput),
 }) {}

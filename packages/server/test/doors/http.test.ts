@@ -355,22 +355,23 @@ layer(house({ store: "sqlite" }), { excludeTestServices: true })("query paramete
     Object.values(group.endpoints as Record<string, HttpApiEndpoint.Top>),
   )
 
-  it.effect("one that an endpoint does not have is refused with the nearest it has, on every endpoint of the API", () =>
+  const namesOf = ({ query }: HttpApiEndpoint.Top) =>
+    query === undefined ? [] : (query.ast as SchemaAST.Objects).propertySignatures.map(({ name }) => String(name))
+
+  it.effect("a misspelled one is refused with the one that was meant, on every endpoint of the API that has any", () =>
     Effect.gen(function* () {
-      const ofApi = endpoints.filter(({ path }) => path.startsWith("/api/"))
-      assert.isAbove(ofApi.length, 100)
-      for (const { method, path, query } of ofApi) {
-        const ast = query?.ast
-        const names = ast === undefined ? [] : (ast as SchemaAST.Objects).propertySignatures.map(({ name }) => name)
-        const typo = names[0] === undefined ? "limitt" : `${String(names[0])}x`
+      const ofApi = endpoints.filter((one) => one.path.startsWith("/api/") && namesOf(one).length > 0)
+      assert.isAbove(ofApi.length, 20)
+      for (const one of ofApi) {
+        const { method, path } = one
+        const typo = `${namesOf(one)[0]}x`
         const answer = yield* call(`${path.replaceAll(/:\w+/g, "x")}?${typo}=1`, { method })
-        const message = `there is no "${typo}" here; ${names[0] === undefined ? "it takes none" : "did you mean"}`
         assert.deepStrictEqual([answer.status, answer.body.tag], [400, "BadInput"], `${method} ${path} ${answer.text}`)
-        assert.include(answer.body.detail, `query.${typo}: ${message}`)
+        assert.include(answer.body.detail, `query.${typo}: there is no "${typo}" here; did you mean "`)
       }
-      const strange = yield* call("/api/v1/principals?sort=name&kind=agent")
-      assert.include(strange.body.detail, 'query.sort: there is no "sort" here; there are: ')
-      assert.strictEqual((yield* call("/api/v1/principals?kind=agent&limit=3")).status, 200)
+      // What is like none of ours is ignored, as everywhere on the web.
+      assert.strictEqual((yield* call("/api/v1/principals?kind=agent&limit=3&utm_source=mail")).status, 200)
+      assert.strictEqual((yield* call("/api/v1/me?agentId=admin")).status, 200)
       assert.strictEqual((yield* call("/api/v1/principals?ids=nobody")).status, 400)
     }),
   )

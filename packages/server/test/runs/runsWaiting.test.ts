@@ -424,7 +424,7 @@ for (const store of stores)
         const plain = yield* someone("agent")
         const failure = yield* refused(() => admin.agents.trigger(plain.name, { text: "x" }))
         assert.strictEqual(failure.status, 409)
-        assert.match(failure.message, /--model/)
+        assert.match(failure.message, /has no model to think with; /)
         const ada = yield* someone()
         assert.strictEqual((yield* refused(() => ada.client.agents.trigger(bot.name, { text: "x" }))).status, 403)
       }),

@@ -8,11 +8,10 @@ import { Agent as HttpsAgent, request as httpsRequest } from "node:https"
 import { isIP, type LookupFunction } from "node:net"
 import { Readable } from "node:stream"
 import type { MCPConnectionError } from "@stoa/contract"
-import { checkHost, maxMCPMessageBytes, type MCPPorts, WholeResponse } from "@stoa/tools"
+import { checkHost, maxMCPMessageBytes, type MCPPorts, PlainFailure, WholeResponse } from "@stoa/tools"
 import { Effect } from "effect"
 
 type Fetch = MCPPorts["fetch"]
-type Refuse = (message: string) => MCPConnectionError
 type Texts = Readonly<Record<string, string>>
 
 /** An idle connection is closed before most servers would close it while we use it. */
@@ -90,14 +89,16 @@ const methodKept = [307, 308]
 const mostRedirects = 3
 
 /** The target of a redirect, if it is the same server: a forgotten slash in a configuration should not be a failure. */
-const redirectOf = (answer: IncomingMessage, from: URL, method: string, refuse: Refuse): URL | undefined => {
+const redirectOf = (answer: IncomingMessage, from: URL, method: string): URL | undefined => {
   const { headers, statusCode: status = 0 } = answer
   if (headers.location === undefined || ![301, 302, 303, 307, 308].includes(status)) return undefined
   const to = URL.parse(headers.location, from)
   if (to === null || to.origin !== from.origin)
-    throw refuse(`${from.host} redirects to another origin, which is not followed; give the server's own address`)
+    throw new PlainFailure(
+      `${from.host} redirects to another origin, which is not followed; give the server's own address`,
+    )
   if (method !== "GET" && !methodKept.includes(status))
-    throw refuse(`${from.host} redirects (${status}) to ${to.pathname}; give that address`)
+    throw new PlainFailure(`${from.host} redirects (${status}) to ${to.pathname}; give that address`)
   return to
 }
 
@@ -105,7 +106,7 @@ const redirectOf = (answer: IncomingMessage, from: URL, method: string, refuse: 
 export const guardedFetch = Effect.fnUntraced(function* (
   endpoint: string,
   headers: Texts | Effect.Effect<Texts, MCPConnectionError>,
-  refuse: Refuse,
+  refuse: (message: string) => MCPConnectionError,
 ) {
   const named = new URL(endpoint)
   const context = yield* Effect.context<never>()
@@ -129,10 +130,10 @@ export const guardedFetch = Effect.fnUntraced(function* (
     const asked = { ...Object.fromEntries(new Headers(own)), ...Object.fromEntries(new Headers(init.headers)) }
     for (let left = mostRedirects; ; left--) {
       const answer = await send(url, init, asked, agent)
-      const next = redirectOf(answer, url, init.method ?? "GET", refuse)
+      const next = redirectOf(answer, url, init.method ?? "GET")
       if (next === undefined) return responseOf(answer, url)
       answer.resume()
-      if (left === 0) throw refuse(`${named.host} redirects in circles`)
+      if (left === 0) throw new PlainFailure(`${named.host} redirects in circles`)
       url = next
     }
   }

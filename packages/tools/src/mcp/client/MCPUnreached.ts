@@ -43,10 +43,15 @@ const traces = (error: unknown): string => {
   return said.join("\n")
 }
 
+/** A failure in words of our own. What was sent may have been heard, unlike with a MCPConnectionError. */
+export class PlainFailure extends Error {
+  override readonly name = "PlainFailure"
+}
+
 /** Words of our own, such as those of the guarded fetch: they are plain already. */
 const ownWords = (error: unknown): string | undefined => {
   for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++)
-    if ("_tag" in at && at._tag === "MCPConnectionError") return at.message
+    if (at instanceof PlainFailure || ("_tag" in at && at._tag === "MCPConnectionError")) return at.message
   return undefined
 }
 
@@ -63,9 +68,9 @@ const ofProgram = (fault: Fault, { command = "" }: Place): Told => {
     case "answered":
       return { step: "protocol", words: `the program refused to begin: ${fault.message}` }
     case "version":
-      return { step: "protocol", words: otherVersion }
+      return { step: "protocol", words: otherVersion(fault) }
     case "unreadable":
-      return { step: "protocol", words: `the program answers, but does not speak MCP${quote}` }
+      return { step: "protocol", words: ownWords(fault.cause) ?? `the program answers, but does not speak MCP${quote}` }
     default:
       return {
         step: "program",
@@ -77,7 +82,10 @@ const ofProgram = (fault: Fault, { command = "" }: Place): Told => {
 const span = (ms: number): string => (ms < 1000 ? `${ms} ms` : `${Math.round(ms / 1000)} s`)
 const late = ({ afterMs }: Fault): string =>
   afterMs === undefined ? "did not answer in time" : `did not answer within ${span(afterMs)}`
-const otherVersion = "it speaks no version of MCP that is spoken here"
+const otherVersion = ({ message }: Fault): string => {
+  const [said] = /\b\d{4}-\d{2}-\d{2}\b/.exec(message) ?? []
+  return `it speaks no version of MCP that is spoken here${said === undefined ? "" : ` (it says ${said})`}`
+}
 
 /** By the codes of the platform; the first that fits. */
 const ofNetwork: ReadonlyArray<readonly [RegExp, (at: string) => string]> = [
@@ -111,7 +119,7 @@ const ofAddress = (fault: Fault, { endpoint = "", transport }: Place): Told => {
       step: "address",
       words: `${at} ${late(fault)}. Is it the address of an MCP server, and is the server well?`,
     }
-  if (kind === "version") return { step: "protocol", words: otherVersion }
+  if (kind === "version") return { step: "protocol", words: otherVersion(fault) }
   if (kind === "answered") return { step: "protocol", words: `${at} refused to begin: ${fault.message}` }
   const own = ownWords(fault.cause)
   if (own !== undefined) return { step: "address", words: own }

@@ -14,6 +14,7 @@ import {
 import { Context, Deferred, Effect, Option, Queue, Schema, type Scope } from "effect"
 import { answerWith } from "./answering.ts"
 import { type Fault, faultOf } from "../client/faults.ts"
+import { PlainFailure } from "../client/MCPUnreached.ts"
 import { Lines, taskKey, untagged } from "../transport/lines.ts"
 import type { MCPAuthorization, MCPPorts } from "./MCPPorts.ts"
 import type { Redactor } from "../../secrets/Redactor.ts"
@@ -146,12 +147,7 @@ const listTools = (request: SessionRequest, client: Client, config: MCPServerCon
       lost.push(...droppedFrom(answer as Readonly<Record<string, unknown>>))
       cursor = page.nextCursor
       if (cursor === undefined) break
-      if (seen.has(cursor) || seen.size >= maxPages)
-        return yield* Effect.fail<Fault>({
-          kind: "unreadable",
-          message: `tools/list does not come to an end after ${seen.size + 1} pages`,
-          cause: undefined,
-        })
+      if (seen.has(cursor) || seen.size >= maxPages) return yield* Effect.fail<Fault>(endless(seen.size + 1))
       seen.add(cursor)
     }
     const { dropped, tools } = readMCPTools(raw, {
@@ -322,3 +318,8 @@ export const openSession = Effect.fnUntraced(function* (
     lost,
   }
 })
+
+const endless = (pages: number): Fault => {
+  const message = `its list of tools does not come to an end after ${pages} pages`
+  return { kind: "unreadable", message, cause: new PlainFailure(message) }
+}

@@ -1,4 +1,4 @@
-/** Query parameters that an endpoint of the contract does not have are refused, each with the nearest one it has. */
+/** A misspelled query parameter is refused with the one that was probably meant, instead of being ignored. */
 import { BadInput, type Issue, KnownQuery } from "@stoa/contract"
 import { nearest } from "@stoa/tools"
 import { Effect, Layer, SchemaAST } from "effect"
@@ -18,22 +18,21 @@ const namesOf = (endpoint: HttpApiEndpoint.Top): ReadonlyArray<string> => {
   return names
 }
 
-/** Only of the API: what monitors add to the address of the metrics is their affair. */
+/**
+ * Only misspelled ones, and only of the API: what is like none of ours, such as what a proxy adds, says nothing to us
+ * and is ignored, as everywhere on the web.
+ */
 const faults = (endpoint: HttpApiEndpoint.Top, given: object): ReadonlyArray<Issue> => {
   const names = Object.keys(given)
   if (names.length === 0 || !endpoint.path.startsWith("/api/")) return []
   const has = namesOf(endpoint)
   return names
     .filter((name) => !has.includes(name))
-    .map((name) => {
+    .flatMap((name) => {
       const meant = nearest(name, has)
-      const instead =
-        meant !== undefined
-          ? `did you mean "${meant}"?`
-          : has.length === 0
-            ? "it takes none"
-            : `there are: ${has.join(", ")}`
-      return { path: `query.${name}`, message: `there is no "${name}" here; ${instead}` }
+      return meant === undefined
+        ? []
+        : [{ path: `query.${name}`, message: `there is no "${name}" here; did you mean "${meant}"?` }]
     })
 }
 
