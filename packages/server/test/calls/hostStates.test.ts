@@ -1,10 +1,11 @@
 /** Every cell of the table of a host's line that the clock has no part in, tried on a host; and the table itself. */
 import { assert, describe, it as test, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import type { Event } from "@stoa/contract"
+import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { pause } from "../../../../test/pause.ts"
 import { Tokens } from "../../src/access/identity/Tokens.ts"
-import { type HostRow, Hosts, type Line } from "../../src/calls/hosts/Hosts.ts"
+import { HostGrace, type HostRow, Hosts, type Line } from "../../src/calls/hosts/Hosts.ts"
 import { type LineState, type LineStep, nextLine, takesCalls } from "../../src/calls/hosts/lifecycle.ts"
 import { fresh, someone } from "../spaces/spacesGuests.ts"
 import { callNow, callsHouse, callTool, eventsOf, stores, told } from "./callsKit.ts"
@@ -36,51 +37,71 @@ const line = (): Line => ({
 
 const tool = (name: string) => ({ name, description: "d", inputSchema: { type: "object" as const } })
 
+/** Each step from each state, on a host of its own: events, the host's row, and whether its tools take calls. */
+const tryCells = Effect.fnUntraced(function* (states: ReadonlyArray<LineState>, steps: ReadonlyArray<LineStep>) {
+  const hosts = yield* Hosts
+  const owner = yield* someone()
+  const reader = { principal: owner.principal, all: false }
+  const caller = yield* (yield* Tokens).again(owner.id, "internal")
+  const lapse = ({ id }: HostRow) =>
+    hosts.heard({ kind: "timer.fired", body: { purpose: "host", payload: { host: id } } } as unknown as Event)
+
+  /** A host whose line is in a state. */
+  const hostIn = Effect.fnUntraced(function* (state: LineState) {
+    const row = yield* hosts.declare(caller, fresh("host"), { tools: [tool(fresh("hosted"))] })
+    const open = state === "declared" ? undefined : yield* hosts.connect(row, line())
+    if (state === "away" || state === "lost") yield* open!.leave
+    if (state === "lost") yield* lapse(row)
+    if (state === "removed") yield* hosts.remove(row.id, reader)
+    return { row, open }
+  })
+
+  for (const state of states)
+    for (const step of steps) {
+      const cell = `${step} of a line that is ${state}`
+      const expected = nextLine[state][step]
+      const { open, row } = yield* hostIn(state)
+      // Its own timer fires meanwhile, too.
+      const hostEvents = Effect.map(eventsOf(row.id), (all) => all.filter((kind) => kind.startsWith("host.")))
+      const before = (yield* hostEvents).length
+      // A host that was removed after its process had looked it up.
+      if (step === "connect") yield* Effect.ignore(hosts.connect(row, line()))
+      else if (step === "leave") yield* open?.leave ?? Effect.void
+      else if (step === "lapse") yield* lapse(row)
+      else yield* Effect.ignore(hosts.remove(row.id, reader))
+      const events = (yield* hostEvents).slice(before)
+      // That its time is over is no event: nobody did anything.
+      const kinds = { connect: ["host.connected"], leave: ["host.disconnected"], remove: ["host.removed"], lapse: [] }
+      assert.deepStrictEqual(events, expected === null ? [] : kinds[step], cell)
+      const after = yield* Effect.option(hosts.get(row.id, reader))
+      const end = expected ?? state
+      assert.strictEqual(after._tag === "None", end === "removed", cell)
+      if (after._tag === "Some") assert.strictEqual(after.value.connected, end === "connected", cell)
+      let made = told(yield* callTool(owner, row.tools[0]!.name, { wait: 0 }))
+      for (; made.state === "running"; made = yield* callNow(owner, made.id)) yield* Effect.promise(pause)
+      const answer = end === "removed" ? "ToolNotFoundError" : takesCalls(end) ? "waiting" : "failed"
+      assert.strictEqual(made.state ?? made.tag, answer, cell)
+    }
+})
+
+/** Whoever goes away is late at once. */
+const noGrace = Layer.succeed(HostGrace, 0)
+
+for (const store of stores)
+  layer(Layer.provide(callsHouse({ store }), noGrace), { excludeTestServices: true, timeout: 60_000 })(
+    `lines of hosts whose time is over, on ${store}`,
+    (it) => {
+      it.effect("G-22 a lapse from every state, and every step from lost, do what the table says", () =>
+        Effect.andThen(tryCells(states, ["lapse"]), tryCells(["lost"], steps)),
+      )
+    },
+  )
+
 for (const store of stores)
   layer(callsHouse({ store }), { excludeTestServices: true, timeout: 60_000 })(`lines of hosts on ${store}`, (it) => {
     it.effect(
       "G-22 every step from every state does what the table says: events, calls taken, and the host's row",
-      () =>
-        Effect.gen(function* () {
-          const hosts = yield* Hosts
-          const owner = yield* someone()
-          const reader = { principal: owner.principal, all: false }
-          const caller = yield* (yield* Tokens).again(owner.id, "internal")
-
-          /** A host whose line is in a state. */
-          const hostIn = Effect.fnUntraced(function* (state: Exclude<LineState, "lost">) {
-            const name = fresh("host")
-            const row = yield* hosts.declare(caller, name, { tools: [tool(fresh("hosted"))] })
-            const open = state === "declared" ? undefined : yield* hosts.connect(row, line())
-            if (state === "away") yield* open!.leave
-            if (state === "removed") yield* hosts.remove(row.id, reader)
-            return { row, open }
-          })
-          const now = (row: HostRow) => Effect.option(hosts.get(row.id, reader))
-
-          for (const state of ["declared", "connected", "away", "removed"] as const)
-            for (const step of ["connect", "leave", "remove"] as const) {
-              const cell = `${step} of a line that is ${state}`
-              const expected = nextLine[state][step]
-              const { open, row } = yield* hostIn(state)
-              const before = (yield* eventsOf(row.id)).length
-              // A host that was removed after its process had looked it up.
-              if (step === "connect") yield* Effect.ignore(hosts.connect(row, line()))
-              else if (step === "leave") yield* open?.leave ?? Effect.void
-              else yield* Effect.ignore(hosts.remove(row.id, reader))
-              const events = (yield* eventsOf(row.id)).slice(before)
-              const told_ = { connect: "host.connected", leave: "host.disconnected", remove: "host.removed" }[step]
-              assert.deepStrictEqual(events, expected === null ? [] : [told_], cell)
-              const after = yield* now(row)
-              const end = expected ?? state
-              assert.strictEqual(after._tag === "None", end === "removed", cell)
-              if (after._tag === "Some") assert.strictEqual(after.value.connected, end === "connected", cell)
-              let made = told(yield* callTool(owner, row.tools[0]!.name, { wait: 0 }))
-              for (; made.state === "running"; made = yield* callNow(owner, made.id)) yield* Effect.promise(pause)
-              const answer = end === "removed" ? "ToolNotFoundError" : takesCalls(end) ? "waiting" : "failed"
-              assert.strictEqual(made.state ?? made.tag, answer, cell)
-            }
-        }),
+      () => tryCells(["declared", "connected", "away", "removed"], ["connect", "leave", "remove"]),
     )
 
     it.effect(

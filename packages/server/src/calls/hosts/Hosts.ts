@@ -248,7 +248,7 @@ export class Hosts extends Context.Service<
         const before = lines.get(id)
         const since = DateTime.formatIso(yield* DateTime.now)
         learn(host)
-        change(id, "connect")
+        if (!change(id, "connect")) return yield* new Missing({ noun: "host", ref: host.name })
         yield* lines.set(id, line)
         yield* journal
           .transact(
