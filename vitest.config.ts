@@ -7,8 +7,8 @@ const long = process.env["STOA_TEST_LONG"] === "1"
 export default defineConfig({
   test: {
     pool: "forks",
-    // One more than the machine has: many tests wait for a process, a disk or a browser.
-    maxWorkers: Math.min(8, availableParallelism() + 1),
+    // Two more than the machine has: many tests wait for a process, a disk or a browser.
+    maxWorkers: Math.min(8, availableParallelism() + 2),
     // A worker loads and compiles the server once, not once a file. So no file may leave anything in a module or in
     // process; what is to happen once a file is in test/setup.ts.
     isolate: false,

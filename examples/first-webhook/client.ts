@@ -71,8 +71,12 @@ await house.tools.add({
 key = (await house.tools.signingKey(name)).key
 // #endregion
 
+// #region call
 const call = await house.tools.call(name, { input: { scene: "harbour" } })
 assert("state" in call)
+assert(call.state === "waiting", `The call is ${call.state}: ${call.error?.message}`)
+// #endregion
+
 assert.deepEqual([call.state, call.on], ["waiting", { kind: "callback", id: call.id }])
 const [job] = jobs
 assert(job !== undefined)

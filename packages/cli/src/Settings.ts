@@ -26,6 +26,8 @@ export interface Target {
   readonly from: { readonly url: string | undefined; readonly token: string | undefined }
   /** The address was given, not found: exactly that house is meant. */
   readonly given: boolean
+  /** Where the house of that folder was when it was killed; it says nothing about who is there now. */
+  readonly last: string | undefined
   /** The local house's data folder. */
   readonly folder: string
   /** Whether a house runs on that folder now. */
@@ -79,6 +81,7 @@ export const clientSettings = (flags: {
     token,
     from: { url: flags.url !== undefined ? "--url" : given === undefined ? undefined : "STOA_URL", token: tokenFrom },
     given: given !== undefined,
+    last: running || given !== undefined ? undefined : read(join(folder, "address")),
     folder,
     running: local !== undefined,
     taken: running,

@@ -168,6 +168,15 @@ it("tools import shows what an OpenAPI document would give, and adds it with --a
   service.close()
 })
 
+it("tools import names the command for a file of tools", async () => {
+  const old = { name: "greet", type: "request", url: "http://127.0.0.1/x" }
+  for (const value of [[old], { tools: [old] }, old, tool("greet")]) {
+    const refused = await stoa("tools", "import", file("tools.json", value))
+    expect(refused).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("stoa tools migrate FILE") })
+    expect(refused.stderr).toContain("stoa tools add FILE")
+  }
+})
+
 it("call: done is 0, refused is 2, failed is 1; --json is the HTTP object and a key finds the first call", async () => {
   await house.admin.tools.add(tool("echo"))
   const input = file("input.json", { word: "hi" })
@@ -370,6 +379,16 @@ it("a refusal says who can give the right, and here the command that does it, as
   expect(await asNel("secrets", "ls")).toMatchObject({ code: 0 })
   expect(await stoa("grants", "add", "Nel", "tools/guarded")).toMatchObject({ code: 0 })
   expect(await asNel("call", "guarded", "--input", '{"word":"x"}')).toMatchObject({ code: 0 })
+})
+
+it("a question that nobody may answer says how that changes, as it works in a checkout", async () => {
+  await house.admin.tools.add(risky("alone"))
+  const made = json(await stoa("call", "alone", "--input", '{"word":"go"}', "--json"), 3)
+  const { id } = made["on"] as { id: string }
+  const shown = await home.spawn(["decide", id, "--show"], { env: { npm_command: "exec" } }).ended
+  expect(shown).toMatchObject({ code: 0, stderr: "" })
+  expect(shown.stdout).toMatch(/Nobody .*Add one with: npx stoa people add NAME --role admin\.$/m)
+  await house.admin.calls.cancel(made["id"] as never)
 })
 
 it("hosts lists the processes that offer functions, and takes one away", async () => {

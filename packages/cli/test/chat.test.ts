@@ -41,6 +41,10 @@ it("X-27 a wallet is given and taken back at the command line", async () => {
     code: 2,
     stderr: expect.stringMatching(/already belongs to another principal/),
   })
-  expect(await stoa("agents", "set", "holder", "--wallet", "none")).toMatchObject({ code: 0 })
+  expect(await stoa("agents", "set", "holder", "--wallet", "none")).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/; wallet none\n$/),
+  })
   expect((await house.admin.principals.get("holder")).wallet).toBeNull()
+  expect((await stoa("agents", "set", "holder", "--wallet", address)).stdout).toContain(`; wallet ${address}\n`)
 })

@@ -58,7 +58,7 @@ describe("while it runs", () => {
     expect(without).toMatchObject({
       code: 0,
       stdout: '{"file":"without.db","secretKey":false}\n',
-      stderr: expect.stringContaining("except the secret key"),
+      stderr: expect.stringMatching(/except the secret key: without STOA_SECRET_KEY or secret\.key of the data folder/),
     })
     expect(withKey).toMatchObject({
       code: 0,
@@ -80,12 +80,17 @@ describe("while it runs", () => {
   })
 
   it("a copy that fails leaves no file that looks whole", async () => {
+    const { items: before } = await house.admin.audit.list({ limit: 100 })
+    const taken = before.filter(({ action }) => action.startsWith("back up")).length
     const [refused, nowhere] = await Promise.all([
       home.stoa("backup", "refused.db", "--token", "wrong"),
       home.stoa("backup", "no/such/folder.db"),
     ])
     expect(refused).toMatchObject({ code: 2, stdout: "" })
     expect(nowhere).toMatchObject({ code: 1, stdout: "", stderr: sentence(/could not be finished \(ENOENT/) })
+    // Where no file can be written, no copy is taken, and none is recorded.
+    const { items } = await house.admin.audit.list({ limit: 100 })
+    expect(items.filter(({ action }) => action.startsWith("back up"))).toHaveLength(taken)
     // This one breaks off amid the bytes.
     const broken = createServer((_, response) => {
       response.writeHead(200, { "content-type": "application/vnd.sqlite3" })
@@ -146,6 +151,9 @@ describe("while it does not run", () => {
       "There is no token. Give --token or STOA_TOKEN;",
     )
     await other.stop()
+    // With nobody at the usual port, its last address is named.
+    const away = await home.spawn(["agents", "ls"], { env: { STOA_PORT: "1" } }).ended
+    expect(away).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining(`was last at ${other.url}. `) })
     await elsewhere.remove()
   })
 

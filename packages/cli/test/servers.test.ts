@@ -154,3 +154,12 @@ it("mistakes are exit 2 and a sentence", async () => {
   expect(ended[0].stderr).toMatch(/a program after --, or an address with --url/)
   expect(ended[2].stderr).toMatch(/letters, digits/)
 })
+
+it("a question of a server to the only admin can still be answered, by an admin who comes", async () => {
+  await house.admin.mcpServers.add({ name: "asker", command: process.execPath, args: [everything, "stdio"] })
+  const asked = await stoa("call", "asker/trigger-elicitation-request", "--wait", "5")
+  expect(asked).toMatchObject({ code: 3, stderr: expect.stringContaining("An admin whom you add now can answer it") })
+  expect(asked.stderr).not.toContain("make the call again")
+  expect((await stoa("decide")).stdout).toContain("An admin whom you add now can answer it")
+  await house.admin.mcpServers.remove("asker")
+})

@@ -66,6 +66,11 @@ it("join and leave change who is in it, with the talk on stderr", async () => {
     stderr: "Jim is in annex\n",
   })
   expect((await jim.spaces.get("annex")).topic).toBe("far away")
+  expect(await stoa("spaces", "leave", "annex", "--token", token)).toMatchObject({
+    code: 2,
+    stdout: "",
+    stderr: expect.stringMatching(/^stoa: Say who leaves, such as: stoa spaces leave annex Jim\./),
+  })
   expect(await stoa("spaces", "leave", "annex", "Jim", "--token", token)).toMatchObject({ code: 0, stdout: "" })
   const hidden = {
     code: 2,

@@ -123,6 +123,18 @@ describe("which house, by which token", () => {
     expect(nowhere).toMatchObject({ code: 2, stdout: "", stderr: sentence(/"house" is not the address of a house/) })
   })
 
+  it("a time that is none is told with an example", async () => {
+    const stderr = sentence(/--expires "tomorrow" is not a time: give one such as 2027-01-31T00:00:00Z\./)
+    const ended = await Promise.all([
+      home.stoa("token", "add", "admin", "--expires", "tomorrow"),
+      home.stoa("grants", "add", "admin", "tools/x", "--expires", "tomorrow"),
+    ])
+    expect(ended).toMatchObject([
+      { code: 2, stdout: "", stderr },
+      { code: 2, stdout: "", stderr },
+    ])
+  })
+
   it("the local admin's token is sent to no foreign house", async () => {
     const heard: Array<string | undefined> = []
     const foreign = createServer((request, response) => {

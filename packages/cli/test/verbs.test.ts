@@ -190,12 +190,12 @@ describe("token", () => {
     expect(await http("me", made.token)).toMatchObject({ tag: "Unauthenticated" })
   })
 
-  it("a wrong expiry is refused by the house, a wrong context by the command line", async () => {
+  it("a wrong expiry and a wrong context are refused by the command line", async () => {
     const [expiry, context] = await Promise.all([
       stoa("token", "add", "admin", "--expires", "tomorrow"),
       stoa("token", "add", "admin", "--context", "moon"),
     ])
-    expect(expiry).toMatchObject(refused(/expiresAt/))
+    expect(expiry).toMatchObject(refused(/expires/))
     expect(context).toMatchObject(refused(/context/))
   })
 })
@@ -260,6 +260,16 @@ describe("events", () => {
     const sent = [...text.matchAll(/^data: (.*)$/gm)].map(([, data]) => JSON.parse(data!) as unknown)
     expect(events).toEqual(sent.slice(0, events.length))
     expect(Object.keys(events[0]!)).toEqual(expect.arrayContaining(["cursor", "kind", "at", "space", "actor", "body"]))
+  })
+
+  it("for a person it shows names beside ids, also of those who came later and of those who are retired", async () => {
+    const gone = await house.admin.principals.add({ kind: "agent", name: "Long gone" })
+    await house.admin.principals.retire(gone.id)
+    const watching = home.spawn(["events", "--after", "0"])
+    await watching.said(new RegExp(`principal.added .*Long gone \\(retired\\) \\(${gone.id}\\)`))
+    const late = await house.admin.principals.add({ kind: "agent", name: "Late" })
+    await watching.said(new RegExp(`principal.added .*Late \\(${late.id}\\)`))
+    expect(await watching.signal("SIGINT")).toMatchObject({ code: 0, stderr: "" })
   })
 
   it("a reader that goes away ends it with 0; for a person it is words", async () => {

@@ -22,7 +22,7 @@ export class BadInput extends Schema.TaggedError<BadInput>()(
 /** No token, or one that is unknown, expired or revoked. The cases look the same on purpose. */
 export class Unauthenticated extends Schema.TaggedError<Unauthenticated>()(
   "Unauthenticated",
-  { reason: Schema.Literals(["missing", "refused", "signature", "service", "wallet"]) },
+  { reason: Schema.Literals(["missing", "scheme", "refused", "signature", "service", "wallet"]) },
   { httpApiStatus: 401 },
 ) {
   override get message(): string {
@@ -32,6 +32,7 @@ export class Unauthenticated extends Schema.TaggedError<Unauthenticated>()(
       return "The signature is wrong. Stoa-Service must name a service of the house; Stoa-Signature must cover the time, the agent as the address names it, the Idempotency-Key if there is one, and the exact body, use that service's key, and be at most 5 minutes old. Compare key and clock."
     if (this.reason === "wallet")
       return "This wallet could not sign in. A challenge works once, within 5 minutes, and must be signed exactly as given; the wallet must belong to a principal of this house. Ask for a new challenge (POST /api/v1/wallet/challenge)."
+    if (this.reason === "scheme") return 'The token was not sent as a bearer. Send "Authorization: Bearer <token>".'
     return this.reason === "missing"
       ? 'This needs a token. Send "Authorization: Bearer <token>"; an admin can make one for you.'
       : "This token is unknown, expired or revoked. An admin can make a new one for you."

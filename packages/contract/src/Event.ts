@@ -102,7 +102,16 @@ export const kinds = {
   // The demo was made, changed or removed, or somebody has taken a first step.
   "demo.changed": kind("admins", 365, { state: DemoState, step: Schema.NullOr(FirstStep) }),
   // Somebody was given a copy of everything.
-  "house.backed-up": kind("admins", 365, { withKey: Schema.Boolean }),
+  "house.backed-up": kind(
+    "admins",
+    365,
+    {
+      withKey: Schema.Boolean,
+      /** False: the copy broke off, and is of no use. */
+      complete: Schema.Boolean,
+    },
+    (body) => ({ ...body, complete: true }),
+  ),
   "principal.added": kind("concerned", 365, { principal: PrincipalId, kind: PrincipalKind, name: Schema.String }),
   "principal.changed": kind("concerned", 365, {
     principal: PrincipalId,

@@ -28,7 +28,15 @@ const firstOf = (issue: SchemaIssue.Issue, room: { left: number }): SchemaIssue.
   }
   if ("issue" in issue) return changed(issue, { issue: firstOf(issue.issue, room) })
   room.left--
-  return issue
+  return issue._tag === "UnexpectedKey" ? withFields(issue) : issue
+}
+/** Which fields there are, where one was given that is not. */
+const withFields = (issue: SchemaIssue.UnexpectedKey): SchemaIssue.Issue => {
+  const { ast } = issue
+  if (ast._tag !== "Objects") return issue
+  const names = ast.propertySignatures.map(({ name }) => String(name))
+  const messageUnexpectedKey = `is not a field here; the fields are ${names.join(", ")}`
+  return changed(issue, { ast: changed(ast, { annotations: { ...ast.annotations, messageUnexpectedKey } }) })
 }
 const changed = <A extends object>(of: A, by: object): A =>
   Object.assign(Object.create(Object.getPrototypeOf(of) as object) as A, of, by)

@@ -54,6 +54,16 @@ describe("issues", () => {
         "name",
       ])
   })
+
+  it("a field that is none is told with those there are", () => {
+    const found = read({ misspelt: 1 })
+    assert.isTrue(Result.isFailure(found))
+    if (Result.isFailure(found))
+      assert.match(
+        issuesOf(found.failure).find(({ path }) => path === "misspelt")!.message,
+        /^is not a field here; the fields are .*members/,
+      )
+  })
 })
 
 it("a title is its tag in words", () => {

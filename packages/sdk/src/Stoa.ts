@@ -4,7 +4,7 @@ import { endpoints } from "./endpoints.ts"
 import { feed, type FeedItem, type FeedOptions } from "./stream/feed.ts"
 import { type Connection, connectionOf, type ConnectOptions, endpointOf, send } from "./request.ts"
 import type { PlainClient } from "./types.ts"
-import { type FunctionOptions, type Host, type HostOptions, makeHost } from "./host/host.ts"
+import { type FunctionOptions, type Host, type HostOptions, makeHost, requireFunction } from "./host/host.ts"
 import type { HostedHandler } from "./host/hostWork.ts"
 
 export type Stoa = PlainClient<typeof Api> & {
@@ -56,6 +56,7 @@ export const connect = (options: ConnectOptions): Stoa => {
     feed: (wanted) => feed(connection, wanted),
     host,
     tool: async (name, schema, handler) => {
+      requireFunction(name, schema, handler)
       own ??= host()
       own.tool(name, optionsOf(name, schema), handler)
       try {

@@ -20,6 +20,16 @@ const endpoints = Object.entries(groups).flatMap(([group, { endpoints }]) =>
 const url = "http://house.test"
 const unfriendly = "a/b c?d#é"
 
+it("a function without its schema or its handler is told in the right form", async () => {
+  const stoa = connect({ url, token: "t", fetch: fakeFetch(() => json({})).fetch })
+  const right = /^tool\("plus"\) offers a function.* tool\("plus", \{ description.*tools\.call\("plus"/
+  const named = stoa.tool as unknown as (...args: ReadonlyArray<unknown>) => Promise<unknown>
+  await expect(named("plus")).rejects.toThrow(right)
+  await expect(named("plus", { type: "object" })).rejects.toThrow(right)
+  const host = stoa.host()
+  expect(() => (host.tool as unknown as (name: string) => unknown)("plus")).toThrow(right)
+})
+
 it("the contract has endpoints to look at", () => {
   expect(endpoints.length).toBeGreaterThan(25)
 })

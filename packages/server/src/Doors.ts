@@ -1,5 +1,5 @@
 /** The doors of the house, composed: operations for an operator, the HTTP API, the feed and MCP. */
-import { Effect, Layer, Option, type Redacted, Stream } from "effect"
+import { Effect, Exit, Layer, Option, type Redacted, Stream } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { acceptFinding, doctorReport } from "./operations/Doctor.ts"
 import { Acting } from "./doors/Acting.ts"
@@ -57,13 +57,16 @@ const upkeep = (keys: Keys) =>
         reload: configuration.apply,
         doctor: Effect.provideContext(doctorReport, context),
         accept: (check) => Effect.provideContext(acceptFinding(check), context),
-        // If a copy fails midway, the connection breaks: the client must not take the copy for complete.
-        backup: ({ cause, withKey }) =>
-          Stream.orDie(backup.stream(withKey ? { secretKey: keys.secret } : {})).pipe(
-            Stream.onFirst(() =>
-              causedBy(cause, journal.transact(journal.append({ kind: "house.backed-up", body: { withKey } }))),
-            ),
-          ),
+        // If a copy fails midway, the connection breaks: the client must not take the copy for complete. Recorded either
+        // way, because most of it may have been read.
+        backup: ({ cause, withKey }) => {
+          const recorded = (complete: boolean) =>
+            causedBy(cause, journal.transact(journal.append({ kind: "house.backed-up", body: { withKey, complete } })))
+          return Stream.orDie(backup.stream(withKey ? { secretKey: keys.secret } : {})).pipe(
+            Stream.onEnd(recorded(true)),
+            Stream.onExit((exit) => (Exit.isSuccess(exit) ? Effect.void : recorded(false))),
+          )
+        },
         figures: (query, listening) => Effect.provideContext(figures(query, listening), context),
       })
     }),

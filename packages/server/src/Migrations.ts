@@ -40,6 +40,7 @@ import teams from "./team/migrations/0096_teams.ts"
 import programSessions from "./runs/migrations/0094_program_sessions.ts"
 import subAgents from "./runs/migrations/0065_sub_agents.ts"
 import payers from "./runs/migrations/0086_payers.ts"
+import callResume from "./calls/migrations/0130_call_resume.ts"
 import callTools from "./calls/migrations/0126_call_tools.ts"
 import journalKinds from "./store/migrations/0129_journal_kinds.ts"
 import openRuns from "./runs/migrations/0128_open_runs.ts"
@@ -124,4 +125,5 @@ export const migrations: Migrations = {
   "0127_copied_calls": copiedCalls,
   "0128_open_runs": openRuns,
   "0129_journal_kinds": journalKinds,
+  "0130_call_resume": callResume,
 }

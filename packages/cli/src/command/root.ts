@@ -46,7 +46,13 @@ export const houseRuns = Effect.flatMap(place, ({ folder, given, running, url })
 })
 
 /** What the house or the way to it said, in the words of the command line: which flag or setting helps. */
-const messageOf = ({ from, token, url }: Target, { cause, message }: Failure, me: Refused | undefined): string => {
+const messageOf = (
+  { folder, from, last, token, url }: Target,
+  { cause, message }: Failure,
+  me: Refused | undefined,
+): string => {
+  if (cause instanceof StoaUnreachable && last !== undefined)
+    return `No house answers: the house of ${folder} does not run now, and was last at ${last}. Start it again as before, or give the address of a house with --url or STOA_URL.`
   if (cause instanceof StoaUnreachable)
     return `No house answers at ${url}${from.url === "STOA_URL" ? " (from STOA_URL)" : ""}. Is it running? Start it with "npm start", or give its address with --url or STOA_URL.`
   if (!(cause instanceof StoaError)) return message

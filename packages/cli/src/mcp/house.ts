@@ -15,7 +15,7 @@ export interface FoundHouse {
 }
 
 interface Surroundings {
-  readonly target: () => Omit<Target, "from">
+  readonly target: () => Omit<Target, "from" | "last">
   readonly embed: (stop: AbortSignal, ready: (url: string) => void) => Promise<void>
   readonly say: (line: string) => void
   /** How requests get there; by default over the network. */
@@ -92,7 +92,7 @@ export class House {
     this.#saidAway = true
   }
 
-  #found({ folder, given, token, url }: Omit<Target, "from">): FoundHouse {
+  #found({ folder, given, token, url }: Omit<Target, "from" | "last">): FoundHouse {
     this.#saidAway = false
     const text = (name: string) => {
       try {

@@ -42,9 +42,29 @@ describe("a decision at the command line", () => {
     expect(text).toContain("agent `scout` calls `wipe` with this input (17 bytes, sha256 abc):")
     expect(text).toContain("  may answer: Ada")
     expect(text).toContain("  answer: stoa decide 01a1e256 --approve")
-    expect(lines({ mayAnswer: [] }).join("\n")).toContain(nobody)
+    expect(lines({ mayAnswer: [] }).join("\n")).toContain(nobody({ kind: "approval", space: null }))
     expect(lines({ state: "answered", mayAnswer: [] }).join("\n")).not.toContain("answer:")
     expect(lines({ people: 2, approvals: ["prn_ada"] })).toContain("  needs 2 people; approved by Ada")
+  })
+
+  it("offers other input only where the house takes it", () => {
+    const edited = (edit: boolean) => lines({ options: { edit, reaches: ["once"] } }).join("\n")
+    expect(edited(true)).toContain("--approve --input JSON")
+    for (const text of [edited(false), lines().join("\n")]) {
+      expect(text).toContain("  answer: stoa decide 01a1e256 --approve\n")
+      expect(text).not.toContain("--input")
+    }
+  })
+
+  it("says what helps if nobody may answer: an approval is asked again, a form can still be answered", () => {
+    const alone = (over: Partial<Decision>) => lines({ mayAnswer: [], ...over }).join("\n")
+    expect(alone({})).toContain("make the call again")
+    for (const kind of ["form", "elicitation"] as const) {
+      const text = alone({ kind })
+      expect(text).toContain("Without an answer it expires. An admin whom you add now can answer it: stoa people add")
+      expect(text).not.toContain("make the call again")
+    }
+    expect(alone({ kind: "form", space: "spc_x" })).toContain("a person whom you add to its space")
   })
 
   it("says how to answer only to those who may, and of an answered one what was answered, by whom and when", () => {

@@ -10,11 +10,19 @@ export type Decision = Awaited<ReturnType<Stoa["decisions"]["get"]>>
 /** Texts of others stand behind a bar: none of their lines can look like one of the house's. */
 const barred = (lines: ReadonlyArray<string>): ReadonlyArray<string> => lines.map((line) => `  | ${line}`)
 
-export const nobody = `${nobodyMayAnswer} Add one with: stoa people add NAME --role admin.`
+const addAdmin = "stoa people add NAME --role admin"
+
+/** The list of an approval is fixed when it is asked; a form is for those who are there when it is answered. */
+export const nobody = ({ kind, space }: Pick<Decision, "kind" | "space">): string =>
+  kind === "approval"
+    ? `${nobodyMayAnswer} Add one with: ${addAdmin}.`
+    : `Nobody may answer it: the caller cannot, and there is nobody else. Without an answer it expires. An admin whom you add now can answer it${
+        space === null ? "" : ", and so can a person whom you add to its space"
+      }: ${addAdmin}.`
 
 const howTo = (decision: Decision, id: string): ReadonlyArray<string> => {
   if (decision.kind === "approval") {
-    const edit = decision.people > 1 ? "" : " (or --approve --input JSON to run it with other input)"
+    const edit = decision.options?.edit === true ? " (or --approve --input JSON to run it with other input)" : ""
     return [`stoa decide ${id} --approve${edit}`, `stoa decide ${id} --deny --note TEXT`]
   }
   const fields = fieldsOf(decision.schema)
@@ -58,7 +66,11 @@ export const decisionLines = (decision: Decision, known: Names, id: string, me?:
     ...(escalatesAt === null || state !== "open"
       ? []
       : [escalatedAt === null ? `  goes to others at ${escalatesAt}` : `  went to others at ${escalatedAt}`]),
-    ...(state !== "open" ? [] : mayAnswer.length === 0 ? [`  ${nobody}`] : [`  may answer: ${names(mayAnswer)}`]),
+    ...(state !== "open"
+      ? []
+      : mayAnswer.length === 0
+        ? [`  ${nobody(decision)}`]
+        : [`  may answer: ${names(mayAnswer)}`]),
     ...(state !== "open" || mayAnswer.length === 0
       ? []
       : mayPerhaps(decision, me)

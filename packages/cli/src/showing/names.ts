@@ -9,18 +9,32 @@ const page = (cursor: string | undefined) => ({ limit: 100, ...(cursor === undef
 /** As many as one request names. */
 const mostAsked = 100
 
-/** Those in this that are not known: principals who are retired, whom a list leaves out. One request. */
-const retiredIn = (stoa: Effect.Success<typeof client>, shown: unknown, known: Names) => {
-  const unknown = [...new Set((JSON.stringify(shown) ?? "").match(ids))].filter(
-    (id) => id.startsWith("prn_") && !known.has(id),
-  )
-  if (unknown.length === 0) return Effect.succeed([])
-  const some = unknown.slice(0, mostAsked)
-  return Effect.tryPromise(() => stoa.principals.list({ ids: some.join(","), limit: mostAsked })).pipe(
-    Effect.map(({ items }) => items),
-    Effect.orElseSucceed(() => []),
-  )
-}
+/** Principals in this who are not known: they are retired, and a list leaves them out, or they came later. */
+const unknownIn = (shown: unknown, known: Names): ReadonlyArray<string> =>
+  [...new Set((JSON.stringify(shown) ?? "").match(ids))].filter((id) => id.startsWith("prn_") && !known.has(id))
+
+/** One request; an id that it does not answer stays unknown. */
+const learn = (stoa: Effect.Success<typeof client>, unknown: ReadonlyArray<string>, known: Map<string, string>) =>
+  unknown.length === 0
+    ? Effect.void
+    : Effect.tryPromise(() =>
+        stoa.principals.list({ ids: unknown.slice(0, mostAsked).join(","), limit: mostAsked }),
+      ).pipe(
+        Effect.map(({ items }) => {
+          for (const { id, name, retiredAt } of items) known.set(id, retiredAt === null ? name : `${name} (retired)`)
+        }),
+        Effect.ignore,
+      )
+
+/** For what is shown piece by piece: adds whom each piece names, and asks for each of them once. */
+export const nameLearner = Effect.map(client, (stoa) => {
+  const asked = new Set<string>()
+  return (shown: unknown, known: Map<string, string>) => {
+    const unknown = unknownIn(shown, known).filter((id) => !asked.has(id))
+    for (const id of unknown) asked.add(id)
+    return learn(stoa, unknown, known)
+  }
+})
 
 /** Everybody and every space the caller may see, by id; and the retired principals in what is to be shown. */
 export const knownNames = Effect.fnUntraced(function* (shown?: unknown) {
@@ -36,8 +50,7 @@ export const knownNames = Effect.fnUntraced(function* (shown?: unknown) {
     ),
   ])
   const known: Map<string, string> = new Map([...principals, ...spaces].map((one) => [one.id, one.name]))
-  for (const { id, name, retiredAt } of yield* retiredIn(stoa, shown, known))
-    known.set(id, retiredAt === null ? name : `${name} (retired)`)
+  yield* learn(stoa, unknownIn(shown, known), known)
   return known
 })
 

@@ -197,15 +197,15 @@ const readForm = Schema.decodeUnknownResult(ToolForm, { errors: "all", onExcessP
 const gone: Readonly<Record<string, string>> = {
   waiting: 'was removed; send a message with "wait" instead (send_message {text, wait: true})',
   basic:
-    'is v1; use "space" for a tool with a user interface or "internal" for a static output ("stoa tools migrate FILE")',
-  request: 'is v1; use "gateway" with execution.url ("stoa tools migrate FILE")',
-  "ai-agent": 'is v1; use "gateway" with execution.agentConfig ("stoa tools migrate FILE")',
-  "image-generator": 'is v1; use "gateway" with execution.provider ("stoa tools migrate FILE")',
-  compute: 'is v1; use "gateway" or "internal" with execution.operation ("stoa tools migrate FILE")',
+    'is v1; use "space" for a tool with a user interface or "internal" for a static output; the CLI\'s "tools migrate" converts the file',
+  request: 'is v1; use "gateway" with execution.url; the CLI\'s "tools migrate" converts the file',
+  "ai-agent": 'is v1; use "gateway" with execution.agentConfig; the CLI\'s "tools migrate" converts the file',
+  "image-generator": 'is v1; use "gateway" with execution.provider; the CLI\'s "tools migrate" converts the file',
+  compute: 'is v1; use "gateway" or "internal" with execution.operation; the CLI\'s "tools migrate" converts the file',
   prebuilt: "is v1; these tools are part of the house and are not configured",
 }
 const goneKeys: Readonly<Record<string, string>> = {
-  type: 'is v1\'s word for executionType; bring the file up with "stoa tools migrate FILE"',
+  type: "is v1's word for executionType; the CLI's \"tools migrate\" converts the file",
   spaceId: "a tool does not name a space; its calls go to the caller's active one (S1-01)",
   targetSpaceId: "a tool does not name a space; its calls go to the caller's active one (S1-01)",
 }

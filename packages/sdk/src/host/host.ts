@@ -59,6 +59,15 @@ const usualName = "functions"
 const longestWait = 4000
 const usualStop = 10_000
 
+/** Without types, a call with a name alone is easily written. */
+export const requireFunction = (tool: string, said: unknown, handler: unknown): void => {
+  if (typeof said === "object" && said !== null && typeof handler === "function") return
+  const name = JSON.stringify(tool)
+  throw new TypeError(
+    `tool(${name}) offers a function as a tool and needs a schema and the function: tool(${name}, { description: "Adds two numbers.", inputSchema: { type: "object", properties: { a: { type: "number" }, b: { type: "number" } } } }, async ({ a, b }) => ({ sum: a + b })). To call a tool, use tools.call(${name}, { input: {} }).`,
+  )
+}
+
 export const makeHost = (connection: Connection, api: HostApi, options: HostOptions = {}): Host => {
   const { concurrency = 8, name = usualName, onError = () => {}, onReconnect, shared = true } = options
   const instance = newKey()
@@ -161,6 +170,7 @@ export const makeHost = (connection: Connection, api: HostApi, options: HostOpti
     name,
     ended,
     tool: (tool, said, handler) => {
+      requireFunction(tool, said, handler)
       tools.set(tool, { options: said, handler })
       changed()
       return host

@@ -27,10 +27,9 @@ import { Cause as Failure, Clock, Context, Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { otherRequest } from "../access/identity/IdempotencyKeys.ts"
 import { Limits } from "../access/limits/Limits.ts"
-import { Grants } from "../access/rights/Grants.ts"
 import type { Reader } from "../access/rights/Viewer.ts"
 import { ActiveSpaces } from "../spaces/ActiveSpaces.ts"
-import { Spaces } from "../spaces/Spaces.ts"
+import { makeCallSpace } from "./road/callSpace.ts"
 import { monotonicOf } from "../store/Moment.ts"
 import { Holder } from "../store/leases/Holder.ts"
 import { type Cause, causeOr, Correlation, currentCause } from "../store/journal/Correlation.ts"
@@ -51,7 +50,7 @@ import { isSettled } from "./road/record/lifecycle.ts"
 import { CallNews } from "./waiting/CallNews.ts"
 import { makeListeners } from "./waiting/listeners.ts"
 import { makeNotes } from "./waiting/notes.ts"
-import type { OpenQuestions } from "./waiting/questions.ts"
+import type { Asking } from "./waiting/questions.ts"
 
 export type { CallRequest } from "./road/attempt.ts"
 export type { CallRow } from "./road/record/rows.ts"
@@ -96,7 +95,7 @@ export class Calls extends Context.Service<
       options: { readonly wait: number; readonly progress?: Progress; readonly client?: CallingClient },
     ) => Effect.Effect<CallRow, Missing>
     /** The questions that a call waits on. */
-    readonly asks: (id: string) => Effect.Effect<OpenQuestions | undefined>
+    readonly asks: (id: string) => Effect.Effect<Asking | undefined>
     /** Ends a waiting call in the caller's transaction, for rooms above. Returns undefined if it is over already. */
     readonly finish: (call: string, ending: CallEnd) => Effect.Effect<CallRow | undefined, never, Transaction>
     readonly expire: (call: string) => Effect.Effect<void>
@@ -110,8 +109,7 @@ export class Calls extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const journal = yield* Journal
       const active = yield* ActiveSpaces
-      const spaces = yield* Spaces
-      const grants = yield* Grants
+      const callSpace = yield* makeCallSpace
       const limits = yield* Limits
       const clock = yield* Clock.Clock
       const { id: me } = yield* Holder
@@ -169,13 +167,7 @@ export class Calls extends Context.Service<
        * A call belongs to the space it names, if its caller may speak there, or to the caller's active space (X-63).
        */
       const spaceOf = ({ space }: CallRequest, caller: Caller["Service"]) =>
-        space === undefined ? active.of(caller) : spaceNamed(space, caller)
-      const spaceNamed = Effect.fnUntraced(function* (named: string, caller: Caller["Service"]) {
-        const viewer = yield* grants.viewerOf(caller, "spaces")
-        const space = yield* spaces.get(named, viewer)
-        yield* spaces.require("call", space, viewer)
-        return space.id
-      })
+        space === undefined ? active.of(caller) : callSpace(space, caller)
 
       /**
        * The road: find, judge, validate (`prepare`), record, ask, execute, settle. What a call changes decides when it

@@ -84,8 +84,12 @@ export class Decisions extends Context.Service<
     readonly awaits: (id: string, principal: Principal) => Effect.Effect<"asked" | "over" | "none">
     /** Whether it is open and nobody may answer it. */
     readonly isUnanswerable: (id: string) => Effect.Effect<boolean>
-    /** Fails if somebody else made the token for its bearer after the question was asked. */
-    readonly mayLink: (id: string, by: Principal, token: TokenId | null) => Effect.Effect<void, Forbidden>
+    /** Fails unless the reader may have a link that answers this decision. `whom`: whose link it is to be. */
+    readonly mayLink: (
+      id: string,
+      reader: Reader,
+      by: { readonly token: TokenId | null; readonly whom: string | undefined },
+    ) => Effect.Effect<Decision, Missing | WrongState | Forbidden>
     /** Closes an open one without an answer: its subject is gone. */
     readonly cancel: (id: string, reason: string) => Effect.Effect<void, never, Transaction>
     readonly expire: (id: string) => Effect.Effect<void, never, Transaction>
@@ -105,7 +109,7 @@ export class Decisions extends Context.Service<
       const approvals = yield* Approvals
       const eligibility = yield* makeEligibility
       const { find, get, list, readerOf, seenBy, show } = yield* makeReading(eligibility)
-      const { handOf, mayLink } = yield* makeHands
+      const { handOf, mayLink } = yield* makeHands(eligibility, get)
       const notifications = yield* Notifications
       const rows = yield* makeRows
       const insert = makeRowInsert(sql, "decisions")

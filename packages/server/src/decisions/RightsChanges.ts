@@ -25,12 +25,13 @@ import {
   type WrongState,
 } from "@stoa/contract"
 import { digestOf } from "@stoa/tools"
-import { Context, DateTime, Effect, Layer, Schema } from "effect"
+import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Principals } from "../access/identity/Principals.ts"
 import { Tokens } from "../access/identity/Tokens.ts"
+import { causedBy, currentCause } from "../store/journal/Correlation.ts"
 import { AllowLists, defaultTools } from "../access/rights/AllowLists.ts"
-import { Approved, Authority, type NeedsApproval } from "../access/rights/delegation/Authority.ts"
+import { type Approval, Authority, type NeedsApproval } from "../access/rights/delegation/Authority.ts"
 import { Grants } from "../access/rights/Grants.ts"
 import { findOrRefuse } from "../access/rights/FindIfPermitted.ts"
 import { Journal } from "../store/journal/Journal.ts"
@@ -96,30 +97,30 @@ export class RightsChanges extends Context.Service<
       const tokens = yield* Tokens
       const { transact } = yield* Journal
 
-      const apply = {
+      const applied = (approval: Approval) => ({
         AllowListSet: Effect.fnUntraced(function* ({ context, tools, toolset }: Of<"AllowListSet">) {
-          yield* authority.allowList(yield* lists.get(toolset, context), tools)
+          yield* authority.allowList(yield* lists.get(toolset, context), tools, approval)
           return yield* transact(lists.set(toolset, context, tools))
         }),
         AllowListReset: Effect.fnUntraced(function* ({ context, toolset }: Of<"AllowListReset">) {
-          yield* authority.allowList(yield* lists.get(toolset, context), defaultTools(toolset, context))
+          yield* authority.allowList(yield* lists.get(toolset, context), defaultTools(toolset, context), approval)
           return yield* transact(lists.reset(toolset, context))
         }),
         GrantAdded: Effect.fnUntraced(function* ({ grant }: Of<"GrantAdded">) {
           const ref = grant.principal
           const whose = yield* findOrRefuse(grants, principals.get(ref), { ref, action: "admin", of: "grants" })
-          const wanted = yield* authority.grant(grant, whose)
+          const wanted = yield* authority.grant(grant, whose, approval)
           return yield* transact(grants.add({ ...wanted, principal: whose.id }))
         }),
         GrantRevoked: Effect.fnUntraced(function* ({ grant }: Of<"GrantRevoked">) {
-          yield* authority.revokeGrant(yield* grants.get(grant))
+          yield* authority.revokeGrant(yield* grants.get(grant), approval)
           yield* transact(grants.revoke(grant))
         }),
         PrincipalChanged: Effect.fnUntraced(function* ({ changes, principal }: Of<"PrincipalChanged">) {
-          yield* authority.changedPrincipal(yield* principals.get(principal), changes)
+          yield* authority.changedPrincipal(yield* principals.get(principal), changes, approval)
           return yield* transact(principals.change(principal, changes))
         }),
-      }
+      })
 
       /** Complete and in words: the approving person must read what they agree to. */
       const question = Effect.fnUntraced(function* (by: Principal, change: Change) {
@@ -179,13 +180,12 @@ export class RightsChanges extends Context.Service<
       /** The person who wanted it, with the same token, by their present rights. */
       const again = Effect.fnUntraced(function* ({ context, expiresAt, principal, token }: Row) {
         if (token !== null && !(yield* tokens.isAlive(token))) return undefined
-        const caller = yield* Effect.option(tokens.again(principal, context))
-        if (caller._tag === "None") return undefined
-        return { ...caller.value, token, expiresAt: expiresAt === null ? null : DateTime.makeUnsafe(expiresAt) }
+        const by = { token, expiresAt: expiresAt === null ? null : DateTime.makeUnsafe(expiresAt) }
+        return Option.getOrUndefined(yield* Effect.option(tokens.again(principal, context, by)))
       })
 
-      const make = (change: Change): Effect.Effect<unknown, { readonly message: string }, Caller> =>
-        Change.match(change, apply)
+      const makeApproved = (change: Change): Effect.Effect<unknown, { readonly message: string }, Caller> =>
+        Change.match(change, applied("given"))
 
       const resume: RightsChanges["Service"]["resume"] = Effect.fn("RightsChanges.resume")(function* (decision) {
         const bound = yield* decisions.bound(decision)
@@ -201,10 +201,9 @@ export class RightsChanges extends Context.Service<
             const caller = yield* again(row)
             if (caller === undefined)
               return yield* Effect.logWarning(`${decision}: the token that asked for it has ended; nothing was changed`)
-            yield* make(decode(row.change)).pipe(
-              Effect.provideService(Caller, caller),
-              Effect.provideService(Approved, true),
-            )
+            // In the name of whoever asked for it; the approval has its own event.
+            const cause = { ...(yield* currentCause), actor: caller.principal.id }
+            yield* causedBy(cause, Effect.provideService(makeApproved(decode(row.change)), Caller, caller))
           }),
         )
         yield* Effect.catch(made, (error) =>
@@ -218,23 +217,23 @@ export class RightsChanges extends Context.Service<
       return RightsChanges.of({
         setAllowList: (toolset, context, tools) => {
           const change = Change.cases.AllowListSet.make({ toolset, context, tools })
-          return orAsk(change, apply.AllowListSet(change))
+          return orAsk(change, applied("none").AllowListSet(change))
         },
         resetAllowList: (toolset, context) => {
           const change = Change.cases.AllowListReset.make({ toolset, context })
-          return orAsk(change, apply.AllowListReset(change))
+          return orAsk(change, applied("none").AllowListReset(change))
         },
         addGrant: (grant) => {
           const change = Change.cases.GrantAdded.make({ grant })
-          return orAsk(change, apply.GrantAdded(change))
+          return orAsk(change, applied("none").GrantAdded(change))
         },
         revokeGrant: (grant) => {
           const change = Change.cases.GrantRevoked.make({ grant })
-          return orAsk(change, apply.GrantRevoked(change))
+          return orAsk(change, applied("none").GrantRevoked(change))
         },
         changePrincipal: ({ id: principal }, changes) => {
           const change = Change.cases.PrincipalChanged.make({ principal, changes })
-          return orAsk(change, apply.PrincipalChanged(change))
+          return orAsk(change, applied("none").PrincipalChanged(change))
         },
         resume,
       })

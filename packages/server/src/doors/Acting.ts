@@ -7,6 +7,7 @@ import {
   Caller,
   CorrelationId,
   Forbidden,
+  type RunId,
   TooManyRequests,
   Unauthenticated,
   BadInput,
@@ -196,7 +197,7 @@ export class Acting extends Context.Service<
               : Effect.fail(new Unauthenticated({ reason: "missing" }))
           const token = authorization === "" ? undefined : tokenIn(authorization)
           if (authorization !== "" && token === undefined)
-            return refused(new Unauthenticated({ reason: "refused" }), sender, "tokens")
+            return refused(new Unauthenticated({ reason: "scheme" }), sender, "tokens")
           const known = token === undefined ? tokens.authenticateSession(session!) : tokens.authenticate(token)
           return resolvedValue(known) !== undefined
             ? known
@@ -253,7 +254,12 @@ export class Acting extends Context.Service<
           bytes: number | Effect.Effect<number> = 0,
         ): Effect.Effect<A, E | TooManyRequests, Exclude<R, Caller>> => {
           const { id, kind } = caller.principal
-          const cause: Cause = { correlationId, actor: id, provenance: kind === "service" ? "outside" : kind }
+          const cause: Cause = {
+            correlationId,
+            actor: id,
+            provenance: kind === "service" ? "outside" : kind,
+            ...(caller.run === undefined ? {} : { run: caller.run as RunId }),
+          }
           const until = (leave: Leave): Effect.Effect<A, E, R | Caller> =>
             leave === nothingToLeave ? app : Effect.ensuring(app, Effect.sync(leave))
           const begun = (bytes: number): Effect.Effect<A, E | TooManyRequests, R | Caller> => {

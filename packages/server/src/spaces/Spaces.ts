@@ -3,17 +3,13 @@
  * caller can forget it. To somebody who may not see a space, it does not exist (X-30).
  */
 import {
-  Ambiguous,
   BadInput,
   Forbidden,
-  type MemberRole,
   type Message,
   Missing,
   NameTaken,
   type NewSpace,
   OwnedByFile,
-  type Page,
-  type PageQuery,
   type Principal,
   type PrincipalId,
   type Space,
@@ -31,54 +27,27 @@ import { newId } from "../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../store/journal/Journal.ts"
 import { Deltas } from "../store/journal/signals/Deltas.ts"
 import { lockName } from "../store/database/dialect/Locks.ts"
-import { pageFrom, pageOf } from "../store/Pages.ts"
-import {
-  dmBetween,
-  lastSeqsIn,
-  ownersIn,
-  pairOf,
-  peopleIn,
-  type SpacePeople,
-  type SpaceRow,
-  spacesFrom,
-} from "./rows.ts"
-import { withoutWrongState, type Refused, refusal, type Unseen, unseen } from "./refusals.ts"
-import { type Act, answer, isSeen, judgeSpace, memberOf, accessOf } from "./rules.ts"
+import { dmBetween, lastSeqsIn, ownersIn, pairOf, peopleIn, type SpacePeople } from "./rows.ts"
+import { type Finding, makeFinding } from "./finding.ts"
+import { withoutWrongState, type Refused, refusal, type Unseen } from "./refusals.ts"
+import { type Act, answer, memberOf, accessOf } from "./rules.ts"
 
 const usualTrigger = (kind: SpaceKind): Trigger => (kind === "dm" ? "dm" : kind === "team" ? "team-edge" : "mention")
-
-/** No name looks like an id, so that nobody can impersonate another's space. */
-const isId = (ref: string): boolean => ref.startsWith("spc_")
 
 /** Lists are sorted by name, then by id. */
 const orderOf = (name: string, id: string): string => `${nameKey(name)} ${id}`
 
-interface Row extends SpaceRow {
-  readonly nameKey: string
-  readonly myRole: MemberRole | null
-}
-
 export class Spaces extends Context.Service<
   Spaces,
-  {
+  Finding & {
     /** `absent`: opened for others, without joining it. `id`: chosen beforehand. */
     readonly add: (
       wanted: NewSpace,
       by: Viewer,
       options?: { readonly absent?: true; readonly id?: SpaceId },
     ) => Effect.Effect<Space, NameTaken | Missing | BadInput | Forbidden, Transaction>
-    readonly get: (ref: string, viewer: Viewer) => Effect.Effect<Space, Unseen | Ambiguous>
     /** The DM of two principals, whatever its name; undefined if they have none. */
     readonly between: (one: PrincipalId, other: PrincipalId) => Effect.Effect<SpaceId | undefined>
-    /**
-     * All that are not archived; fails if the viewer's rights let it see none. `asMember`: its own and public ones, even
-     * if it is an admin, who sees everybody's.
-     */
-    readonly list: (
-      viewer: Viewer,
-      query: PageQuery,
-      options?: { readonly asMember?: true },
-    ) => Effect.Effect<Page<Space>, Forbidden>
     /** Fails unless the viewer may do this there; if a message is given, to that message. */
     readonly require: (act: Act, space: Space, viewer: Viewer, message?: Message) => Effect.Effect<void, Refused>
     readonly change: (
@@ -102,14 +71,8 @@ export class Spaces extends Context.Service<
     /** The people in it, the longest members first: since when, and who let them in. */
     readonly peopleOf: (space: SpaceId) => Effect.Effect<SpacePeople>
     readonly ownersOf: (space: string) => Effect.Effect<ReadonlyArray<PrincipalId>>
-    /** Those the viewer may see now. */
-    readonly visibleTo: (viewer: Viewer) => Effect.Effect<Set<string>>
     /** Of these, the ones that a principal owns: the number of the newest message in each. */
     readonly lastSeqs: (owner: PrincipalId, ids: ReadonlyArray<SpaceId>) => Effect.Effect<ReadonlyMap<string, number>>
-    /** Those it is a member of, and may see now. */
-    readonly ownOf: (viewer: Viewer) => Effect.Effect<ReadonlyArray<SpaceId>>
-    /** Those that a rule denies to the viewer: even with the right to read all events, it may not read theirs. */
-    readonly refusedTo: (viewer: Viewer) => Effect.Effect<Set<string>>
   }
 >()("server/spaces/Spaces") {
   /** `file`: the configuration file, whose spaces nobody else may change. */
@@ -122,56 +85,7 @@ export class Spaces extends Context.Service<
         const principals = yield* Principals
         const deltas = yield* Deltas
 
-        const mine = ({ principal }: Viewer) =>
-          sql`LEFT JOIN members r ON r.space = s.id AND r.principal = ${principal.id}`
-        // The database filters by kind and membership, so that few rows are read; `sees` applies the rules.
-        const candidates = ({ all }: Viewer) => (all ? sql`1 = 1` : sql`(s.kind = 'public' OR r.principal IS NOT NULL)`)
-        const sees = (
-          viewer: Viewer,
-          row: Pick<Row, "id" | "name" | "kind" | "myRole">,
-          read = judgeSpace(viewer, "read", row),
-        ): boolean => isSeen({ kind: row.kind, role: row.myRole ?? undefined, admin: viewer.all, read })
-
-        const named = Effect.fnUntraced(function* (ref: string, viewer: Viewer) {
-          const rows = yield* sql<Row>`SELECT s.*, r.read_seq, r.role AS my_role FROM spaces s ${mine(viewer)}
-            WHERE ${isId(ref) ? sql`s.id = ${ref}` : sql`s.lookup_key = ${nameKey(ref)}`} AND ${candidates(viewer)}`
-          return rows.filter((row) => sees(viewer, row))
-        }, Effect.orDie)
-
-        const get: Spaces["Service"]["get"] = Effect.fn("Spaces.get")(function* (ref, viewer) {
-          const rows = yield* named(ref, viewer)
-          if (rows.length > 1)
-            return yield* new Ambiguous({ noun: "space", name: ref, ids: rows.map(({ id }) => id).toSorted() })
-          const found = yield* Effect.orDie(spacesFrom(sql, rows))
-          return found[0] ?? (yield* unseen("space", ref, viewer, `spaces/${ref}`))
-        })
-
-        const list: Spaces["Service"]["list"] = Effect.fn("Spaces.list")(function* (by, query, options = {}) {
-          const { after, limit } = pageFrom(query)
-          const viewer = options.asMember === true ? { ...by, all: false } : by
-          const seen: Array<Row> = []
-          for (let from = after, more = viewer.reach("read", "spaces/") !== "none"; more;) {
-            const rows = yield* Effect.orDie(
-              sql<Row>`SELECT s.*, r.read_seq, r.role AS my_role FROM spaces s ${mine(viewer)}
-                WHERE s.archived_at IS NULL AND ${candidates(viewer)} AND s.name_key > ${from}
-                ORDER BY s.name_key LIMIT ${limit + 1}`,
-            )
-            seen.push(...rows.filter((row) => sees(viewer, row)))
-            more = seen.length <= limit && rows.length > limit
-            from = rows.at(-1)?.nameKey ?? from
-          }
-          if (seen.length === 0 && after === "") {
-            const { rule, verdict } = viewer.judge("read", "spaces/*")
-            if (verdict !== "allow") return yield* new Forbidden({ action: "read", resource: "spaces/*", rule })
-          }
-          const page = pageOf(
-            seen,
-            limit,
-            (row) => row,
-            (row) => row.nameKey,
-          )
-          return { items: yield* Effect.orDie(spacesFrom(sql, page.items)), next: page.next }
-        })
+        const { get, list, made, named, ofMember, ownOf, refusedTo, visibleTo } = makeFinding(sql)
 
         const require: Spaces["Service"]["require"] = (act, space, viewer, message) =>
           Effect.suspend((): Effect.Effect<void, Refused> => {
@@ -259,10 +173,7 @@ export class Spaces extends Context.Service<
             space: id,
             body: { space: id, name: row.name, kind: row.kind, trigger: row.triggerPolicy, members },
           })
-          const made = yield* Effect.orDie(
-            sql<Row>`SELECT s.*, r.read_seq FROM spaces s ${mine(by)} WHERE s.id = ${id}`,
-          )
-          return (yield* Effect.orDie(spacesFrom(sql, made)))[0]!
+          return yield* made(id, by)
         })
 
         const change: Spaces["Service"]["change"] = Effect.fn("Spaces.change")(function* (space, changes, by) {
@@ -344,32 +255,10 @@ export class Spaces extends Context.Service<
             yield* journal.append({ kind: "space.read", body: { space: space.id, principal: member, seq } })
         })
 
-        const visibleTo: Spaces["Service"]["visibleTo"] = Effect.fnUntraced(function* (viewer: Viewer) {
-          const reach = viewer.reach("read", "spaces/")
-          if (reach === "none") return new Set<string>()
-          const rows = yield* sql<Row>`SELECT s.id, s.name, s.kind, r.role AS my_role FROM spaces s ${mine(viewer)}
-            WHERE ${candidates(viewer)}`
-          // What is said of all of them is not asked again of each.
-          const read = reach === "all" ? viewer.judge("read", "spaces/*") : undefined
-          return new Set(rows.filter((row) => sees(viewer, row, read)).map((row) => row.id))
-        }, Effect.orDie)
-
-        const ownOf: Spaces["Service"]["ownOf"] = Effect.fnUntraced(function* (viewer: Viewer) {
-          const rows = yield* sql<Row>`SELECT s.id, s.name, s.kind, m.role AS my_role FROM spaces s
-            JOIN members m ON m.space = s.id WHERE m.principal = ${viewer.principal.id}`
-          return rows.filter((row) => sees(viewer, row)).map((row) => row.id)
-        }, Effect.orDie)
-
-        const refusedTo: Spaces["Service"]["refusedTo"] = Effect.fnUntraced(function* (viewer: Viewer) {
-          if (viewer.reach("read", "spaces/") === "all") return new Set<string>()
-          const rows = yield* sql<Row>`SELECT id, name FROM spaces`
-          const said = rows.map((row) => ({ id: row.id, ...judgeSpace(viewer, "read", row) }))
-          return new Set<string>(said.flatMap((it) => (it.verdict !== "allow" && it.rule !== "silence" ? it.id : [])))
-        }, Effect.orDie)
-
         return Spaces.of({
           add,
           get,
+          ofMember,
           between: (one, other) => dmBetween(sql, one, other),
           list,
           require,

@@ -17,12 +17,19 @@ import { Upstreams } from "../upstreams/Upstreams.ts"
 
 export const linkShown = "sign-in-link-shown"
 
+/** Shorter keys work, because houses may have been started with one, and are warned about. */
+const shortestKey = 16
+
 export const keysOf = Effect.gen(function* () {
   const settings = yield* Settings
   const folder = yield* Folder
   const confidential = yield* Confidential
   const secret = Option.isSome(settings.secretKey) ? settings.secretKey.value : (yield* folder.keep("secret.key")).value
   confidential.add(Redacted.value(secret))
+  if (Redacted.value(secret).length < shortestKey)
+    yield* Effect.logWarning(
+      `STOA_SECRET_KEY has fewer than ${shortestKey} characters: whoever has a copy of the database can guess it. Take a longer one for a new house, such as \`openssl rand -hex 32\`.`,
+    )
   if (Option.isSome(settings.adminToken)) return { secret, admin: settings.adminToken.value, adminIsNew: false }
   const kept = yield* folder.keep("admin.token")
   confidential.add(Redacted.value(kept.value))

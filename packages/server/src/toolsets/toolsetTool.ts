@@ -151,6 +151,9 @@ export const offered = <A>(_set: ToolsetName, form: ToolsetTool<A>): Offered => 
     ...(annotations === undefined ? {} : { annotations }),
   })
   const handler: HouseHandler = (args, call) => {
+    // Without it, some of its writes could be lost, and others stay.
+    if (form.effects === "store" && call.transaction === undefined)
+      return Effect.die(new Error(`${name} was run outside the transaction that records it`))
     const work =
       form.effects === "store"
         ? Effect.provideService(form.run(args as A, call), Transaction, call.transaction!)

@@ -637,6 +637,11 @@ for (const store of ["sqlite", "postgres"] as const)
         const { admin, as } = yield* Guest
         const error = yield* refused(() => as().principals.me())
         assert.deepStrictEqual([error.status, error.tag], [401, "Unauthenticated"])
+        // A token that is sent bare is told how to send it.
+        const { adminToken, raw } = yield* Guest
+        const bare = yield* ask(() => raw("/api/v1/me", { headers: { authorization: adminToken } }))
+        assert.strictEqual(bare.status, 401)
+        assert.match(yield* ask(() => bare.text()), /Send \\"Authorization: Bearer <token>\\"/)
         assert.strictEqual((yield* refused(() => admin.principals.change("admin", { roles: ["member"] }))).status, 409)
         const principals = yield* Principals
         assert.deepStrictEqual((yield* principals.get("admin")).roles, ["admin"])

@@ -2,6 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import type { StoaError } from "@stoa/sdk"
 import type { Principal } from "@stoa/contract"
+import { SqlClient } from "effect/sql"
 import { Effect } from "effect"
 import { Principals } from "../../src/access/identity/Principals.ts"
 import { Tokens } from "../../src/access/identity/Tokens.ts"
@@ -10,7 +11,7 @@ import { Readers } from "../../src/store/journal/readers/Readers.ts"
 import { ask, Guest, house, made, roomy } from "../house.ts"
 
 const asks = (resource: string) => ({ principal: "role:admin", resource, actions: ["write"], effect: "ask" })
-const resources = ["allow-lists/*", "grants/*", "principals/trusted*", "tokens/trusted*"]
+const resources = ["allow-lists/*", "grants/*", "principals/trusted*", "tokens/trusted*", "tokens/signing*"]
 const config = { ...roomy, policies: resources.map(asks) }
 
 const refused = <A>(question: () => Promise<A>) =>
@@ -36,7 +37,7 @@ for (const store of ["sqlite", "postgres"] as const)
       )
 
       it.effect(
-        "G-38 a list, a grant, its revocation and a role wait for a second admin: yes makes them, no does not",
+        "G-38 a list, a grant, the end of a restriction and a role wait for a second admin: yes makes them, no does not",
         () =>
           Effect.gen(function* () {
             const { admin, as } = yield* Guest
@@ -79,14 +80,38 @@ for (const store of ["sqlite", "postgres"] as const)
             yield* decide(waits(yield* ask(() => admin.grants.add(grant))), "approve")
             const { items } = yield* ask(() => admin.grants.list({ principal: bot.id }))
             assert.deepInclude(items[0]!, { resource: "house/doctor", effect: "allow" })
+            // Made in the name of whoever asked for it; the approval is another event.
+            const sql = yield* SqlClient.SqlClient
+            const actors = yield* sql<{ actor: string }>`SELECT actor FROM journal
+              WHERE kind = 'grant.added' AND body LIKE ${`%${items[0]!.id}%`}`
+            const asker = yield* ask(() => admin.principals.me())
+            assert.deepStrictEqual(
+              actors.map(({ actor }) => actor),
+              [asker.id],
+            )
             // Taking a right away asks nobody: the policy speaks of writing.
-            yield* ask(() => admin.grants.revoke(items[0]!.id))
+            assert.isUndefined(yield* ask(() => admin.grants.revoke(items[0]!.id)))
+            assert.strictEqual((yield* ask(() => admin.grants.list({ principal: bot.id }))).items.length, 0)
+            // To lift a restriction is to give a right.
+            yield* decide(waits(yield* ask(() => admin.grants.add({ ...grant, effect: "deny" }))), "approve")
+            const [restriction] = (yield* ask(() => admin.grants.list({ principal: bot.id }))).items
+            const lifted = waits((yield* ask(() => admin.grants.revoke(restriction!.id))) as object)
+            assert.strictEqual((yield* ask(() => admin.grants.list({ principal: bot.id }))).items.length, 1)
+            assert.include((yield* ask(() => second.decisions.get(lifted))).question, restriction!.id)
+            yield* decide(lifted, "approve")
             assert.strictEqual((yield* ask(() => admin.grants.list({ principal: bot.id }))).items.length, 0)
 
             const roles = waits(yield* ask(() => admin.principals.change(bot.id, { roles: ["orchestrator"] })))
             assert.deepStrictEqual((yield* ask(() => admin.principals.get(bot.id))).roles, ["agent-standard"])
             yield* decide(roles, "approve")
             assert.deepStrictEqual((yield* ask(() => admin.principals.get(bot.id))).roles, ["orchestrator"])
+            // Whoever has a wallet signs in by it: where tokens wait, it waits.
+            const signing = yield* ask(() => admin.principals.add({ kind: "agent", name: "signing bot" }))
+            const wallet = "0x52908400098527886E0F7030069857D2E4169EE7"
+            const signs = waits(yield* ask(() => admin.principals.change(signing.id, { wallet })))
+            assert.isNull((yield* ask(() => admin.principals.get(signing.id))).wallet)
+            yield* decide(signs, "approve")
+            assert.isNotNull((yield* ask(() => admin.principals.get(signing.id))).wallet)
             // What no policy speaks of is made at once.
             const other = yield* ask(() => admin.principals.add({ kind: "agent", name: "plain bot" }))
             assert.deepStrictEqual(
@@ -165,3 +190,34 @@ for (const store of ["sqlite", "postgres"] as const)
       )
     },
   )
+
+const careful = {
+  ...roomy,
+  policies: [{ principal: "role:admin", resource: "grants/*", actions: ["delete"], effect: "ask" }],
+}
+layer(house({ store: "sqlite", config: careful }), { excludeTestServices: true, timeout: 30_000 })(
+  "a second person for what is taken away",
+  (it) => {
+    it.effect("G-38 the revocation of a grant waits where the policy speaks of deleting", () =>
+      Effect.gen(function* () {
+        const { admin, as } = yield* Guest
+        const grace = yield* ask(() => admin.principals.add({ kind: "person", name: "Grace", roles: ["admin"] }))
+        const second = as((yield* ask(() => admin.tokens.add({ principal: grace.id }))).token)
+        const bot = yield* ask(() => admin.principals.add({ kind: "agent", name: "bot" }))
+        const grants = Effect.map(
+          ask(() => admin.grants.list({ principal: bot.id })),
+          ({ items }) => items,
+        )
+        yield* ask(() => admin.grants.add({ principal: bot.id, resource: "house/doctor", actions: ["read"] }))
+        const [grant] = yield* grants
+        const answer = yield* ask(() => admin.grants.revoke(grant!.id))
+        assert.deepInclude(answer as object, { state: "waiting" })
+        assert.lengthOf(yield* grants, 1)
+        const [revoked] = (yield* ask(() => second.decisions.list({ state: "open" }))).items
+        yield* ask(() => second.decisions.answer(revoked!.id, { verdict: "approve" }))
+        yield* (yield* Readers).receipt("rights-changes")
+        assert.lengthOf(yield* grants, 0)
+      }),
+    )
+  },
+)

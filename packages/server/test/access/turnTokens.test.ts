@@ -3,7 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { DateTime, Effect, Redacted } from "effect"
 import { Tokens } from "../../src/access/identity/Tokens.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
-import { house } from "../house.ts"
+import { Guest, house } from "../house.ts"
 import { call, someone } from "../spaces/spacesGuests.ts"
 
 for (const store of ["sqlite", "postgres"] as const)
@@ -13,6 +13,11 @@ for (const store of ["sqlite", "postgres"] as const)
         const tokens = yield* Tokens
         const { transact } = yield* Journal
         const [agent, mate] = [yield* someone("agent"), yield* someone("agent")]
+        // However much right its agent has.
+        const { adminToken } = yield* Guest
+        const grant = { principal: agent.id, resource: "tokens/*", actions: ["write"] }
+        assert.strictEqual((yield* call({ ...mate, token: adminToken }, "POST", "/grants", grant)).status, 201)
+        assert.strictEqual((yield* call(agent, "POST", "/tokens", { principal: agent.id })).status, 201)
         const turn = { run: "run_1", step: 1, root: "run_1" }
         const expiresAt = DateTime.add(yield* DateTime.now, { hours: 1 })
         const token = Redacted.value(yield* transact(tokens.openTurn(agent.id as never, turn, expiresAt)))

@@ -4,32 +4,25 @@ import { Caller, type CallRun } from "@stoa/contract"
 import { Effect } from "effect"
 import { Tokens } from "../../src/access/identity/Tokens.ts"
 import { Calls } from "../../src/calls/Calls.ts"
-import { Catalogue } from "../../src/calls/catalogue/Catalogue.ts"
-import type { Traits } from "../../src/calls/catalogue/Traits.ts"
-import { type HouseHandler, PendingResult } from "../../src/calls/road/Handler.ts"
+import { PendingResult } from "../../src/calls/road/Handler.ts"
 import { Grants } from "../../src/access/rights/Grants.ts"
 import { ActiveSpaces } from "../../src/spaces/ActiveSpaces.ts"
 import { Spaces } from "../../src/spaces/Spaces.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
-import { callNow, callsHouse, eventsOf, journalEnd, request, room, rowOf, settled, stores, told } from "./callsKit.ts"
+import {
+  callNow,
+  callsHouse,
+  eventsOf,
+  journalEnd,
+  offer,
+  request,
+  room,
+  rowOf,
+  settled,
+  stores,
+  told,
+} from "./callsKit.ts"
 import { fresh, someone, type Someone } from "../spaces/spacesGuests.ts"
-
-/** A tool of the test's own. */
-const offer = Effect.fnUntraced(function* (effects: Traits["effects"], handler: HouseHandler) {
-  const name = fresh("own")
-  const definition = {
-    name,
-    description: "A tool of a test.",
-    parameters: [],
-    inputSchema: { type: "object" },
-    riskLevel: "low",
-    timeoutMs: 30_000,
-    requiresApproval: false,
-    source: "function",
-  } as const
-  yield* (yield* Catalogue).offer("configured", { definition, handler }, { effects, reviewed: true })
-  return name
-})
 
 const makes = Effect.fnUntraced(function* (who: Someone, tool: string, run?: CallRun, input = {}) {
   const caller = yield* (yield* Tokens).again(who.id, "agent")

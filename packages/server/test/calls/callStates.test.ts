@@ -6,7 +6,13 @@ import { SqlClient } from "effect/sql"
 import { makeBatched } from "../../src/calls/road/record/batched.ts"
 import { noTraces } from "../../src/calls/road/Handler.ts"
 import { from, isSettled, next, type Step, steps, to } from "../../src/calls/road/record/lifecycle.ts"
-import { makeRecord, type Record as Rows } from "../../src/calls/road/record/record.ts"
+import {
+  type CallEnd,
+  type HandlerEnd,
+  makeRecord,
+  type Record as Rows,
+  type WholeEnd,
+} from "../../src/calls/road/record/record.ts"
 import { type CallRow, type NewRow, unsettled } from "../../src/calls/road/record/rows.ts"
 import { newId } from "../../src/store/journal/Correlation.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
@@ -45,6 +51,7 @@ const rowIn = Effect.fnUntraced(function* (state: CallState, principal: string) 
     ...unsettled,
     message: null,
     copyOf: null,
+    resume: null,
     state,
     ...(state === "waiting" ? { onKind: on.kind, onId: on.id } : {}),
     ...(state === "running" ? { owner: mine } : {}),
@@ -53,6 +60,17 @@ const rowIn = Effect.fnUntraced(function* (state: CallState, principal: string) 
   yield* sql`INSERT INTO calls ${sql.insert({ ...row })}`
   return row
 })
+
+/** Every way a call can end. */
+const endings: ReadonlyArray<CallEnd> = steps.flatMap((step): ReadonlyArray<CallEnd> => {
+  if (step === "finish") return [{ step, output: 1 }]
+  return step === "wait" || step === "start" || step === "takeOver" ? [] : [{ step, error }]
+})
+const handlerEnds: ReadonlyArray<HandlerEnd> = [
+  { step: "finish", output: 1 },
+  { step: "fail", error },
+]
+const isWhole = (ending: CallEnd): ending is WholeEnd => next.received[ending.step] !== null
 
 /** Each step, as the code takes it. */
 const take = (record: Rows, step: Step, id: string) => {
@@ -108,23 +126,26 @@ for (const store of stores)
         const { id: principal } = yield* someone("agent")
         const batched = yield* makeBatched(record, mine)
         const other = yield* makeBatched(record, "own_other")
-        const ended = {
-          settledAt: "2026-01-01T00:00:02.000Z",
-          durationMs: 2000,
-          ending: { step: "finish", output: 1 },
-          traces: noTraces(),
-          provenance: "tool",
-        } as const
-        for (const state of CallState.literals) {
-          const before = yield* rowIn(state, principal)
-          assert.isUndefined(yield* other.end(before, ended)!, `${state}, somebody else's`)
-          assert.deepStrictEqual(yield* record.byId(before.id), before)
-          const written = yield* batched.end(before, ended)!
-          const isMine = state === "running"
-          assert.strictEqual(written?.state, isMine ? "done" : undefined, state)
-          assert.strictEqual((yield* record.byId(before.id))!.state, isMine ? next[state].finish : state)
-          assert.deepStrictEqual(yield* eventsOf(before.id), isMine ? ["call.settled"] : [])
-        }
+        for (const state of CallState.literals)
+          for (const ending of handlerEnds) {
+            const cell = `${ending.step} of a call that is ${state}`
+            const ended = {
+              settledAt: "2026-01-01T00:00:02.000Z",
+              durationMs: 2000,
+              ending,
+              traces: noTraces(),
+              provenance: "tool",
+            } as const
+            const before = yield* rowIn(state, principal)
+            assert.isUndefined(yield* other.end(before, ended)!, `${cell}, somebody else's`)
+            assert.deepStrictEqual(yield* record.byId(before.id), before)
+            const written = yield* batched.end(before, ended)!
+            // It is written only of what runs here.
+            const expected = state === "running" ? next[state][ending.step] : null
+            assert.strictEqual(written?.state, expected ?? undefined, cell)
+            assert.strictEqual((yield* record.byId(before.id))!.state, expected ?? state, cell)
+            assert.deepStrictEqual(yield* eventsOf(before.id), expected === null ? [] : ["call.settled"], cell)
+          }
       }),
     )
 
@@ -133,18 +154,20 @@ for (const store of stores)
         const journal = yield* Journal
         const record = yield* makeRecord
         const { id: principal } = yield* someone("agent")
-        const rows = [newRow(principal), newRow(principal), newRow(principal), newRow(principal)] as const
-        yield* journal.transact(record.openRunning(rows[0], mine))
-        yield* journal.transact(record.openWaiting(rows[1], on))
-        yield* journal.transact(record.whole(rows[2], { step: "refuse", error }, noTraces()))
-        yield* journal.transact(record.whole(rows[3], { step: "finish", output: 1 }, noTraces()))
-        const states = yield* Effect.forEach(rows, ({ id }) => Effect.map(record.byId(id), (row) => row!.state))
-        assert.deepStrictEqual(states, [
-          next.received.start,
-          next.received.wait,
-          next.received.refuse,
-          next.received.finish,
-        ])
+        const written = Effect.fnUntraced(function* (write: (row: NewRow) => ReturnType<Rows["openWaiting"]>) {
+          const row = newRow(principal)
+          yield* journal.transact(write(row))
+          return (yield* record.byId(row.id))!.state
+        })
+        assert.strictEqual(yield* written((row) => record.openRunning(row, mine) as never), next.received.start)
+        assert.strictEqual(yield* written((row) => record.openWaiting(row, on)), next.received.wait)
+        for (const ending of endings)
+          if (isWhole(ending))
+            assert.strictEqual(
+              yield* written((row) => record.whole(row, ending, noTraces()) as never),
+              next.received[ending.step],
+              ending.step,
+            )
         for (const step of steps) assert.isTrue(from(step).every((state) => next[state][step] === to(step)))
       }),
     )

@@ -1,4 +1,7 @@
 /** What the suites of calls and decisions stand on: a house that may reach loopback, tools of it, and services that hold their answer. */
+import { Catalogue } from "../../src/calls/catalogue/Catalogue.ts"
+import type { Traits } from "../../src/calls/catalogue/Traits.ts"
+import type { HouseHandler } from "../../src/calls/road/Handler.ts"
 import { assert } from "@effect/vitest"
 import { Deferred, Effect, Queue } from "effect"
 import { SqlClient } from "effect/sql"
@@ -137,3 +140,24 @@ export const httpTool = (url: string, over: object = {}) =>
     execution: { url: `${url}/do`, method: "POST", body: { word: "{{input.word?}}" } },
     ...over,
   })
+
+/** A tool of the test's own. */
+export const offer = Effect.fnUntraced(function* (
+  effects: Traits["effects"],
+  handler: HouseHandler,
+  { requiresApproval = false, ...traits }: Partial<Traits> & { readonly requiresApproval?: boolean } = {},
+) {
+  const name = fresh("own")
+  const definition = {
+    name,
+    description: "A tool of a test.",
+    parameters: [],
+    inputSchema: { type: "object" },
+    riskLevel: "low",
+    timeoutMs: 30_000,
+    requiresApproval,
+    source: "function",
+  } as const
+  yield* (yield* Catalogue).offer("configured", { definition, handler }, { effects, reviewed: true, ...traits })
+  return name
+})

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { Principals } from "../../src/access/identity/Principals.ts"
 import { Tokens } from "../../src/access/identity/Tokens.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
-import { admin, callTool, configure, request, room, stores, told } from "./callsKit.ts"
+import { admin, callTool, configure, request, room, ruler, stores, told } from "./callsKit.ts"
 import { ask, Guest, house, roomy } from "../house.ts"
 import { newRequest } from "../mcp/mcpKit.ts"
 import { fresh, listen, someone, type Someone } from "../spaces/spacesGuests.ts"
@@ -130,6 +130,28 @@ for (const store of stores)
             (yield* request(yield* admin, "PUT", "/allow-lists/stoa/agent", { tools: ["*"] })).status,
             200,
           )
+        }),
+      )
+
+      it.effect("X-28 who configures a tool is shown it, also by a token whose context has no such tool", () =>
+        Effect.gen(function* () {
+          const boss = yield* admin
+          const { transact } = yield* Journal
+          const ann = yield* ruler()
+          const { token } = yield* Effect.orDie(
+            transact((yield* Tokens).issue({ principal: ann.id, context: "crossroads" })),
+          )
+          const list = "/allow-lists/configured/crossroads"
+          assert.strictEqual((yield* request(boss, "PUT", list, { tools: ["another"] })).status, 200)
+          const form = { name: fresh("tool"), description: "Says it.", inputSchema: { type: "object" } }
+          const outside = { ...ann, token }
+          const added = yield* request(outside, "POST", "/tools", { ...form, executionType: "internal" })
+          assert.deepStrictEqual([added.status, added.body["name"]], [201, form.name])
+          const change = { ...form, description: "Says more.", executionType: "internal" }
+          const changed = yield* request(outside, "PUT", `/tools/${form.name}`, change)
+          assert.deepStrictEqual([changed.status, changed.body["description"]], [200, "Says more."])
+          assert.strictEqual((yield* request(outside, "GET", `/tools/${form.name}`)).status, 404)
+          assert.strictEqual((yield* request(boss, "DELETE", list)).status, 200)
         }),
       )
 

@@ -7,6 +7,7 @@ import { pause } from "../../../../test/pause.ts"
 import { Tokens } from "../../src/access/identity/Tokens.ts"
 import { HostGrace, type HostRow, Hosts, type Line } from "../../src/calls/hosts/Hosts.ts"
 import { type LineState, type LineStep, nextLine, takesCalls } from "../../src/calls/hosts/lifecycle.ts"
+import { Journal } from "../../src/store/journal/Journal.ts"
 import { fresh, someone } from "../spaces/spacesGuests.ts"
 import { callNow, callsHouse, callTool, eventsOf, stores, told } from "./callsKit.ts"
 
@@ -27,11 +28,9 @@ describe("the line of a host", () => {
 
 const line = (): Line => ({
   instance: fresh("instance"),
-  token: null,
   call: () => {},
   ended: () => {},
   hasRoom: () => true,
-  stands: Effect.succeed(true),
   close: () => {},
 })
 
@@ -48,8 +47,8 @@ const tryCells = Effect.fnUntraced(function* (states: ReadonlyArray<LineState>, 
 
   /** A host whose line is in a state. */
   const hostIn = Effect.fnUntraced(function* (state: LineState) {
-    const row = yield* hosts.declare(caller, fresh("host"), { tools: [tool(fresh("hosted"))] })
-    const open = state === "declared" ? undefined : yield* hosts.connect(row, line())
+    const row = yield* hosts.declare(caller, fresh("host"), { tools: [tool(fresh("hosted"))], shared: false })
+    const open = state === "declared" ? undefined : yield* hosts.connect(caller, row, line())
     if (state === "away" || state === "lost") yield* open!.leave
     if (state === "lost") yield* lapse(row)
     if (state === "removed") yield* hosts.remove(row.id, reader)
@@ -65,7 +64,7 @@ const tryCells = Effect.fnUntraced(function* (states: ReadonlyArray<LineState>, 
       const hostEvents = Effect.map(eventsOf(row.id), (all) => all.filter((kind) => kind.startsWith("host.")))
       const before = (yield* hostEvents).length
       // A host that was removed after its process had looked it up.
-      if (step === "connect") yield* Effect.ignore(hosts.connect(row, line()))
+      if (step === "connect") yield* Effect.ignore(hosts.connect(caller, row, line()))
       else if (step === "leave") yield* open?.leave ?? Effect.void
       else if (step === "lapse") yield* lapse(row)
       else yield* Effect.ignore(hosts.remove(row.id, reader))
@@ -104,6 +103,36 @@ for (const store of stores)
       () => tryCells(["declared", "connected", "away", "removed"], ["connect", "leave", "remove"]),
     )
 
+    it.effect("G-22 removed twice at once, it is removed once", () =>
+      Effect.gen(function* () {
+        const hosts = yield* Hosts
+        const owner = yield* someone()
+        const reader = { principal: owner.principal, all: false }
+        const caller = yield* (yield* Tokens).again(owner.id, "internal")
+        const row = yield* hosts.declare(caller, fresh("host"), { tools: [tool(fresh("hosted"))], shared: false })
+        const remove = Effect.ignore(hosts.remove(row.id, reader))
+        yield* Effect.all(
+          Array.from({ length: 5 }, () => remove),
+          { concurrency: "unbounded" },
+        )
+        assert.deepStrictEqual(yield* eventsOf(row.id), ["host.declared", "host.removed"])
+      }),
+    )
+
+    it.effect("a line stands only while its token does", () =>
+      Effect.gen(function* () {
+        const [hosts, tokens, { transact }] = [yield* Hosts, yield* Tokens, yield* Journal]
+        const owner = yield* someone()
+        const { id, token } = yield* transact(tokens.issue({ principal: owner.id }))
+        const caller = yield* tokens.authenticate(token)
+        const row = yield* hosts.declare(caller, fresh("host"), { tools: [tool(fresh("hosted"))], shared: false })
+        const { stands } = yield* hosts.connect(caller, row, line())
+        assert.isTrue(yield* stands)
+        yield* transact(tokens.revoke(id))
+        assert.isFalse(yield* stands)
+      }),
+    )
+
     it.effect(
       "G-22 a line that another process of the house has taken over gets no call, and its end changes nothing",
       () =>
@@ -113,9 +142,9 @@ for (const store of stores)
           const owner = yield* someone()
           const reader = { principal: owner.principal, all: false }
           const caller = yield* (yield* Tokens).again(owner.id, "internal")
-          const row = yield* hosts.declare(caller, fresh("host"), { tools: [tool(fresh("hosted"))] })
+          const row = yield* hosts.declare(caller, fresh("host"), { tools: [tool(fresh("hosted"))], shared: false })
           const sent: Array<string> = []
-          const { leave, pump } = yield* hosts.connect(row, { ...line(), call: ({ id }) => void sent.push(id) })
+          const { leave, pump } = yield* hosts.connect(caller, row, { ...line(), call: ({ id }) => void sent.push(id) })
           const holders = yield* sql<{ holder: string }>`SELECT holder FROM hosts WHERE id = ${row.id}`
           yield* sql`UPDATE hosts SET holder = 'another' WHERE id = ${row.id}`
           let made = told(yield* callTool(owner, row.tools[0]!.name, { wait: 0 }))
@@ -127,7 +156,7 @@ for (const store of stores)
           assert.notInclude(yield* eventsOf(row.id), "host.disconnected")
           // Its own again: the next line gets what nobody was sent.
           yield* sql`UPDATE hosts SET holder = ${holders[0]!.holder} WHERE id = ${row.id}`
-          yield* hosts.connect(row, { ...line(), call: ({ id }) => void sent.push(id) })
+          yield* hosts.connect(caller, row, { ...line(), call: ({ id }) => void sent.push(id) })
           assert.deepStrictEqual(sent, [made.id])
         }),
     )

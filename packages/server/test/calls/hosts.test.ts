@@ -1,6 +1,6 @@
 /** Hosted functions through the door, on both databases: what is written, who is sent what, and what becomes of it. */
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { HostGrace } from "../../src/calls/hosts/Hosts.ts"
 import { Readers } from "../../src/store/journal/readers/Readers.ts"
@@ -17,6 +17,7 @@ import {
   told,
 } from "./callsKit.ts"
 import { fresh, listen, someone, type Someone } from "../spaces/spacesGuests.ts"
+import { ahead, wrongClock } from "../wrongClock.ts"
 
 /** Somebody who may offer functions to everybody. */
 const service = Effect.gen(function* () {
@@ -246,17 +247,68 @@ for (const store of stores)
         }),
       )
 
+      it.effect("whoever may no longer offer to everybody while connected is sent nothing more, and is told", () =>
+        Effect.gen(function* () {
+          const [who, bot] = [yield* service, yield* someone("agent")]
+          const { host, name } = yield* offer(who)
+          const stream = yield* connected(who, host, "process-one")
+          const sent = told(yield* callTool(bot, name, { wait: 0 }))
+          assert.deepInclude((yield* stream.next).data, { id: sent.id })
+          yield* request(yield* admin, "DELETE", `/grants/${who.grant}`)
+          const { id } = told(yield* callTool(bot, name, { wait: 0 }))
+          assert.deepInclude(yield* stream.next, { event: "close", data: { reason: "revoked" } })
+          assert.lengthOf(yield* rowsOf("hosted_calls", "call", id), 0)
+        }),
+      )
+
+      it.effect("who was lent the right offers by a token of the giver's context, and by no other", () =>
+        Effect.gen(function* () {
+          const [giver, who, bot] = [yield* service, yield* someone("service"), yield* someone("agent")]
+          const loan = { to: who.name, resource: "hosts/*", actions: ["write"], reason: "help" }
+          const lent = yield* request(giver, "POST", "/delegations", loan)
+          assert.deepInclude(lent.body, { context: "crossroads" }, JSON.stringify(lent.body))
+          const { host, name } = yield* offer(who)
+          const stream = yield* connected(who, host, "process-one")
+          const { id } = told(yield* callTool(bot, name, { wait: 0 }))
+          assert.deepInclude((yield* stream.next).data, { id })
+          for (const context of ["agent", "internal"]) {
+            const issued = yield* request(yield* admin, "POST", "/tokens", { principal: who.id, context })
+            const other = { ...who, token: (issued.body as { token: string }).token }
+            assert.strictEqual((yield* put(other, fresh("host"), { tools: [tool()] })).status, 403)
+            assert.strictEqual((yield* listen(other, { path: `/hosts/${host}/calls` })).status, 403)
+          }
+        }),
+      )
+
+      it.effect(
+        "a host that began as its owner's own and is shared since gets no call when the right to share is gone",
+        () =>
+          Effect.gen(function* () {
+            const [who, bot] = [yield* service, yield* someone("agent")]
+            const { form, host, name } = yield* offer(who, {}, false)
+            const stream = yield* connected(who, host, "process-one")
+            assert.strictEqual((yield* put(who, host, { tools: [form], shared: true })).status, 200)
+            const { id } = told(yield* callTool(bot, name, { wait: 0 }))
+            assert.strictEqual((yield* stream.next).data!["id"], id)
+            yield* request(yield* admin, "DELETE", `/grants/${who.grant}`)
+            yield* callTool(bot, name, { wait: 0 })
+            assert.deepInclude(yield* stream.next, { event: "close", data: { reason: "revoked" } })
+          }),
+      )
+
       it.effect(
         "whoever may no longer offer to everybody gets no stream; who has left leaves no tools and no open calls",
         () =>
           Effect.gen(function* () {
             const [who, bot] = [yield* service, yield* someone("agent")]
-            const { host, name } = yield* offer(who)
+            const { host, id: hostId, name } = yield* offer(who)
             const stream = yield* connected(who, host, "process-one")
             const { id } = told(yield* callTool(bot, name, { wait: 0 }))
             yield* stream.next
-            const outsider = yield* service
-            assert.strictEqual((yield* listen(outsider, { path: `/hosts/${host}/calls` })).status, 404)
+            // Nobody else gets its calls, by its name or its id, not even an admin.
+            for (const other of [yield* service, yield* admin])
+              for (const ref of [host, hostId])
+                assert.strictEqual((yield* listen(other, { path: `/hosts/${ref}/calls` })).status, 404)
             yield* request(yield* admin, "DELETE", `/grants/${who.grant}`)
             assert.strictEqual((yield* listen(who, { path: `/hosts/${host}/calls` })).status, 403)
             assert.strictEqual((yield* put(who, host, { tools: [] })).status, 403)
@@ -297,3 +349,35 @@ for (const store of stores)
       )
     },
   )
+
+const clock = wrongClock()
+layer(Layer.provide(callsHouse({ store: "sqlite" }), clock.layer), { excludeTestServices: true, timeout: 60_000 })(
+  "hosts, an hour later",
+  (it) => {
+    it.effect("a token or a right that has ended meanwhile is sent nothing more", () =>
+      Effect.gen(function* () {
+        const expiresAt = DateTime.formatIso(DateTime.add(yield* DateTime.now, { hours: 1 }))
+        const [boss, bot, who, lent] = [
+          yield* admin,
+          yield* someone("agent"),
+          yield* service,
+          yield* someone("service"),
+        ]
+        const issued = yield* request(boss, "POST", "/tokens", { principal: who.id, expiresAt })
+        const ending = { ...who, token: (issued.body as { token: string }).token }
+        const grant = { principal: lent.id, resource: "hosts/*", actions: ["write"], expiresAt }
+        assert.strictEqual((yield* request(boss, "POST", "/grants", grant)).status, 201)
+        for (const host of [ending, lent]) {
+          const offered = yield* offer(host)
+          const stream = yield* connected(host, offered.host, "process-one")
+          const { id } = told(yield* callTool(bot, offered.name, { wait: 0 }))
+          assert.deepInclude((yield* stream.next).data, { id })
+          clock.setOff(ahead(2))
+          yield* callTool(bot, offered.name, { wait: 0 })
+          assert.deepInclude(yield* stream.next, { event: "close", data: { reason: "revoked" } })
+          clock.setOff(0)
+        }
+      }),
+    )
+  },
+)

@@ -94,6 +94,42 @@ for (const store of stores)
       }),
     )
 
+    it.effect("S4-94 an approved tool that writes in the house: its effect, its events and its end are one", () =>
+      Effect.gen(function* () {
+        const [bot, pam] = [yield* someone("agent"), yield* someone()]
+        const space = yield* room(pam, bot)
+        const boss = yield* admin
+        yield* request(boss, "POST", "/grants", {
+          principal: bot.id,
+          resource: "tools/post_message",
+          actions: ["execute"],
+          effect: "ask",
+        })
+        const ask = Effect.fnUntraced(function* (text: string) {
+          const answer = told(yield* callTool(bot, "post_message", { input: { space, text } }))
+          assert.strictEqual(answer.state, "waiting", JSON.stringify(answer))
+          return { call: answer.id, decision: answer.on!.id }
+        })
+        const said = Effect.map(request(pam, "GET", `/spaces/${space}/messages`), ({ body }) =>
+          (body as unknown as { items: ReadonlyArray<{ id: string; text: string }> }).items.filter(
+            ({ text }) => text !== "",
+          ),
+        )
+        const good = yield* ask("As agreed.")
+        yield* decide(boss, good.decision, { verdict: "approve" })
+        assert.strictEqual((yield* settled(bot, good.call)).state, "done")
+        const [posted, ...more] = yield* said
+        assert.deepStrictEqual([posted!.text, more], ["As agreed.", []])
+        assert.include(yield* eventsOf(posted!.id), "message.created")
+        // What fails leaves nothing of itself, and is recorded as failed.
+        const late = yield* ask("Too late.")
+        yield* request(boss, "PATCH", `/spaces/${space}`, { archived: true })
+        yield* decide(boss, late.decision, { verdict: "approve" })
+        assert.strictEqual((yield* settled(bot, late.call)).state, "failed")
+        assert.deepStrictEqual(yield* said, [posted!])
+      }),
+    )
+
     it.effect("S4-94 X-23 a no settles the call refused, with the words that came with it, and is read as 200", () =>
       Effect.gen(function* () {
         const { ask, bot, pam, stub, tool } = yield* scene()

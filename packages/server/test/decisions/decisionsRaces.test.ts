@@ -7,12 +7,14 @@ import { SqlClient } from "effect/sql"
 import {
   admin,
   answering,
+  callNow,
   callsHouse,
   callTool,
   configure,
   eventsOf,
   httpTool,
   redefine,
+  offer,
   request,
   resumed,
   room,
@@ -22,6 +24,8 @@ import {
   told,
 } from "../calls/callsKit.ts"
 import { Calls } from "../../src/calls/Calls.ts"
+import type { Traits } from "../../src/calls/catalogue/Traits.ts"
+import { type HandlerCall, type HouseHandler, PendingResult } from "../../src/calls/road/Handler.ts"
 import { ask as promised, Guest } from "../house.ts"
 import { someone, type Someone } from "../spaces/spacesGuests.ts"
 
@@ -46,6 +50,14 @@ const scene = Effect.fnUntraced(function* (over: object = {}) {
     return { call: told(answer).id, decision: told(answer).on!.id }
   })
   return { bot, pam, space, stub, tool, ask }
+})
+
+/** A tool of the test's own that writes in the house, and asks first. */
+const storing = Effect.fnUntraced(function* (handler: HouseHandler, traits: Partial<Traits> = {}) {
+  const name = yield* offer("store", handler, { requiresApproval: true, ...traits })
+  const [bot, boss] = [yield* someone("agent"), yield* ruler()]
+  const { id, on } = told(yield* callTool(bot, name))
+  return { bot, call: id, approve: Effect.andThen(decide(boss, on!.id), resumed) }
 })
 
 for (const store of stores)
@@ -182,6 +194,7 @@ for (const store of stores)
         // Let in again, he is a member who came after the call: rights gained since do not count.
         yield* request(pam, "PUT", `/spaces/${space}/members/${jim.id}`)
         assert.strictEqual((yield* visit(url)).status, 404)
+        assert.strictEqual((yield* link(jim)).status, 403)
         assert.strictEqual((yield* decide(jim, decision)).status, 403)
         yield* request(yield* admin, "DELETE", `/principals/${jim.id}`)
         assert.include([403, 404], (yield* visit(`${url}/approve`, { method: "POST" })).status)
@@ -229,6 +242,53 @@ for (const store of stores)
           paid.map(({ micros }) => micros),
           [500_000],
         )
+      }),
+    )
+
+    it.effect("S4-94 what an approved tool wrote in the house is committed with the end of its call", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const seen: Array<unknown> = []
+        const { approve, bot, call } = yield* storing((_, { id }) => {
+          const now = sql<{ state: string }>`SELECT state FROM calls WHERE id = ${id}`
+          return Effect.orDie(sql.afterCommit(Effect.map(Effect.orDie(now), ([row]) => seen.push(row!.state))))
+        })
+        yield* approve
+        assert.strictEqual((yield* settled(bot, call)).state, "done")
+        assert.deepStrictEqual(seen, ["done"])
+      }),
+    )
+
+    it.effect("S4-94 an approved tool that writes in the house and waits then is waited for, and gets its result", () =>
+      Effect.gen(function* () {
+        const { approve, bot, call } = yield* storing(() => Effect.succeed(new PendingResult("callback", 60_000)))
+        yield* approve
+        assert.deepInclude(yield* callNow(bot, call), { state: "waiting", on: { kind: "callback", id: call } })
+        yield* (yield* Calls).result(call, null, { output: "later" })
+        assert.deepInclude(yield* settled(bot, call), { state: "done", output: "later" })
+      }),
+    )
+
+    it.effect("S4-94 an approved tool that writes in the house is paid for with what it writes, or not run", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const ran: Array<string> = []
+        const run = (_: unknown, { id }: HandlerCall) => Effect.sync(() => void ran.push(id))
+        const paid = (bot: Someone) =>
+          Effect.map(sql<{ micros: number }>`SELECT cost_micros AS micros FROM spend WHERE agent = ${bot.id}`, (rows) =>
+            rows.map(({ micros }) => micros),
+          )
+        const one = yield* storing(run, { priceMicros: 500_000 })
+        yield* one.approve
+        assert.strictEqual((yield* settled(one.bot, one.call)).state, "done")
+        assert.deepStrictEqual(yield* paid(one.bot), [500_000])
+        const poor = yield* storing(run, { priceMicros: 500_000 })
+        yield* request(yield* admin, "PATCH", `/agents/${poor.bot.id}`, { limits: { perDay: { cost: 0.1 } } })
+        yield* poor.approve
+        const refused = yield* settled(poor.bot, poor.call)
+        assert.deepInclude(refused, { state: "refused" })
+        assert.match(refused.error!.message, /costs 0.5 USD, and was not run/)
+        assert.deepStrictEqual([yield* paid(poor.bot), ran], [[], [one.call]])
       }),
     )
 

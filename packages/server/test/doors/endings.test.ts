@@ -5,11 +5,14 @@
 import { request as dial } from "node:http"
 import { assert, layer } from "@effect/vitest"
 import { DateTime, Effect, Exit, Fiber, Queue } from "effect"
+import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { pause } from "../../../../test/pause.ts"
 import { Tokens } from "../../src/access/identity/Tokens.ts"
 import { Files, largestFile } from "../../src/store/Files.ts"
+import { lastBackup } from "../../src/store/backup/LastBackup.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
+import { Readers } from "../../src/store/journal/readers/Readers.ts"
 import { admin, callsHouse, callTool, request, stores } from "../calls/callsKit.ts"
 import { ask, Guest } from "../house.ts"
 import { envelope, initialized, newRequest, oldRequest, opened } from "../mcp/mcpKit.ts"
@@ -161,7 +164,7 @@ for (const store of stores)
         }).pipe(Effect.scoped),
     )
 
-    it.effect("a backup that is being downloaded breaks off when its token ends", () =>
+    it.effect("a backup breaks off when its token ends; that is recorded, and does not count as a backup", () =>
       Effect.gen(function* () {
         const { admin: boss, url } = yield* Guest
         const files = yield* Files
@@ -182,6 +185,24 @@ for (const store of stores)
           asked.end()
         })
         assert.isFalse(whole)
+        const sql = yield* SqlClient.SqlClient
+        const recorded = sql<{
+          actor: string
+          body: string
+        }>`SELECT actor, body FROM journal WHERE kind = 'house.backed-up'`
+        let rows = yield* recorded
+        for (; rows.length === 0; rows = yield* recorded) yield* Effect.promise(pause)
+        assert.deepStrictEqual(
+          rows.map(({ actor, body }) => [actor, JSON.parse(body)]),
+          [[person.id, { withKey: false, complete: false }]],
+        )
+        assert.isNull((yield* lastBackup).backupAt)
+        yield* (yield* Readers).receipt("audit")
+        const { items } = yield* ask(() => boss.audit.list({ principal: person.id }))
+        assert.deepStrictEqual(
+          items.filter(({ action }) => action === "back up").map(({ result }) => result),
+          ["failure"],
+        )
       }),
     )
   })

@@ -4,7 +4,7 @@ import { Context, Effect, Exit, Fiber, Layer, Redacted, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { ask, Guest, house, roomy } from "../house.ts"
 import { behind, Fixtures, oldClient, until } from "./gatewayKit.ts"
-import { made, served, taskIs, text } from "./gatewayServer.ts"
+import { asking, form, made, served, taskIs, text } from "./gatewayServer.ts"
 import { newRequest } from "../mcp/mcpKit.ts"
 import { tempDatabase } from "../stores.ts"
 
@@ -99,6 +99,104 @@ it.effect(
       assert.deepStrictEqual([done.state, textOf(done.output)], ["done", "made"])
       assert.lengthOf(server.sent("tools/call"), 1)
       assert.lengthOf(server.sent("tasks/cancel"), 0)
+    }).pipe(Effect.scoped, TestClock.withLive),
+  60_000,
+)
+
+const word = (message: string) => ({ word: form(message, "word") })
+const thought = (message: string) => ({
+  word: {
+    method: "sampling/createMessage",
+    params: { messages: [{ role: "user", content: { type: "text", text: message } }], maxTokens: 10 },
+  },
+})
+/** Two questions each, which differ in one thing only: the decision about them, the server's state, the words. */
+const pairs = {
+  again: [word("Word?"), word("Word?")],
+  state: [thought("Word?"), thought("Word?")],
+  words: [thought("First?"), thought("Second?")],
+}
+
+it.effect(
+  "a client's answer that the next house gets again is no answer to the question that came after it",
+  () =>
+    Effect.gen(function* () {
+      const { url: database } = yield* tempDatabase
+      const said: Record<string, Array<string>> = { again: [], state: [], words: [] }
+      type Said = { readonly content: { readonly word?: string; readonly text?: string } }
+      const hear = (name: string, { word: { content } }: { readonly word: Said }) =>
+        said[name]!.push(content.word ?? content.text!)
+      const tools = ["again", "state", "words"] as const
+      // Those that became tasks have the same state throughout.
+      const server = yield* served(
+        "new",
+        {
+          again: () => made("again"),
+          words: () => made("words"),
+          state: ({ params: { inputResponses } }) => {
+            if (inputResponses !== undefined) hear("state", inputResponses)
+            const question = pairs.state[said["state"]!.length]
+            return question === undefined ? text(said["state"]!.join(" ")) : asking(question)
+          },
+        },
+        {
+          "tasks/get": ({ params: { taskId } }) => {
+            const inputRequests = pairs[taskId as "again" | "words"][said[taskId]!.length]
+            return inputRequests === undefined
+              ? taskIs(taskId, "completed", { result: text(said[taskId]!.join(" ")) })
+              : taskIs(taskId, "input_required", { inputRequests })
+          },
+          "tasks/update": ({ params: { inputResponses, taskId } }) => {
+            hear(taskId, inputResponses)
+            return {}
+          },
+        },
+      )
+      const first = yield* Scope.make()
+      const one = yield* start(database, first)
+      yield* ask(() => one.admin.mcpServers.add({ name: "asks", url: server.url }))
+      const { token } = yield* ask(() => one.admin.tokens.add({ principal: "ada" }))
+      const call = ({ url }: { readonly url: string }, name: string, state?: string, said = "") => {
+        const answer =
+          name === "again"
+            ? { action: "accept", content: { word: said } }
+            : { role: "assistant", content: { type: "text", text: said }, model: "m" }
+        const more = state === undefined ? {} : { requestState: state, inputResponses: { word: answer } }
+        const capabilities = { elicitation: {}, sampling: {} }
+        return Effect.map(
+          ask(() =>
+            newRequest(
+              `${url}/mcp/servers/asks`,
+              token,
+              "tools/call",
+              { name, arguments: {}, ...more },
+              { capabilities },
+            ),
+          ),
+          ({ body }) => body.result,
+        )
+      }
+      const given = yield* Effect.forEach(tools, (name) =>
+        Effect.gen(function* () {
+          const { requestState: used } = yield* call(one, name)
+          const { requestState: next } = yield* call(one, name, used, "one")
+          return { name, used, next }
+        }),
+      )
+      yield* Scope.close(first, Exit.void)
+      // Which states were used, only the house knew that has stopped.
+      const second = yield* start(database, yield* Effect.scope)
+      // It connects to its servers while it answers already.
+      yield* until(() =>
+        Effect.map(
+          ask(() => second.admin.tools.list({ set: "upstream" })),
+          ({ items }) => items.length === tools.length,
+        ),
+      )
+      for (const { name, next, used } of given) {
+        assert.strictEqual((yield* call(second, name, used, "stale")).resultType, "input_required", name)
+        assert.strictEqual(textOf(yield* call(second, name, next, "two")), "one two", name)
+      }
     }).pipe(Effect.scoped, TestClock.withLive),
   60_000,
 )

@@ -1,6 +1,6 @@
 /** Plans fire once when they are due, also when the house was not there: in virtual time, on both databases. */
 import { assert, layer } from "@effect/vitest"
-import type { PrincipalId } from "@stoa/contract"
+import type { PrincipalId, RunId } from "@stoa/contract"
 import { DateTime, Effect, Exit, Layer, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
@@ -8,6 +8,7 @@ import { Principals } from "../../src/access/identity/Principals.ts"
 import { Meanings } from "../../src/memory/meaning/Meanings.ts"
 import { Memories } from "../../src/memory/Memories.ts"
 import { layerPlans, type PlanDefinition, Plans } from "../../src/memory/plans/Plans.ts"
+import { causedBy, newCorrelation, newId } from "../../src/store/journal/Correlation.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
 import { Timers } from "../../src/store/journal/Timers.ts"
 import { SearchIndex } from "../../src/store/search/SearchIndex.ts"
@@ -111,6 +112,25 @@ for (const [name, place] of places)
                 Effect.map(fired, (events) => events.length === 1),
               ),
             )
+          }),
+        )
+      }),
+    )
+
+    it.effect("a plan that was written as a record names the run that wrote it, as its timer does", () =>
+      Effect.gen(function* () {
+        const { during, owner } = yield* house
+        yield* during(
+          Effect.gen(function* () {
+            const { transact } = yield* Journal
+            const content = JSON.stringify({ name: "tea", instruction: "Make tea.", runAfter: "10 seconds" })
+            const memory = { namespace: "gateway", kind: "plan", content } as const
+            const run = newId<RunId>("run")
+            const cause = { correlationId: newCorrelation(), actor: owner, provenance: "agent", run } as const
+            yield* causedBy(cause, transact((yield* Memories).put({ id: owner }, owner, memory)))
+            yield* becomes(owner, ["06:00"])
+            yield* firing(1, "06:00:10")
+            assert.deepInclude((yield* fired)[0] as object, { principal: owner, run })
           }),
         )
       }),

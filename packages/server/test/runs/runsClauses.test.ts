@@ -7,7 +7,7 @@ import { Journal } from "../../src/store/journal/Journal.ts"
 import { Readers } from "../../src/store/journal/readers/Readers.ts"
 import { ask, Guest } from "../house.ts"
 import { refused, someone } from "../spaces/spacesGuests.ts"
-import { dm, ended, inState, room, runsHouse, runsOf, setRules, stores, thinker } from "./runsKit.ts"
+import { dm, ended, inState, room, runsHouse, runsOf, setRules, stores, thinker, until } from "./runsKit.ts"
 
 const gateway = { toolsets: ["gateway" as const] }
 const said = (text: string) => [{ tool: "send_message", input: { text } }]
@@ -85,6 +85,55 @@ for (const store of stores)
         yield* ask(() => admin.agents.trigger(bot.id, { text: "go" }))
         yield* ended(bot, 2)
         assert.deepInclude((yield* last(to.id)).origin as object, { trigger: "service", space: null, sender: null })
+      }),
+    )
+
+    it.effect("a message, a memory and a plan name the run that wrote them, also if it waited for an approval", () =>
+      Effect.gen(function* () {
+        const { admin } = yield* Guest
+        const sql = yield* SqlClient.SqlClient
+        const ada = yield* someone()
+        const bot = yield* thinker(gateway)
+        const space = yield* dm(ada, bot)
+        const call = (value: string) => [
+          ...said("here"),
+          { tool: "set_memories", input: { memories: [{ key: "tea", value }] } },
+          { tool: "set_plans", input: { plans: [{ name: "tea", instruction: "Make tea.", runAfter: "1 hour" }] } },
+        ]
+        yield* setRules([
+          { when: { agent: bot.name, step: 1, text: "again" }, call: call("black") },
+          { when: { agent: bot.name, step: 1 }, call: call("green") },
+        ])
+        /** Everything of each kind that names its run. */
+        const named = Effect.fnUntraced(function* (run: string) {
+          const counted = yield* sql<Record<string, number>>`SELECT
+            (SELECT count(*) FROM messages WHERE author = ${bot.id} AND run = ${run}) AS messages,
+            (SELECT count(*) FROM memory_plans WHERE owner = ${bot.id} AND run = ${run}) AS plans,
+            (SELECT count(*) FROM journal WHERE kind = 'memory.written' AND actor = ${bot.id}
+              AND body LIKE ${`%"${run}"%`}) AS written`
+          return counted[0]
+        })
+        yield* ask(() => ada.client.spaces.post(space.id, { text: "go" }))
+        const [first] = yield* ended(bot)
+        assert.deepStrictEqual(yield* named(first!.id), { messages: 1, plans: 1, written: 2 })
+        const tools = call("").map(({ tool }) => tool)
+        for (const tool of tools)
+          yield* ask(() =>
+            admin.grants.add({ principal: bot.id, resource: `tools/${tool}`, actions: ["execute"], effect: "ask" }),
+          )
+        yield* ask(() => ada.client.spaces.post(space.id, { text: "again" }))
+        const open = yield* until(
+          Effect.map(
+            ask(() => admin.decisions.list({ state: "open", limit: 100 })),
+            ({ items }) => {
+              const own = items.filter((one) => one.askedBy === bot.id)
+              return own.length === tools.length ? own : undefined
+            },
+          ),
+        )
+        for (const { id } of open) yield* ask(() => admin.decisions.answer(id, { verdict: "approve" }))
+        const [, second] = yield* ended(bot, 2)
+        assert.deepStrictEqual(yield* named(second!.id), { messages: 1, plans: 1, written: 2 })
       }),
     )
 

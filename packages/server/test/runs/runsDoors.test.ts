@@ -108,6 +108,96 @@ for (const store of stores)
         }),
       )
 
+      it.effect(
+        "X-05 what a run says after a person has approved it is said in the run, and wakes one level deeper",
+        () =>
+          Effect.gen(function* () {
+            const { admin } = yield* Guest
+            const sql = yield* SqlClient.SqlClient
+            const [bot, other] = [yield* thinker(gateway), yield* thinker(gateway)]
+            const space = yield* room("private", bot, other)
+            yield* ask(() =>
+              admin.grants.add({
+                principal: bot.id,
+                resource: "tools/send_message",
+                actions: ["execute"],
+                effect: "ask",
+              }),
+            )
+            yield* setRules([
+              {
+                when: { agent: bot.name, step: 1 },
+                call: [{ tool: "send_message", input: { text: `@${other.name} go on` } }],
+              },
+              { say: "Done." },
+            ])
+            yield* ask(() => admin.spaces.post(space.id, { text: `@${bot.name} start` }))
+            const decision = yield* until(
+              Effect.map(
+                ask(() => admin.decisions.list({ state: "open" })),
+                ({ items }) => items.find(({ askedBy }) => askedBy === bot.id),
+              ),
+            )
+            yield* ask(() => admin.decisions.answer(decision.id, { verdict: "approve" }))
+            const [run] = yield* ended(bot)
+            const [woken] = yield* ended(other)
+            const said =
+              yield* sql`SELECT run FROM messages WHERE space = ${space.id} AND text = ${`@${other.name} go on`}`
+            assert.deepStrictEqual([said.map((one) => one["run"]), woken!.chainDepth], [[run!.id], run!.chainDepth + 1])
+          }),
+      )
+
+      it.effect(
+        "X-63 in a run, an approved complete answers who wrote to it, and an approved enter_space moves the run",
+        () =>
+          Effect.gen(function* () {
+            const { admin } = yield* Guest
+            const [pam, bot] = [yield* someone(), yield* thinker(gateway)]
+            yield* ask(() => admin.principals.change(bot.id, { toolsets: ["gateway", "team"] }))
+            for (const tool of ["complete", "enter_space"])
+              yield* ask(() =>
+                admin.grants.add({
+                  principal: bot.id,
+                  resource: `tools/${tool}`,
+                  actions: ["execute"],
+                  effect: "ask",
+                }),
+              )
+            const elsewhere = yield* room("private", pam, bot)
+            const here = yield* dm(pam, bot)
+            yield* setRules([
+              {
+                when: { agent: bot.name, step: 1 },
+                call: [{ tool: "complete", input: { result: "Done, as you asked." } }],
+              },
+              {
+                when: { agent: bot.name, step: 2 },
+                call: [{ tool: "enter_space", input: { spaceId: elsewhere.id } }],
+              },
+              { when: { agent: bot.name, step: 3 }, call: [{ tool: "send_message", input: { text: "I am here." } }] },
+              { say: "Over." },
+            ])
+            yield* ask(() => pam.client.spaces.post(here.id, { text: "Please do it." }))
+            for (const _ of ["complete", "enter_space"]) {
+              const decision = yield* until(
+                Effect.map(
+                  ask(() => admin.decisions.list({ state: "open" })),
+                  ({ items }) => items.find(({ askedBy }) => askedBy === bot.id),
+                ),
+              )
+              yield* ask(() => admin.decisions.answer(decision.id, { verdict: "approve" }))
+            }
+            yield* ended(bot)
+            const said = (space: string) =>
+              Effect.map(
+                ask(() => pam.client.spaces.messages(space)),
+                ({ items }) => items.filter(({ author }) => author.id === bot.id).map(({ text }) => text),
+              )
+            assert.include(yield* said(here.id), "Done, as you asked.")
+            assert.deepStrictEqual(yield* said(elsewhere.id), ["I am here."])
+          }),
+      )
+
       it.effect("a plan that a program writes as a record is deeper than its run, too", () =>
         Effect.gen(function* () {
           const sql = yield* SqlClient.SqlClient

@@ -110,6 +110,25 @@ for (const store of stores)
         }),
       )
 
+      it.effect("who waits for messages without naming a space waits in all of its own, however many", () =>
+        Effect.gen(function* () {
+          const [pam, bot] = [yield* someone(), yield* someone("agent")]
+          yield* Effect.forEach(Array.from({ length: 101 }), () => room(pam, [bot]), { discard: true })
+          const last = yield* room(pam, [bot], { name: fresh("zzz") })
+          yield* ask(() => pam.client.spaces.post(last.id, { text: "here, at the end" }))
+          // One that it sees and is no member of is not its own.
+          const open = yield* room(pam, [], { kind: "public" })
+          yield* ask(() => pam.client.spaces.post(open.id, { text: "elsewhere" }))
+          for (const more of [{}, { after: 0 }]) {
+            const { messages } = yield* output(bot, "wait_for_messages", { seconds: 0, ...more })
+            assert.deepStrictEqual(
+              messages!.map((one) => (one as { readonly text: string }).text),
+              ["here, at the end"],
+            )
+          }
+        }),
+      )
+
       it.effect(
         "S0-77 S1-36 S1-51 a page has 50 unless another number is asked for, on every face, and 100 at most",
         () =>

@@ -104,7 +104,9 @@ layer(teamHouse({ store: "sqlite", config, env: { STOA_SLOTS: "3" } }), { exclud
           for (const bot of bots) yield* ask(() => admin.agents.stop(bot.id, {}))
           assert.strictEqual((yield* ended(late))[0]!.state, "completed")
           while (live.some(isAlive)) yield* Effect.sleep(20)
-          assert.deepStrictEqual(yield* sql`SELECT id FROM tokens WHERE run IS NOT NULL AND revoked_at IS NULL`, [])
+          // A turn that was cut is closed after its program has ended.
+          const valid = sql`SELECT id FROM tokens WHERE run IS NOT NULL AND revoked_at IS NULL`
+          while ((yield* valid).length > 0) yield* Effect.sleep(20)
         }),
     )
 

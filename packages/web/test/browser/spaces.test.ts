@@ -164,12 +164,13 @@ it("an admin outside a private space reads it and deletes there, and writes once
   await row.getByRole("button", { name: "Delete" }).click()
   await page.getByRole("alertdialog").getByRole("button", { name: "Delete" }).click()
   await row.waitFor({ state: "detached" })
-  await page.locator("div.main").getByRole("button", { name: "Join" }).click()
+  await page.getByRole("button", { name: "Join" }).click()
   const field = page.getByRole("textbox", { name: "Write to vault" })
   await field.fill("I am here now.")
   await field.press("Enter")
   await page.getByRole("article").getByText("I am here now.").waitFor()
-  expect((await own.spaces.messages(vault.id)).items.at(-1)?.text).toBe("I am here now.")
+  // It is shown before the house has it.
+  await expect.poll(async () => (await own.spaces.messages(vault.id)).items.at(-1)?.text).toBe("I am here now.")
 
   await page.goto(`${url()}/s/Olga-Pia`)
   await page.getByText("Only the two members write here.").waitFor()
@@ -186,5 +187,12 @@ it("an admin outside a private space reads it and deletes there, and writes once
     expect(await other.page.getByRole("button", { name: "Bring back" }).count()).toBe(at === 0 ? 1 : 0)
     expect(await other.page.getByRole("button", { name: "Leave" }).count()).toBe(0)
   }
+  // Opened by its address, it is shown and brought back as well, though no list has it.
+  const [{ page: owners }] = others
+  await owners.goto(`${url()}/s/vault`)
+  await owners.getByText("I am here now.").waitFor()
+  await owners.getByText("This space is archived").waitFor()
+  await owners.getByRole("button", { name: "Bring back" }).click()
+  await owners.getByRole("textbox", { name: "Write to vault" }).waitFor()
   expect(said).toEqual([])
 })

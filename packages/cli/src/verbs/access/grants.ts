@@ -3,7 +3,7 @@ import { Action, Verdict } from "@stoa/contract"
 import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { columns } from "../../showing/columns.ts"
-import { given, named, textFlag } from "../../command/flags.ts"
+import { given, named, timeFlag } from "../../command/flags.ts"
 import { nameOf, namesForPeople } from "../../showing/names.ts"
 import { change } from "../../command/change.ts"
 import { all, ask, client, list, root, show, printNote } from "../../command/root.ts"
@@ -44,7 +44,7 @@ const add = Command.make(
       Flag.withDescription("allow, ask (a person decides each time) or deny"),
       Flag.withDefault("allow"),
     ),
-    expires: textFlag("expires", "When it ends, such as 2027-01-31T00:00:00Z"),
+    expires: timeFlag("expires", "When it ends"),
   },
   Effect.fn(function* ({ action, effect, expires, principal, resource }) {
     const made = yield* change((stoa) =>

@@ -146,7 +146,8 @@ const verb = (plural: string, kind: "agent" | "person") => {
           )
         : undefined
       const made = agent ?? changed
-      yield* show(made, `${made.name}: roles ${made.roles.join(", ")}; toolsets ${made.toolsets.join(", ")}`)
+      const address = Option.isSome(wallet) ? `; wallet ${changed.wallet ?? "none"}` : ""
+      yield* show(made, `${made.name}: roles ${made.roles.join(", ")}; toolsets ${made.toolsets.join(", ")}${address}`)
       for (const note of agent?.notes ?? []) yield* printNote(note)
     }),
   ).pipe(

@@ -1,7 +1,7 @@
 import { DateTime, Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { columns } from "../../showing/columns.ts"
-import { given, named, switchFlag, textFlag, wordsFlag } from "../../command/flags.ts"
+import { given, named, switchFlag, timeFlag, wordsFlag } from "../../command/flags.ts"
 import { nameOf, namesForPeople } from "../../showing/names.ts"
 import { all, ask, client, list, root, show, printNote } from "../../command/root.ts"
 
@@ -12,7 +12,7 @@ const add = Command.make(
   {
     principal: named("principal", "Whose token: name or id", whose),
     label: wordsFlag("label", "What it is for"),
-    expires: textFlag("expires", "When it ends, such as 2027-01-31T00:00:00Z"),
+    expires: timeFlag("expires", "When it ends"),
     context: Flag.Literals("context", ["agent", "crossroads", "internal"]).pipe(
       Flag.withDescription("Its context; rarely needed"),
       Flag.optional,

@@ -5,24 +5,35 @@ import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
 import { failureOf } from "../../Failure.ts"
 import { given, textFlag } from "../../command/flags.ts"
-import { knownNames, type Names, withNames } from "../../showing/names.ts"
+import { knownNames, nameLearner, type Names, withNames } from "../../showing/names.ts"
 import { ask, client, root } from "../../command/root.ts"
 
-const words = (item: Exclude<FeedItem, { readonly type: "reload" }>, known: Names): string => {
+type Shown = Exclude<FeedItem, { readonly type: "reload" }>
+
+const words = (item: Shown, known: Names): string => {
   if (item.type === "delta") return withNames(`${item.name}  ${JSON.stringify(item.delta["body"])}`, known)
   const { actor, at, body, cursor } = item.event
   return withNames(`${cursor}  ${at}  ${item.name}  ${actor ?? "house"}  ${JSON.stringify(body)}`, known)
 }
 
-const jsonOf = (item: Exclude<FeedItem, { readonly type: "reload" }>): string =>
-  visibleJson(item.type === "event" ? item.event : item.delta)
+const jsonOf = (item: Shown): string => visibleJson(item.type === "event" ? item.event : item.delta)
 
-/** `known`: names at the start, or undefined for JSON. */
-const print = async (items: AsyncIterable<FeedItem>, known: Names | undefined): Promise<void> => {
+/** `inWords`: undefined for JSON. */
+const print = async (
+  items: AsyncIterable<FeedItem>,
+  inWords: ((item: Shown) => Promise<string>) | undefined,
+): Promise<void> => {
   for await (const item of items)
     if (item.type === "reload") process.stderr.write(`Read again what you know: ${visible(item.reason)}\n`)
-    else process.stdout.write(`${known === undefined ? jsonOf(item) : visible(words(item, known))}\n`)
+    else process.stdout.write(`${inWords === undefined ? jsonOf(item) : visible(await inWords(item))}\n`)
 }
+
+/** Names as known at the start; whoever is named later is looked up once. */
+const inWords = Effect.gen(function* () {
+  const known = yield* knownNames()
+  const learn = yield* nameLearner
+  return (item: Shown) => Effect.runPromise(Effect.map(learn(item, known), () => words(item, known)))
+})
 
 /** Handles repeated signals: a launcher and the terminal may both send the same Ctrl-C. */
 const stopAsked = Effect.callback<void>((resume) => {
@@ -49,9 +60,9 @@ export const events = Command.make(
       onReconnect: (why: string) => void process.stderr.write(`${why}; connecting again\n`),
       ...given({ after, space, names }),
     }
-    const known = json ? undefined : yield* knownNames()
+    const asWords = json ? undefined : yield* inWords
     const watching = Effect.tryPromise({
-      try: (signal) => print(stoa.feed({ ...wanted, signal }), known),
+      try: (signal) => print(stoa.feed({ ...wanted, signal }), asWords),
       catch: failureOf,
     })
     yield* Effect.raceFirst(watching, stopAsked)

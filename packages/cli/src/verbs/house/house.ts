@@ -1,7 +1,7 @@
 /** Managing the house: sign in, reload, check, back up and restore. */
 // edge: writes the backup file.
-import { createWriteStream, existsSync } from "node:fs"
-import { rename, rm } from "node:fs/promises"
+import { existsSync } from "node:fs"
+import { open, rename, rm } from "node:fs/promises"
 import { pipeline } from "node:stream/promises"
 import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
@@ -73,7 +73,10 @@ export const backup = Command.make(
   "backup",
   {
     file,
-    withKey: switchFlag("with-key", "Include the secret key: whoever has the file can then open the secrets"),
+    withKey: switchFlag(
+      "with-key",
+      "Include the secret key (STOA_SECRET_KEY or secret.key of the data folder): whoever has the file can then open the secrets",
+    ),
   },
   Effect.fn(function* ({ file, withKey }) {
     if (existsSync(file)) return yield* refused(`${file} already exists. Give the name of a new file.`)
@@ -82,7 +85,7 @@ export const backup = Command.make(
     yield* printNote(
       withKey
         ? `${file} contains everything, including the secret key: keep it as safe as the key.`
-        : `${file} contains everything except the secret key: without STOA_SECRET_KEY its secrets cannot be opened.`,
+        : `${file} contains everything except the secret key: without STOA_SECRET_KEY or secret.key of the data folder, its secrets cannot be opened.`,
     )
     yield* show({ file, secretKey: withKey }, file)
   }),
@@ -95,16 +98,20 @@ export const backup = Command.make(
 const download = (file: string, withKey: boolean) =>
   ask(async (stoa) => {
     const part = `${file}.part`
-    const bytes = await stoa.house.backup({ withKey: withKey ? "true" : "false" })
-    try {
-      await pipeline(bytes, createWriteStream(part, { mode: 0o600, flush: true }))
-      await rename(part, file)
-    } catch (cause) {
-      await rm(part, { force: true })
+    const unfinished = (cause: unknown) => {
       const why = cause instanceof Error ? cause.message : String(cause)
-      throw new Error(`The backup could not be finished (${why}), and nothing of it was kept. Try again.`, {
-        cause,
-      })
+      throw new Error(`The backup could not be finished (${why}), and nothing of it was kept. Try again.`, { cause })
+    }
+    // Opened first: where no file can be written, the house is not asked for a copy.
+    const target = await open(part, "w", 0o600).catch(unfinished)
+    try {
+      const bytes = await stoa.house.backup({ withKey: withKey ? "true" : "false" })
+      await pipeline(bytes, target.createWriteStream({ flush: true })).catch(unfinished)
+      await rename(part, file).catch(unfinished)
+    } catch (error) {
+      await target.close().catch(() => undefined)
+      await rm(part, { force: true })
+      throw error
     }
   })
 

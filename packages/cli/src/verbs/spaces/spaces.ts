@@ -102,12 +102,19 @@ const join = Command.make(
 
 const leave = Command.make(
   "leave",
-  { space, principal },
-  Effect.fn(function* ({ principal, space }) {
-    yield* ask((stoa) => stoa.spaces.removeMember(space, principal))
-    yield* printNote(`${principal} is no longer in ${space}`)
+  { space, principal: principal.pipe(Argument.optional) },
+  Effect.fn(function* ({ principal: member, space }) {
+    if (Option.isNone(member))
+      return yield* refused(
+        `Say who leaves, such as: stoa spaces leave ${space} Jim. To leave it yourself, give your own name.`,
+      )
+    yield* ask((stoa) => stoa.spaces.removeMember(space, member.value))
+    yield* printNote(`${member.value} is no longer in ${space}`)
   }),
-).pipe(Command.withDescription("Remove a member, or leave"))
+).pipe(
+  Command.withDescription("Remove a member, or leave"),
+  Command.withExamples([{ command: "stoa spaces leave harbour Jim", description: "Jim is no longer in harbour" }]),
+)
 
 export const spaces = Command.make("spaces").pipe(
   Command.withDescription("Spaces: where people and agents talk"),

@@ -26,6 +26,12 @@ const next: Record<string, (on: string, call: string) => string> = {
   callback: () => "the one who does the work says so",
 }
 
+/** Nobody may answer the decision that a call waits for: what helps depends on its kind. */
+const aloneWith = (decision: string | undefined) =>
+  Effect.map(Effect.option(ask((stoa) => stoa.decisions.get(decision ?? ""))), (found) =>
+    nobody(Option.getOrElse(found, () => ({ kind: "approval" as const, space: null }))),
+  )
+
 /** The outcome: the output on stdout; anything else is a sentence and an exit code. */
 const report = Effect.fnUntraced(function* (call: CallLike) {
   const { error, id, note, on, output, rule, state, tool } = call
@@ -40,7 +46,7 @@ const report = Effect.fnUntraced(function* (call: CallLike) {
     return yield* new Failure({ message: withHint(said, me), exitCode: state === "refused" ? 2 : 1 })
   }
   if (!json) yield* printLine(id)
-  const alone = note === undefined ? "" : `${note === nobodyMayAnswer ? nobody : note} `
+  const alone = note === undefined ? "" : `${note === nobodyMayAnswer ? yield* aloneWith(on?.id) : note} `
   const until = on === undefined ? "it is done" : (next[on.kind]?.(on.id, id) ?? "it is done")
   return yield* new Failure({
     message: `${tool} is ${state} until ${until}. ${alone}See it with: stoa call --status ${id} --wait 60`,

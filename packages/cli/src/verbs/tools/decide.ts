@@ -2,7 +2,7 @@ import type { NewAnswer } from "@stoa/contract"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { columns } from "../../showing/columns.ts"
-import { type Decision, decisionLines, endOf } from "../../showing/decisionLines.ts"
+import { type Decision, decisionLines, endOf, nobody } from "../../showing/decisionLines.ts"
 import { failureOf, refused } from "../../Failure.ts"
 import { given, switchFlag, textFlag, wordsFlag } from "../../command/flags.ts"
 import { answerFrom, fieldsOf, fromFlags } from "../../reading/form.ts"
@@ -14,7 +14,9 @@ import { asTyped } from "../../Settings.ts"
 
 /** Our own hints name the command that works here. Lines of others are behind a bar and stay unchanged. */
 const linesOf = (...args: Parameters<typeof decisionLines>) =>
-  decisionLines(...args).map((line) => (line.startsWith("  answer: ") ? asTyped(line) : line))
+  decisionLines(...args).map((line) =>
+    line.startsWith("  answer: ") || line.trim() === nobody(args[0]) ? asTyped(line) : line,
+  )
 
 /** As many as a person reads at once. */
 const usual = 20

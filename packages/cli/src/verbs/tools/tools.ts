@@ -164,6 +164,17 @@ const migrate = Command.make(
   ]),
 )
 
+/** A tool, a list, or `{"tools": [...]}`, of any version: not an OpenAPI document. */
+const holdsTools = (value: unknown): boolean => {
+  if (Array.isArray(value)) return true
+  const { execution, executionType, openapi, parameters, swagger, tools, type } = Object(value) as Record<
+    string,
+    unknown
+  >
+  if (openapi !== undefined || swagger !== undefined) return false
+  return [execution, executionType, parameters, tools, type].some((one) => one !== undefined)
+}
+
 const load = Command.make(
   "import",
   {
@@ -178,7 +189,12 @@ const load = Command.make(
   },
   Effect.fn(function* ({ apply, baseUrl, file, include, prefix }) {
     // As text: an API description has more values than any other body may have.
-    const document = JSON.stringify(yield* jsonFile(file))
+    const value = yield* jsonFile(file)
+    if (holdsTools(value))
+      return yield* refused(
+        `${file === "-" ? "stdin" : file} has tools and is not an OpenAPI document. Add them with: stoa tools add FILE. If they are of version 1, convert them first: stoa tools migrate FILE > tools.json`,
+      )
+    const document = JSON.stringify(value)
     const report = yield* ask((stoa) =>
       stoa.tools.import(
         {

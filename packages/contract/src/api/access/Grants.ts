@@ -22,7 +22,8 @@ export class GrantsApi extends HttpApiGroup.make("grants")
     }).middleware(Idempotency),
     HttpApiEndpoint.delete("revoke", "/grants/:id", {
       params: { id: GrantId },
-      success: [HttpApiSchema.NoContent, waiting],
+      // In this order: an empty answer could be written for anything.
+      success: [waiting, HttpApiSchema.NoContent],
       error: [problem(Missing), problem(OwnedByFile)],
     }),
     HttpApiEndpoint.get("judge", "/judge", {

@@ -72,7 +72,10 @@ export const auditOf = (event: Event): TrailEntry | undefined => {
     case "house.accepted":
       return done(accepting.action, `findings/${event.body.check}`)
     case "house.backed-up":
-      return done(event.body.withKey ? "back up with the key" : "back up", "house")
+      return {
+        ...done(event.body.withKey ? "back up with the key" : "back up", "house"),
+        ...(event.body.complete ? {} : { result: "failure" as const }),
+      }
     case "house.reloaded":
       return done("reload", `configuration/${event.body.file}`)
     case "demo.changed":

@@ -7,7 +7,7 @@ import { randomBytes } from "node:crypto"
 import {
   type AccessContext,
   BadInput,
-  Caller,
+  type Caller,
   IssuedToken,
   Missing,
   type NewToken,
@@ -19,17 +19,16 @@ import {
   Unauthenticated,
   WrongState,
 } from "@stoa/contract"
-import { Clock, Context, DateTime, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { Context, DateTime, Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { resolvedValue } from "../../store/fibers/Resolved.ts"
 import { Flag } from "../../store/database/dialect/Columns.ts"
-import { monotonicOf } from "../../store/Moment.ts"
 import { currentCause, newId } from "../../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../../store/journal/Journal.ts"
 import { pageFrom, pageOf } from "../../store/Pages.ts"
-import { makeAgain } from "./again.ts"
+import { type Credential, makeAgain, makeRenewed } from "./again.ts"
+import { makeCallers } from "./callers.ts"
 import { outerOf, usualContext } from "./contexts.ts"
-import { principalFromRow, Principals } from "./Principals.ts"
+import { Principals } from "./Principals.ts"
 import {
   type FirstIssuer,
   hashOf,
@@ -47,24 +46,33 @@ import {
 } from "./session.ts"
 import { rightsChanged, rightsEpoch } from "../rights/Rights.ts"
 
+export type { Credential } from "./again.ts"
+
 const decodeFlag = Schema.decodeUnknownSync(Flag)
 const encodeIssued = Schema.encodeSync(IssuedToken)
 
 /** Certificates of seed 004 last seven days (S4-102). */
 const certificateLife = { days: 7 }
-/** Last use is stored with a precision of a minute: more would make every read a write. */
-const useNotedEvery = 60_000
-
 export class Tokens extends Context.Service<
   Tokens,
   {
-    /** `by`: whose it is in truth, where that is not who acts. */
-    readonly issue: (wanted: NewToken, by?: FirstIssuer) => Effect.Effect<IssuedToken, Missing | BadInput, Transaction>
+    readonly issue: (
+      wanted: NewToken,
+      from?: {
+        /** Who makes it. */
+        readonly caller?: Caller["Service"]
+        /** Whose it is in truth, where that is not who makes it. */
+        readonly firstIssuer?: FirstIssuer
+      },
+    ) => Effect.Effect<IssuedToken, Missing | BadInput, Transaction>
     /** A new secret; the old one stops at once. A certificate gets a new lifetime; other tokens keep their end. */
     readonly rotate: (
       id: TokenId,
-      /** The latest end of the new token, of whatever kind. */
-      latest?: DateTime.Utc | null,
+      by: {
+        readonly caller: Caller["Service"]
+        /** The latest end of the new token, of whatever kind. */
+        readonly latest: DateTime.Utc | null
+      },
     ) => Effect.Effect<IssuedToken, Missing | WrongState, Transaction>
     /** Revokes the token and everything made from it. */
     readonly revoke: (id: TokenId) => Effect.Effect<void, Missing | WrongState, Transaction>
@@ -98,8 +106,10 @@ export class Tokens extends Context.Service<
     readonly stillStands: (who: Pick<Caller["Service"], "principal" | "token">) => Effect.Effect<boolean>
     /** The caller of requests without a token, if a setting allows them. */
     readonly standIn: (name: string) => Effect.Effect<Caller["Service"], Missing>
-    /** The caller of something that has waited, with its present rights. */
-    readonly again: (id: string, context: AccessContext) => Effect.Effect<Caller["Service"], Missing>
+    /** The caller of something that has waited, with its present rights; `by`: what it was identified by then. */
+    readonly again: (id: string, context: AccessContext, by?: Credential) => Effect.Effect<Caller["Service"], Missing>
+    /** The caller of something that has been open for a while, with its present rights. */
+    readonly renewed: (caller: Caller["Service"]) => Effect.Effect<Caller["Service"], Missing>
     /** The admin token comes from a setting or the data folder. Stores its hash, and removes the previous one. */
     readonly keepAdmin: (token: Redacted.Redacted) => Effect.Effect<void>
   }
@@ -110,9 +120,7 @@ export class Tokens extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const journal = yield* Journal
       const principals = yield* Principals
-      const clock = yield* Clock.Clock
       const changed = Effect.provideService(rightsChanged, SqlClient.SqlClient, sql)
-      const noted = new Map<string, number>()
 
       const insert = Effect.fnUntraced(function* (wanted: TokenRow) {
         const secret = `stoa_${randomBytes(32).toString("base64url")}`
@@ -145,7 +153,10 @@ export class Tokens extends Context.Service<
           (rows) => rows[0],
         )
 
-      const issue: Tokens["Service"]["issue"] = Effect.fn("Tokens.issue")(function* (wanted, firstIssuer) {
+      const issue: Tokens["Service"]["issue"] = Effect.fn("Tokens.issue")(function* (
+        wanted,
+        { caller, firstIssuer } = {},
+      ) {
         const principal = yield* principals.get(wanted.principal)
         if (principal.retiredAt !== null) return yield* new Missing({ noun: "principal", ref: wanted.principal })
         const now = yield* DateTime.now
@@ -154,7 +165,6 @@ export class Tokens extends Context.Service<
             issues: [{ path: "expiresAt", message: "is in the past; give a time in the future" }],
           })
         const expiresAt = wanted.expiresAt ?? (wanted.certificate === true ? DateTime.add(now, certificateLife) : null)
-        const caller = Option.getOrUndefined(yield* Effect.serviceOption(Caller))
         if (caller?.turn !== undefined)
           return yield* new BadInput({
             issues: [{ path: "principal", message: "the token of a program's turn cannot make tokens" }],
@@ -206,15 +216,17 @@ export class Tokens extends Context.Service<
       const openSession = makeOpenSession(sql, { insert, firstIssuerOf, revoke: end })
       const { closeTurn, openTurn } = makeTurnTokens(sql, { insert, revoke: end, get: principals.get })
 
-      const rotate: Tokens["Service"]["rotate"] = Effect.fn("Tokens.rotate")(function* (id, latest = null) {
+      const rotate: Tokens["Service"]["rotate"] = Effect.fn("Tokens.rotate")(function* (id, { caller, latest }) {
         const old = yield* get(id)
         if (old.revokedAt !== null) return yield* new Missing({ noun: "token", ref: id })
         if (old.madeFor !== undefined) return yield* new WrongState({ detail: notRotated[old.madeFor] })
         const rows = yield* Effect.orDie(sql<StoredKind>`SELECT certificate FROM tokens WHERE id = ${id}`)
-        const goOver = yield* leave(id)
+        const goOver = yield* leave(id, caller)
         yield* end(id)
         const renewable = decodeFlag(rows[0]!.certificate)
-        const firstIssuer = yield* firstIssuerOf(id)
+        // Whoever rotates it sees the new secret, whoever made the old one.
+        const isOwn = caller.principal.id === old.principal && caller.token !== null
+        const firstIssuer = isOwn ? yield* firstIssuerOf(caller.token) : undefined
         const life = renewable && old.expiresAt !== null ? DateTime.distance(old.createdAt, old.expiresAt) : null
         const now = yield* DateTime.now
         const renewed = life === null ? old.expiresAt : DateTime.addDuration(now, life)
@@ -241,80 +253,8 @@ export class Tokens extends Context.Service<
         return pageOf(rows, limit, tokenFrom, (token) => token.id)
       })
 
-      const noteUse = Effect.fnUntraced(function* (id: string, now: number) {
-        if (noted.size > 10_000) noted.clear()
-        noted.set(id, monotonicOf(clock))
-        const at = DateTime.formatIso(DateTime.makeUnsafe(now))
-        yield* sql`UPDATE tokens SET last_used_at = ${at} WHERE id = ${id}`.pipe(Effect.ignore, Effect.forkDetach)
-      })
-      const isNoted = (id: string): boolean => monotonicOf(clock) - (noted.get(id) ?? -Infinity) < useNotedEvery
-
-      interface Found {
-        readonly tokenId: TokenId
-        readonly context: AccessContext
-        readonly expiresAt: string | null
-        readonly epoch: number
-        readonly turnRun: string | null
-        readonly turnStep: number | null
-        readonly turnRoot: string | null
-      }
-      // A token is looked up once; every request checks whether any right has changed since.
-      const callers = new Map<
-        string,
-        { readonly caller: Caller["Service"]; readonly answer: Effect.Effect<Caller["Service"]> }
-      >()
       const epochNow = yield* rightsEpoch
-
-      const lookUp = Effect.fnUntraced(function* (key: string) {
-        const rows = yield* Effect.orDie(
-          sql<Found>`SELECT t.id AS token_id, t.context, t.expires_at, t.run AS turn_run, t.step AS turn_step,
-            t.root AS turn_root, p.*,
-            (SELECT epoch FROM access_epoch) AS epoch
-            FROM tokens t JOIN principals p ON p.id = t.principal
-            WHERE t.hash = ${key} AND t.revoked_at IS NULL AND p.retired_at IS NULL`,
-        )
-        const now = yield* DateTime.now
-        const row = rows[0]
-        if (row === undefined || (row.expiresAt !== null && row.expiresAt <= DateTime.formatIso(now)))
-          return yield* new Unauthenticated({ reason: "refused" })
-        const millis = DateTime.toEpochMillis(now)
-        if (!isNoted(row.tokenId)) yield* noteUse(row.tokenId, millis)
-        const expiresAt = row.expiresAt === null ? null : DateTime.makeUnsafe(row.expiresAt)
-        const caller = {
-          principal: principalFromRow(row),
-          context: row.context,
-          token: row.tokenId,
-          expiresAt,
-          epoch: row.epoch,
-          ...(row.turnRun === null ? {} : { run: row.turnRun, turn: { step: row.turnStep!, root: row.turnRoot! } }),
-        }
-        if (callers.size > 10_000) callers.clear()
-        callers.set(key, { caller, answer: Effect.succeed(caller) })
-        return caller
-      })
-
-      // Runs at every request: a known caller is returned without a fiber.
-      const callerAt = (key: string): Effect.Effect<Caller["Service"], Unauthenticated> => {
-        const known = callers.get(key)
-        if (known === undefined) return lookUp(key)
-        const { answer } = known
-        const { epoch: since, expiresAt, token: id } = known.caller
-        // wall clock: tokens end at a moment.
-        const now = clock.currentTimeMillisUnsafe()
-        const epoch = epochNow()
-        if (
-          (expiresAt === null || now < expiresAt.epochMilliseconds) &&
-          isNoted(id!) &&
-          resolvedValue(epoch)?.value === since
-        )
-          return answer
-        return Effect.flatMap(epoch, (stands) => {
-          if (stands === since && (expiresAt === null || now < expiresAt.epochMilliseconds))
-            return isNoted(id!) ? answer : Effect.andThen(noteUse(id!, now), answer)
-          callers.delete(key)
-          return lookUp(key)
-        })
-      }
+      const callerAt = yield* makeCallers
       const authenticate: Tokens["Service"]["authenticate"] = (token) => callerAt(hashOf(token))
       const authenticateSession: Tokens["Service"]["authenticateSession"] = (secret) => callerAt(hashOfSession(secret))
 
@@ -393,6 +333,7 @@ export class Tokens extends Context.Service<
         stillStands,
         standIn,
         again,
+        renewed: makeRenewed(again),
         keepAdmin,
       })
     }),

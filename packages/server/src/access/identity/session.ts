@@ -5,7 +5,7 @@
 import { hash } from "node:crypto"
 import {
   type AccessContext,
-  Caller,
+  type Caller,
   type IssuedToken,
   type Missing,
   type Principal,
@@ -14,7 +14,7 @@ import {
   type TokenId,
   Unauthenticated,
 } from "@stoa/contract"
-import { DateTime, Effect, Option, Redacted, Schema } from "effect"
+import { DateTime, Effect, Redacted, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Transaction } from "../../store/journal/Journal.ts"
 
@@ -133,9 +133,7 @@ export const makeOpenSession = (
 
 /** When a browser replaces its own token, its session moves to the new one; all other sessions of the old one end. */
 export const makeSessionTransfer = (sql: SqlClient.SqlClient) =>
-  Effect.fnUntraced(function* (from: TokenId) {
-    const caller = Option.getOrUndefined(yield* Effect.serviceOption(Caller))
-    const mine = caller?.token ?? null
+  Effect.fnUntraced(function* (from: TokenId, { token: mine }: Caller["Service"]) {
     const moved =
       mine === null
         ? []

@@ -35,6 +35,11 @@ export const pausedBy = (paused: Paused, { principal, server, tool }: PauseTarge
         ...(server === undefined ? [] : [`servers/${server.toLowerCase()}`]),
       ].find((subject) => paused.has(subject))
 
+const pausePrefix = "paused:"
+/** The name of a pause where the rule that refused is named. */
+export const pauseRule = (subject: string): string => pausePrefix + subject
+export const isPause = (rule: string | undefined): boolean => rule?.startsWith(pausePrefix) === true
+
 /** The text for a stopped caller: why, and what to do. */
 export const pausedMessage = (what: string, subject: string, { name }: Principal, paused: Paused): string => {
   const reason = paused.get(subject) ?? ""

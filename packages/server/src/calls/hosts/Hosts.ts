@@ -6,6 +6,7 @@ import {
   BadInput,
   type Caller,
   type Event,
+  type Forbidden,
   type HostDeclaration,
   type HostId,
   type Issue,
@@ -28,6 +29,7 @@ import { hostedTool } from "./hostedTool.ts"
 import { type LineState, type LineStep, nextLine, stateIn, takesCalls } from "./lifecycle.ts"
 import { type Line, makeHostLines } from "./lines.ts"
 import { type HostRow, makeHostRows } from "./rows.ts"
+import { makeSharing } from "./sharing.ts"
 
 export type { Line } from "./lines.ts"
 export { hostFrom, type HostRow } from "./rows.ts"
@@ -44,6 +46,13 @@ const builtin = new Map(
     .map((name) => [spellingOf(name), name]),
 )
 
+export interface ConnectedLine {
+  readonly pump: Effect.Effect<void>
+  readonly leave: Effect.Effect<void>
+  /** Whether its token and rights are still valid. Nothing is sent without. */
+  readonly stands: Effect.Effect<boolean>
+}
+
 export class Hosts extends Context.Service<
   Hosts,
   {
@@ -52,17 +61,16 @@ export class Hosts extends Context.Service<
       caller: Caller["Service"],
       name: string,
       declaration: HostDeclaration,
-    ) => Effect.Effect<HostRow, BadInput | NameTaken>
+    ) => Effect.Effect<HostRow, BadInput | NameTaken | Forbidden>
     /** By name: one of the reader's own. By id: any host that the reader may see. */
     readonly get: (ref: string, reader: Reader) => Effect.Effect<HostRow, Missing>
     readonly list: (reader: Reader) => Effect.Effect<ReadonlyArray<HostRow>>
     /** With an instance: only if that instance connected last. */
     readonly remove: (ref: string, reader: Reader, instance?: string) => Effect.Effect<void, Missing>
+    /** A host whose calls the caller may receive. */
+    readonly own: (caller: Caller["Service"], ref: string) => Effect.Effect<HostRow, Missing | Forbidden>
     /** Sends waiting calls and new ones, until `leave`. Closes an existing line of the host. */
-    readonly connect: (
-      host: HostRow,
-      line: Line,
-    ) => Effect.Effect<{ readonly pump: Effect.Effect<void>; readonly leave: Effect.Effect<void> }, Missing>
+    readonly connect: (caller: Caller["Service"], host: HostRow, line: Line) => Effect.Effect<ConnectedLine, Missing>
     /** The house is closing: lines that end now were not ended by their hosts. */
     readonly closing: Effect.Effect<void>
     readonly heard: (event: Event) => Effect.Effect<void>
@@ -77,6 +85,7 @@ export class Hosts extends Context.Service<
       const calls = yield* Calls
       const config = yield* CurrentToolsConfig
       const rows = yield* makeHostRows
+      const sharing = yield* makeSharing
       const hostGrace = yield* HostGrace
       /** The state of each host's line and since when, as this process has seen it. */
       const known = new Map<HostId, { readonly state: LineState; readonly since: number }>()
@@ -86,7 +95,13 @@ export class Hosts extends Context.Service<
       const clock = yield* Clock.Clock
       const { id: me } = yield* Holder
       const lines = yield* makeHostLines(rows, me)
-      const stateOf = (id: HostId): LineState => known.get(id)?.state ?? "removed"
+      /** Whoever is away for longer than the grace time has lapsed, whichever process of the house noticed it. */
+      const stateOf = (id: HostId): LineState => {
+        const { since = 0, state = "removed" } = known.get(id) ?? {}
+        // wall clock: compared with a timer's moment.
+        const isLate = clock.currentTimeMillisUnsafe() - since >= hostGrace
+        return (isLate ? nextLine[state].lapse : null) ?? state
+      }
       /** Applies a step of the table. False: the table refuses it, and the line stays as it is. */
       const change = (id: HostId, step: LineStep): boolean => {
         const to = nextLine[stateOf(id)][step]
@@ -100,13 +115,7 @@ export class Hosts extends Context.Service<
         // wall clock: compared with a timer's moment.
         if (!known.has(row.id)) known.set(row.id, { state: stateIn(row), since: clock.currentTimeMillisUnsafe() })
       }
-      /** Away for so long that its calls fail, whichever process noticed it. */
-      // wall clock: compared with a timer's moment.
-      const isLate = (since: number) => clock.currentTimeMillisUnsafe() - since >= hostGrace
-      const isThere = (id: HostId) => () => {
-        const { since = 0, state = "removed" } = known.get(id) ?? {}
-        return takesCalls(state) && !(state === "away" && isLate(since))
-      }
+      const isThere = (id: HostId) => takesCalls(stateOf(id))
 
       const withdraw = Effect.fnUntraced(function* (row: HostRow, kept: ReadonlySet<string> = new Set()) {
         const owner = row.shared ? undefined : row.owner
@@ -122,7 +131,7 @@ export class Hosts extends Context.Service<
         for (const one of row.tools) {
           const known = same ? before?.tools.find(({ name }) => name === one.name) : undefined
           if (JSON.stringify(known) === JSON.stringify(one)) continue
-          const { tool, traits } = hostedTool(row, one, isThere(row.id))
+          const { tool, traits } = hostedTool(row, one, () => isThere(row.id))
           yield* catalogue
             .offer("configured", tool, traits)
             .pipe(Effect.catch((error) => Effect.logError(`Tool ${one.name} is left out: ${error.message}`)))
@@ -160,7 +169,9 @@ export class Hosts extends Context.Service<
       // One at a time, so that the catalogue shows what was written last.
       const one = Semaphore.makeUnsafe(1)
       const declare: Hosts["Service"]["declare"] = Effect.fn("Hosts.declare")(
-        function* ({ principal }, name, { shared = true, tools }) {
+        function* (caller, name, { shared = true, tools }) {
+          const { principal } = caller
+          yield* sharing.require(caller, { name, shared })
           const before = yield* rows.ofOwner(principal.id, name)
           const row: HostRow = {
             id: before?.id ?? newId("hst"),
@@ -224,7 +235,9 @@ export class Hosts extends Context.Service<
         lines.delete(row.id)
         const open = yield* rows.waiting(row.id)
         yield* journal.transact(
-          Effect.andThen(rows.remove(row.id), journal.append({ kind: "host.removed", body: about(row) })),
+          Effect.flatMap(rows.remove(row.id), (removed) =>
+            removed ? journal.append({ kind: "host.removed", body: about(row) }) : Effect.void,
+          ),
         )
         line?.close("removed")
         yield* Effect.forEach(open, fail, { discard: true })
@@ -243,7 +256,9 @@ export class Hosts extends Context.Service<
         return true
       })
 
-      const connect: Hosts["Service"]["connect"] = Effect.fn("Hosts.connect")(function* (host, line) {
+      const connect: Hosts["Service"]["connect"] = Effect.fn("Hosts.connect")(function* (caller, host, plain) {
+        const stands = sharing.stands(caller, () => offered.get(host.id) ?? host)
+        const line = { ...plain, token: caller.token, stands }
         const { id } = host
         const before = lines.get(id)
         const since = DateTime.formatIso(yield* DateTime.now)
@@ -281,19 +296,15 @@ export class Hosts extends Context.Service<
             ),
           )
         })
-        return { pump: lines.pump(id), leave }
+        return { pump: lines.pump(id), leave, stands }
       })
 
       /** Runs one grace time after a process went away: its unanswered calls fail, unless it is back. */
       const lapse = Effect.fn("Hosts.lapse")(function* (id: HostId) {
         const row = yield* rows.byId(id)
         if (row === undefined) return
-        const { since = 0, state = "lost" } = known.get(id) ?? {}
-        // Away again, but only for a short time: another timer checks again.
-        // wall clock: the timer's.
-        const isOver = state === "away" && isLate(since)
-        if (isOver) change(id, "lapse")
-        const isLost = !isThere(id)() && !(yield* rows.isHeldBeside(id, me))
+        // If it is away again, but only for a short time, another timer checks again.
+        const isLost = !isThere(id) && !(yield* rows.isHeldBeside(id, me))
         const spared = isLost ? undefined : (lines.get(id)?.instance ?? row.instance)
         for (const call of yield* rows.waiting(id))
           if (call.instance === null ? isLost : call.instance !== spared) yield* fail(call)
@@ -357,6 +368,11 @@ export class Hosts extends Context.Service<
         remove: Effect.fn("Hosts.remove")(function* (ref, reader, instance) {
           const row = yield* get(ref, reader)
           if (instance === undefined || row.instance === instance) yield* one.withPermit(drop(row))
+        }),
+        own: Effect.fn("Hosts.own")(function* (caller, ref) {
+          const row = yield* get(ref, { principal: caller.principal, all: false })
+          yield* sharing.require(caller, row)
+          return row
         }),
         connect,
         closing: Effect.sync(() => void (closing = true)),

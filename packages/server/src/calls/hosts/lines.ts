@@ -15,18 +15,22 @@ const atOnce = 10
 export interface Line {
   /** A name that the process chose for itself: a call sent to one instance is never sent to another. */
   readonly instance: string
-  readonly token: TokenId | null
   readonly call: (call: SentCall) => void
   readonly ended: (end: HostedEnd) => void
-  /** Whether its token and rights are still valid: checked before anything is sent. */
-  readonly stands: Effect.Effect<boolean>
   /** Whether more can be written now; when room returns, `pump` is called. */
   readonly hasRoom: () => boolean
   readonly close: (reason: "replaced" | "removed" | "revoked") => void
 }
 
+/** A line and its caller's standing. */
+interface JudgedLine extends Line {
+  readonly token: TokenId | null
+  /** Whether its token and rights are still valid: checked before anything is sent. */
+  readonly stands: Effect.Effect<boolean>
+}
+
 interface Open {
-  readonly line: Line
+  readonly line: JudgedLine
   readonly sent: Set<string>
   readonly one: Semaphore.Semaphore
 }
@@ -61,7 +65,7 @@ export const makeHostLines = Effect.fnUntraced(function* (rows: Effect.Success<t
     })
 
   /** First resends what the process was sent and has not answered, then sends what nobody was sent. */
-  const begin = Effect.fnUntraced(function* (id: HostId, line: Line) {
+  const begin = Effect.fnUntraced(function* (id: HostId, line: JudgedLine) {
     const open = all.get(id)
     if (open?.line !== line) return
     if (!(yield* line.stands)) return line.close("revoked")
@@ -98,7 +102,7 @@ export const makeHostLines = Effect.fnUntraced(function* (rows: Effect.Success<t
     get: (id: HostId) => all.get(id)?.line,
     of: (token: TokenId) => [...all.values()].filter(({ line }) => line.token === token).map(({ line }) => line),
     delete: (id: HostId) => void all.delete(id),
-    set: (id: HostId, line: Line) =>
+    set: (id: HostId, line: JudgedLine) =>
       following.begin(() => void all.set(id, { line, sent: new Set(), one: Semaphore.makeUnsafe(1) })),
     begin,
     pump,

@@ -96,10 +96,11 @@ export const makeHostRows = Effect.map(SqlClient.SqlClient, (sql) => {
     return found[0]?.name
   }, Effect.orDie)
 
+  /** False: it was removed before. */
   const remove = Effect.fnUntraced(function* (id: string) {
     yield* sql`DELETE FROM hosted_tools WHERE host = ${id}`
     yield* sql`DELETE FROM hosted_calls WHERE host = ${id}`
-    yield* sql`DELETE FROM hosts WHERE id = ${id}`
+    return (yield* sql`DELETE FROM hosts WHERE id = ${id} RETURNING id`).length > 0
   }, Effect.orDie)
 
   /** Its process connected here. False: the host was removed meanwhile. */

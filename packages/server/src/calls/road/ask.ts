@@ -12,7 +12,7 @@ import { Catalogue } from "../catalogue/Catalogue.ts"
 import type { CatalogueTool } from "../catalogue/Traits.ts"
 import { formOf, forms, makeQuestions } from "../waiting/questions.ts"
 import { makeApprovalRule } from "./approvalRule.ts"
-import { type Attempt, rowOf } from "./attempt.ts"
+import { type Attempt, madeOf, rowOf } from "./attempt.ts"
 import type { PendingResult } from "./Handler.ts"
 import type { Record, Duplicate } from "./record/record.ts"
 
@@ -72,7 +72,7 @@ export const makeAsk = Effect.fnUntraced(function* (record: Record) {
       ...(rule.people === undefined ? {} : { people: rule.people }),
       milliseconds: (rule.expiresInSeconds ?? approvalTime) * 1000,
     })
-    const row = rowOf(attempt, JSON.stringify(attempt.input))
+    const row = { ...rowOf(attempt, JSON.stringify(attempt.input)), resume: madeOf(attempt) }
     attempt.asked = yield* record.openWaiting(row, { kind: "decision", id })
     return id
   })
@@ -144,6 +144,7 @@ export const makeAsk = Effect.fnUntraced(function* (record: Record) {
             ...form,
             milliseconds: seconds * 1000,
           })
+    yield* record.keepMade(id, madeOf(attempt))
     yield* questions.put(id, asked, { decision, client, holder: asked.held ? holder : null })
     // A question that only the client can answer has no decision that could expire.
     if (forms(asked.questions).length < Object.keys(asked.questions).length) {
@@ -154,12 +155,15 @@ export const makeAsk = Effect.fnUntraced(function* (record: Record) {
   })
 
   /** Nothing is asked: the server continues by itself, and this state is what finds its work again. */
-  const keep = ({ client, id }: Attempt, state: Schema.Json) =>
-    questions.put(id, new InputRequired({}, state, false, true), {
+  const keep = Effect.fnUntraced(function* (attempt: Attempt, state: Schema.Json) {
+    const { client, id } = attempt
+    yield* record.keepMade(id, madeOf(attempt))
+    yield* questions.put(id, new InputRequired({}, state, false, true), {
       decision: null,
       client: client?.capabilities ?? null,
       holder: null,
     })
+  })
 
   return {
     approvals: approvalsOf,

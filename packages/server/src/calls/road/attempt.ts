@@ -2,9 +2,10 @@
  * A call on the road: the request, the caller, and what the steps have found out so far. Its handler gets a part of it.
  * Also the place of a call that a program makes in its turn.
  */
-import type { CallId, Caller, CallRun, CorrelationId, Provenance, SpaceId } from "@stoa/contract"
+import type { CallId, Caller, CallRun, CorrelationId, Provenance, RunId, SpaceId, TokenId } from "@stoa/contract"
 import { type Progress, Redactor } from "@stoa/tools"
-import { Effect, type Schema } from "effect"
+import { DateTime, Effect, type Schema } from "effect"
+import type { Credential } from "../../access/identity/Tokens.ts"
 import { type Cause, newId } from "../../store/journal/Correlation.ts"
 import { isoMoment } from "../../store/Moment.ts"
 import type { CallingClient, MCPCall } from "../../upstreams/InputRequired.ts"
@@ -107,6 +108,45 @@ export const begin = (
   }
 }
 
+/** What a call was made with that it needs when it goes on, besides its row's other columns. */
+interface Made {
+  readonly token: TokenId | null
+  /** Milliseconds. */
+  readonly expiresAt?: number
+  readonly run?: string
+  readonly turn?: Caller["Service"]["turn"]
+  readonly root?: string
+  /** Absent: everything. */
+  readonly scope?: ToolScope
+}
+
+/** For the column `resume`. */
+export const madeOf = ({ caller, root, scope }: Attempt): string =>
+  JSON.stringify({
+    token: caller.token,
+    expiresAt: caller.expiresAt?.epochMilliseconds,
+    run: caller.run,
+    turn: caller.turn,
+    root,
+    scope: scope.kind === "all" ? undefined : scope,
+  } satisfies { readonly [key in keyof Made]-?: unknown })
+
+const madeFrom = ({ resume }: Pick<CallRow, "resume">): Made | undefined =>
+  typeof resume === "string" ? (JSON.parse(resume) as Made) : undefined
+
+/** What the caller of a stored call was identified by. */
+export const credentialOf = (row: Pick<CallRow, "resume">): Credential | undefined => {
+  const made = madeFrom(row)
+  if (made === undefined) return undefined
+  const { expiresAt, run, token, turn } = made
+  return {
+    token,
+    expiresAt: expiresAt === undefined ? null : DateTime.makeUnsafe(expiresAt),
+    ...(run === undefined ? {} : { run }),
+    ...(turn === undefined ? {} : { turn }),
+  }
+}
+
 /** A stored call that continues, as it was made; `more` is what has been added since. */
 export const attemptFrom = (
   row: CallRow,
@@ -122,11 +162,11 @@ export const attemptFrom = (
   run: runOf(row),
   correlationId: row.correlationId,
   provenance: "tool",
-  root: undefined,
+  root: madeFrom(row)?.root,
   idempotencyKey: row.idempotencyKey ?? row.id,
   digest: row.digest,
   startedAt: Date.parse(row.createdAt),
-  scope: everything,
+  scope: madeFrom(row)?.scope ?? everything,
   progress: silent,
   client: undefined,
   answered: undefined,
@@ -146,6 +186,7 @@ export const causeOf = (row: CallRow): Cause => ({
   correlationId: row.correlationId as CorrelationId,
   actor: row.principal,
   provenance: "tool",
+  ...(row.run === null ? {} : { run: row.run as RunId }),
 })
 
 export const runOf = ({ place, run, step }: Pick<CallRow, "run" | "step" | "place">): CallRun | null =>

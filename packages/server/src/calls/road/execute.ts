@@ -15,6 +15,7 @@ import type { makeAsk } from "./ask.ts"
 import { type Attempt, rowOf } from "./attempt.ts"
 import { makeBatched } from "./record/batched.ts"
 import { noTraces, PendingResult } from "./Handler.ts"
+import { isSettled } from "./record/lifecycle.ts"
 import { endingOf, type Record, type Duplicate } from "./record/record.ts"
 import type { CallRow, NewRow } from "./record/rows.ts"
 
@@ -124,6 +125,17 @@ export const makeExecute = Effect.fnUntraced(function* (
     return (yield* endPaused(attempt)) ? yield* listeners.now(attempt.id) : opened
   })
 
+  /** With the transaction that records it. A failed handler's writes are rolled back; the failure is recorded. */
+  const executionInside = (attempt: Attempt) =>
+    Effect.exit(
+      journal.transact(
+        Effect.flatMap(Transaction, (transaction) => {
+          attempt.transaction = transaction
+          return execution(attempt)
+        }),
+      ),
+    )
+
   /**
    * It changes only our database: record, effect and outcome are one transaction, so that it happens once or not at
    * all. It may begin to wait, for a run or a person, in the same transaction.
@@ -133,12 +145,7 @@ export const makeExecute = Effect.fnUntraced(function* (
     const written = yield* journal.transact(
       Effect.gen(function* () {
         yield* paying
-        // A failed handler's writes are rolled back; the failure itself is recorded.
-        const inside = Effect.flatMap(Transaction, (transaction) => {
-          attempt.transaction = transaction
-          return execution(attempt)
-        })
-        const exit = yield* Effect.exit(journal.transact(inside))
+        const exit = yield* executionInside(attempt)
         if (Exit.isSuccess(exit) && exit.value instanceof PendingResult) {
           yield* record.openWaiting(row, yield* ask.awaits(exit.value, attempt))
           return undefined
@@ -149,6 +156,24 @@ export const makeExecute = Effect.fnUntraced(function* (
     if (written === undefined) return yield* listeners.now(attempt.id)
     yield* measure(written)
     return written
+  })
+
+  /** The same for a call that has waited: its start, which may find that it ended meanwhile, is part of it. */
+  const continueInside = Effect.fnUntraced(function* <E>(
+    attempt: Attempt,
+    starting: Effect.Effect<CallRow | undefined, E, Transaction>,
+  ) {
+    const row = yield* journal.transact(
+      Effect.gen(function* () {
+        if ((yield* starting) === undefined) return undefined
+        const exit = yield* executionInside(attempt)
+        return Exit.isSuccess(exit) && exit.value instanceof PendingResult
+          ? yield* record.park(attempt.id, yield* ask.awaits(exit.value, attempt), me)
+          : yield* record.settle(attempt.id, endingOf(settledOf(attempt, exit)), attempt, me)
+      }),
+    )
+    if (row !== undefined && isSettled(row.state)) yield* measure(row)
+    yield* listeners.tell(row)
   })
 
   /**
@@ -267,6 +292,7 @@ export const makeExecute = Effect.fnUntraced(function* (
     endPaused,
     executeThenRecord,
     executeInside,
+    continueInside,
     recordThenExecute,
     launch,
     interrupt,

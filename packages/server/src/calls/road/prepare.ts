@@ -3,7 +3,7 @@ import { type Judgement, ToolAuthorizationError, ToolValidationError } from "@st
 import { CurrentToolsConfig, type Identity, Road } from "@stoa/tools"
 import { Effect } from "effect"
 import { Limits } from "../../access/limits/Limits.ts"
-import { type Paused, Pauses, pausedBy, pausedMessage } from "../../access/limits/Pauses.ts"
+import { type Paused, Pauses, pausedBy, pausedMessage, pauseRule } from "../../access/limits/Pauses.ts"
 import { ServerContents } from "../../upstreams/contents/ServerContents.ts"
 import { filledIn } from "../catalogue/ForModel.ts"
 import { Catalogue, type View } from "../catalogue/Catalogue.ts"
@@ -19,7 +19,7 @@ export const makePrepare = Effect.gen(function* () {
   const budget = yield* Budget
 
   const paused = (attempt: Attempt, subject: string, stops: Paused): ToolAuthorizationError => {
-    attempt.rule = `paused:${subject}`
+    attempt.rule = pauseRule(subject)
     return new ToolAuthorizationError({
       message: pausedMessage(attempt.tool, subject, attempt.caller.principal, stops),
       toolName: attempt.tool,

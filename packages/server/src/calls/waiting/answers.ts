@@ -5,14 +5,13 @@
 import { type CallId, type Caller, Missing, type Principal } from "@stoa/contract"
 import { type Failure, type Progress, Road } from "@stoa/tools"
 import { Cause, Deferred, Effect, Exit } from "effect"
-import { Tokens } from "../../access/identity/Tokens.ts"
 import { type BoundAnswer, Decisions } from "../../decisions/Decisions.ts"
 import { Holder } from "../../store/leases/Holder.ts"
 import { causedBy } from "../../store/journal/Correlation.ts"
 import { Journal } from "../../store/journal/Journal.ts"
 import type { Answers, CallingClient } from "../../upstreams/InputRequired.ts"
 import { Upstreams } from "../../upstreams/Upstreams.ts"
-import { attemptFrom, causeOf, waitOf } from "../road/attempt.ts"
+import { causeOf, waitOf } from "../road/attempt.ts"
 import { type makeExecute, measure } from "../road/execute.ts"
 import { noTraces } from "../road/Handler.ts"
 import type { CallEnd, Record } from "../road/record/record.ts"
@@ -22,12 +21,15 @@ import type { makeListeners } from "./listeners.ts"
 import {
   answersFrom,
   answersTo,
+  type Asking,
+  askingOf,
   forms,
   makeQuestions,
-  type OpenQuestions,
+  type AskedQuestions,
   unanswered,
   verdictFrom,
 } from "./questions.ts"
+import { makeResuming } from "./resuming.ts"
 
 /** The client that is connected while the call continues, if any. */
 interface Now {
@@ -46,17 +48,23 @@ export const makeAnswers = Effect.fnUntraced(function* (
 ) {
   const journal = yield* Journal
   const decisions = yield* Decisions
-  const tokens = yield* Tokens
+  const resuming = yield* makeResuming
   const upstreams = yield* Upstreams
   const questions = yield* makeQuestions
   const scope = yield* Effect.scope
   const { id: me } = yield* Holder
 
   /** The client that asked stays the one the server may rely on, even if people have answered for it. */
-  const clientOf = (asked: OpenQuestions, now: CallingClient | undefined): CallingClient | undefined =>
+  const clientOf = (asked: AskedQuestions, now: CallingClient | undefined): CallingClient | undefined =>
     now === undefined && asked.client !== null
       ? { capabilities: asked.client, answers: {}, log: () => {}, letGo: () => {} }
       : now
+
+  /** Whether somebody has answered the forms: their decision is closed. */
+  const isDecided = ({ decision }: AskedQuestions) =>
+    decision === null
+      ? Effect.succeed(false)
+      : Effect.map(decisions.bound(decision), (bound) => bound?.state !== "open")
 
   const settle = Effect.fnUntraced(function* (id: string, ending: CallEnd) {
     const row = yield* journal.transact(record.settle(id, ending, noTraces()))
@@ -72,16 +80,18 @@ export const makeAnswers = Effect.fnUntraced(function* (
     if (asked === undefined || Object.keys(unanswered(asked)).length > 0) return
     const isRunning = row.state === "running"
     const stop = (error: Failure) => settle(row.id, { step: isRunning ? "fail" : "refuse", error })
-    const refuse = (message: string) => stop({ tag: "ToolAuthorizationError", message })
-    const caller = yield* Effect.option(tokens.again(row.principal, row.context))
-    if (caller._tag === "None") return yield* refuse("The caller of this call has been retired")
     const { answers, state } = asked
     const client = clientOf(asked, now.client)
-    const attempt = attemptFrom(row, caller.value, { ...now, client, answered: { answers, state } })
+    const resumed = yield* Effect.result(resuming(row, { ...now, client, answered: { answers, state } }))
+    if (resumed._tag === "Failure") return yield* stop(resumed.failure)
+    const attempt = resumed.success
     const prepared = yield* Effect.exit(prepare(attempt, { counted: false }))
     if (Exit.isFailure(prepared)) return yield* stop(Road.failureOf(Cause.squash(prepared.cause)))
     if (prepared.value.found.tool.fingerprint !== row.fingerprint)
-      return yield* refuse(`"${row.tool}" has changed since it was called, and did not continue`)
+      return yield* stop({
+        tag: "ToolAuthorizationError",
+        message: `"${row.tool}" has changed since it was called, and did not continue`,
+      })
     const started = yield* journal.transact(
       isRunning ? record.takeOver(row.id, me, row.owner) : record.start(row.id, me),
     )
@@ -127,16 +137,11 @@ export const makeAnswers = Effect.fnUntraced(function* (
     const given = Effect.gen(function* () {
       const asked = yield* questions.held(row.id)
       if (asked === undefined) return
-      const { decision } = asked
-      const open = decision !== null && (yield* decisions.bound(decision))?.state === "open"
-      // The decision is closed: somebody else has answered the forms.
-      const mine = Object.entries(answersTo(asked, said)).filter(
-        ([key]) => open || decision === null || asked.questions[key]?.method !== "elicitation/create",
-      )
-      const answers = { ...asked.answers, ...Object.fromEntries(mine) }
+      const closed = yield* isDecided(asked)
+      const answers = { ...asked.answers, ...answersTo(unanswered(asked, closed), said) }
       const all = forms(asked.questions).every(([key]) => answers[key] !== undefined)
-      if (open && all)
-        yield* decisions.answer(decision, by, verdictFrom(asked.questions, answers), { through: "client" })
+      if (asked.decision !== null && !closed && all)
+        yield* decisions.answer(asked.decision, by, verdictFrom(asked.questions, answers), { through: "client" })
       yield* questions.answer(row.id, answers)
     })
     // If another answer came first at the same moment, it counts; the retry gives the remaining answers.
@@ -179,8 +184,11 @@ export const makeAnswers = Effect.fnUntraced(function* (
   return {
     decided,
     hear,
-    /** The questions that a waiting call still asks. */
-    asks: questions.of,
+    /** What a waiting call asks, and what of it is open. */
+    asks: Effect.fnUntraced(function* (id: string) {
+      const asked = yield* questions.of(id)
+      return asked === undefined ? undefined : (askingOf(asked, yield* isDecided(asked)) satisfies Asking)
+    }),
     /** Whether only its client can answer, and has not. */
     wantsClient: (id: CallId) =>
       Effect.map(questions.of(id), (asked) => {

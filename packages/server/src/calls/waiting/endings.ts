@@ -14,7 +14,7 @@ import { Upstreams } from "../../upstreams/Upstreams.ts"
 import { makeCallbackRedactor } from "./Callbacks.ts"
 import { Catalogue, everything } from "../catalogue/Catalogue.ts"
 import { makeOwnerOf } from "../hosts/rows.ts"
-import { attemptFrom, causeOf } from "../road/attempt.ts"
+import { causeOf, credentialOf } from "../road/attempt.ts"
 import { type makeExecute, measure } from "../road/execute.ts"
 import { noTraces } from "../road/Handler.ts"
 import { isSettled, open } from "../road/record/lifecycle.ts"
@@ -23,6 +23,7 @@ import type { Prepare } from "../road/prepare.ts"
 import type { CallRow } from "../road/record/rows.ts"
 import { makeAnswers } from "./answers.ts"
 import type { makeListeners } from "./listeners.ts"
+import { makeResuming } from "./resuming.ts"
 import { inState } from "../../store/database/dialect/States.ts"
 
 /** The error of a call whose server disconnected while a question was open. */
@@ -45,6 +46,7 @@ export const makeEndings = Effect.fnUntraced(function* (
   const decisions = yield* Decisions
   const tokens = yield* Tokens
   const principals = yield* Principals
+  const resuming = yield* makeResuming
   const catalogue = yield* Catalogue
   const ownerOf = yield* makeOwnerOf
   const redactorOf = yield* makeCallbackRedactor
@@ -74,15 +76,15 @@ export const makeEndings = Effect.fnUntraced(function* (
 
   /** Runs an approved call as it was stored: found, judged and validated again, by the present state. */
   const runApproved = Effect.fnUntraced(function* (row: CallRow, bound: BoundAnswer) {
-    const caller = yield* Effect.option(tokens.again(row.principal, row.context))
-    if (caller._tag === "None") return yield* settle(row.id, refused("The caller of this call has been retired"))
-    const attempt = attemptFrom(row, caller.value, {})
+    const found = yield* Effect.result(resuming(row, {}))
+    if (found._tag === "Failure") return yield* settle(row.id, { step: "refuse", error: found.failure })
+    const attempt = found.success
     const asked = { ...attempt }
     if (bound.value !== null) attempt.input = JSON.parse(bound.value) as typeof attempt.input
     const prepared = yield* Effect.exit(prepare(attempt, { counted: false }))
     if (Exit.isFailure(prepared))
       return yield* settle(row.id, { step: "refuse", error: Road.failureOf(Cause.squash(prepared.cause)) })
-    const { priceMicros, tool } = prepared.value.found
+    const { effects, priceMicros, tool } = prepared.value.found
     // The approval covers this definition of the tool, with these arguments, for this principal, and nothing else.
     if (tool.fingerprint !== row.fingerprint || Road.digestOfCall(tool, asked) !== bound.digest)
       return yield* settle(
@@ -92,22 +94,18 @@ export const makeEndings = Effect.fnUntraced(function* (
         ),
       )
     const input = bound.value ?? undefined
+    // Start and payment are one transaction: if it is resumed again, it has started already and is not paid twice.
+    const starting = Effect.gen(function* () {
+      const started = yield* record.start(row.id, me, input)
+      if (started !== undefined) yield* pay(attempt)
+      return started
+    })
+    const refuse = (error: unknown) => settle(row.id, { step: "refuse", error: Road.failureOf(error) })
+    if (effects === "store") return yield* Effect.catch(execute.continueInside(attempt, starting), refuse)
     // Neither paid for nor shown: one statement is enough.
     const isPlain = priceMicros === undefined && row.message === null
-    const begun = yield* Effect.result(
-      isPlain
-        ? record.startHidden(row.id, me, input)
-        : journal.transact(
-            Effect.gen(function* () {
-              const started = yield* record.start(row.id, me, input)
-              // Start and payment are one transaction: if it is resumed again, it has started already and is not paid
-              // twice.
-              if (started !== undefined) yield* pay(attempt)
-              return started
-            }),
-          ),
-    )
-    if (begun._tag === "Failure") return yield* settle(row.id, { step: "refuse", error: Road.failureOf(begun.failure) })
+    const begun = yield* Effect.result(isPlain ? record.startHidden(row.id, me, input) : journal.transact(starting))
+    if (begun._tag === "Failure") return yield* refuse(begun.failure)
     if (begun.success !== undefined) yield* execute.launch(attempt, begun.success)
     return undefined
   })
@@ -190,7 +188,7 @@ export const makeEndings = Effect.fnUntraced(function* (
   }, Effect.uninterruptible)
 
   const fitsOutput = Effect.fnUntraced(function* (row: CallRow, output: unknown) {
-    const caller = yield* Effect.option(tokens.again(row.principal, row.context))
+    const caller = yield* Effect.option(tokens.again(row.principal, row.context, credentialOf(row)))
     if (caller._tag === "None") return
     const listed = (yield* catalogue.view(caller.value, everything)).find(row.tool)
     const schema = listed?.tool.definition.outputSchema

@@ -1,5 +1,6 @@
 /** Rows of the questions that calls asked, and the decision that shows a server's form to people. */
 import type { CallId, JsonSchema } from "@stoa/contract"
+import { digestOf } from "@stoa/tools"
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { isGone } from "../../store/leases/Holder.ts"
@@ -10,7 +11,7 @@ import type { Answers, InputRequired, Questions } from "../../upstreams/InputReq
 
 type JsonObject = Readonly<Record<string, unknown>>
 
-export interface OpenQuestions {
+export interface AskedQuestions {
   readonly questions: Questions
   readonly answers: Answers
   readonly state: Schema.Json
@@ -34,7 +35,7 @@ interface Row {
 
 const flag = Schema.decodeUnknownSync(Flag)
 const json = <A>(text: string): A => JSON.parse(text) as A
-const from = (row: Row): OpenQuestions => ({
+const from = (row: Row): AskedQuestions => ({
   questions: json(row.questions),
   answers: json(row.answers),
   state: json(row.state),
@@ -50,8 +51,24 @@ const isForm = ({ method }: Questions[string]): boolean => method === "elicitati
 export const forms = (questions: Questions): ReadonlyArray<readonly [string, Questions[string]]> =>
   Object.entries(questions).filter(([, one]) => isForm(one))
 
-export const unanswered = ({ answers, questions }: OpenQuestions): Questions =>
-  Object.fromEntries(Object.entries(questions).filter(([key]) => answers[key] === undefined))
+/** The unanswered questions. If the decision is closed, its forms have an answer, which is about to arrive. */
+export const unanswered = ({ answers, questions }: AskedQuestions, isDecided = false): Questions =>
+  Object.fromEntries(
+    Object.entries(questions).filter(([key, one]) => answers[key] === undefined && !(isDecided && isForm(one))),
+  )
+
+/** What a waiting call asks now. */
+export interface Asking extends AskedQuestions {
+  /** Identifies the question: an answer to one is no answer to the next, even with the same keys. */
+  readonly question: string
+  readonly open: Questions
+}
+
+export const askingOf = (asked: AskedQuestions, isDecided: boolean): Asking => ({
+  ...asked,
+  question: digestOf([asked.decision, asked.questions, asked.state]),
+  open: unanswered(asked, isDecided),
+})
 
 const anything: JsonSchema = { type: "object" }
 const schemaOf = ({ params }: Questions[string]): JsonSchema =>
@@ -109,9 +126,9 @@ export const verdictFrom = (questions: Questions, answers: Answers) => {
   return { verdict: "submit", value } as const
 }
 
-/** The answers to questions that were asked. Whether they are valid is for the server to check: it is its form. */
-export const answersTo = (asked: OpenQuestions, answers: Answers): Answers =>
-  Object.fromEntries(Object.keys(unanswered(asked)).flatMap((key) => (answers[key] ? [[key, answers[key]]] : [])))
+/** The answers to open questions. Whether they are valid is for the server to check: it is its form. */
+export const answersTo = (open: Questions, answers: Answers): Answers =>
+  Object.fromEntries(Object.keys(open).flatMap((key) => (answers[key] ? [[key, answers[key]]] : [])))
 
 export const makeQuestions = Effect.map(SqlClient.SqlClient, (sql) => ({
   of: Effect.fnUntraced(function* (call: string) {

@@ -7,7 +7,6 @@ import {
   type Event,
   type EventBody,
   type MemoryId,
-  Caller,
   type MemoryRecord,
   Missing,
   type PrincipalId,
@@ -17,9 +16,10 @@ import {
   type TooLarge,
 } from "@stoa/contract"
 import { hash } from "node:crypto"
-import { Context, DateTime, Effect, Layer, Option, Result } from "effect"
+import { Context, DateTime, Effect, Layer, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { makeDeadLetters } from "../../store/journal/readers/DeadLetters.ts"
+import { currentCause } from "../../store/journal/Correlation.ts"
 import type { Transaction } from "../../store/journal/Journal.ts"
 import { readerLayer } from "../../store/journal/readers/Readers.ts"
 import { Timers } from "../../store/journal/Timers.ts"
@@ -158,8 +158,7 @@ export class Plans extends Context.Service<
         const state = moved
           ? { status: "active" as const, next: Result.getOrThrow(due) }
           : { status: rows[0]!.status, next: momentOf(rows[0]!.nextRunAt) }
-        const caller = Option.getOrUndefined(yield* Effect.serviceOption(Caller))
-        const run = caller?.run ?? null
+        const { run = null } = yield* currentCause
         const row = yield* keep(record, { ...state, lastRunAt: rows[0]?.lastRunAt ?? null, run })
         return (yield* planOf(by, row))[0]!
       })

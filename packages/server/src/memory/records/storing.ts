@@ -1,7 +1,8 @@
 /** Writes and removes records: the row, its version, its tags, its index entry, its timer and its event. */
-import { Caller, type MemoryId, type MemoryRight, type PrincipalId, type RunId } from "@stoa/contract"
-import { Effect, Option } from "effect"
+import type { MemoryId, MemoryRight, PrincipalId } from "@stoa/contract"
+import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { currentCause } from "../../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../../store/journal/Journal.ts"
 import { Timers } from "../../store/journal/Timers.ts"
 import { SearchIndex } from "../../store/search/SearchIndex.ts"
@@ -70,8 +71,8 @@ export const makeStoring = Effect.gen(function* () {
     // Old vectors are removed with the old text; the new text gets its own in the background.
     if (!isNew) yield* vectors.forget(id, digestOf(textsOf(recordFrom(row))))
     yield* setEnd(timers, row)
-    const run = Option.getOrUndefined(yield* Effect.serviceOption(Caller))?.run
-    const written = { ...(yield* told(row)), version, ...(run !== undefined && { run: run as RunId }) }
+    const { run } = yield* currentCause
+    const written = { ...(yield* told(row)), version, ...(run !== undefined && { run }) }
     yield* journal.append({ kind: "memory.written", body: written })
     return recordFrom(row)
   }, Effect.orDie)

@@ -78,8 +78,11 @@ export const makeRecord = Effect.gen(function* () {
   const inSpace = (row: Pick<RunRow, "triggerSpace">) => (row.triggerSpace === null ? {} : { space: row.triggerSpace })
   const about = (row: Pick<RunRow, "id" | "agent">) => ({ run: row.id, principal: row.agent })
   /** What a run does is attributed to its agent, under the correlation id of what woke it. */
-  const because = <A, E, R>(row: Pick<RunRow, "correlationId" | "agent">, effect: Effect.Effect<A, E, R>) =>
-    causedBy({ correlationId: row.correlationId as CorrelationId, actor: row.agent, provenance: "agent" }, effect)
+  const because = <A, E, R>(row: Pick<RunRow, "id" | "correlationId" | "agent">, effect: Effect.Effect<A, E, R>) =>
+    causedBy(
+      { correlationId: row.correlationId as CorrelationId, actor: row.agent, provenance: "agent", run: row.id },
+      effect,
+    )
 
   /** A queued run. */
   const newRow = Effect.fnUntraced(function* (wanted: NewRun) {

@@ -1,5 +1,4 @@
 import {
-  Caller,
   type MailKind,
   type MessageCall,
   type PrincipalId,
@@ -7,8 +6,9 @@ import {
   type RunId,
   type Space,
 } from "@stoa/contract"
-import { Effect, Option, type Schema } from "effect"
+import { Effect, type Schema } from "effect"
 import type { Viewer } from "../../access/rights/Viewer.ts"
+import { currentCause } from "../../store/journal/Correlation.ts"
 
 /** What a post may carry besides its text: rooms above fill it in. */
 export interface PostOptions {
@@ -23,10 +23,7 @@ export interface PostOptions {
 
 /** The run in which a principal speaks, at any door: it determines the depth of what the message wakes. */
 export const runOf = (author: PrincipalId): Effect.Effect<Pick<PostOptions, "run">> =>
-  Effect.map(Effect.serviceOption(Caller), (found) => {
-    const caller = Option.getOrUndefined(found)
-    return caller?.run === undefined || caller.principal.id !== author ? {} : { run: caller.run as RunId }
-  })
+  Effect.map(currentCause, ({ actor, run }) => (run === undefined || actor !== author ? {} : { run }))
 
 /** Which messages of a space are read. */
 export interface MessageQuery {

@@ -1,6 +1,6 @@
 /** What every event carries automatically: the correlation id of the first cause (G-39) and who acts. */
 import { randomFillSync } from "node:crypto"
-import type { CorrelationId, Event, PrincipalId, Provenance } from "@stoa/contract"
+import type { CorrelationId, Event, PrincipalId, Provenance, RunId } from "@stoa/contract"
 import { Context, Effect } from "effect"
 
 // Asking the system for 16 bytes costs twenty times more than taking them from a buffer of 4,096.
@@ -46,6 +46,8 @@ export interface Cause {
   readonly correlationId: CorrelationId
   readonly actor: PrincipalId | null
   readonly provenance: Provenance
+  /** The run in which the actor acts. */
+  readonly run?: RunId
 }
 
 /** Set by a door for a request, by a reader for the event it handles, by a timer for the principal that set it. */

@@ -2,7 +2,7 @@
  * What the conversation tools of every toolset share: how an older system's toolset names spaces and messages. The room `spaces`
  * decides what is allowed.
  */
-import { Caller, type Message, type MessageId, Missing, type RunId, type Space, WrongState } from "@stoa/contract"
+import { type Message, type MessageId, type Space, WrongState } from "@stoa/contract"
 import { Effect } from "effect"
 import type { HandlerCall } from "../../calls/road/Handler.ts"
 import { Grants } from "../../access/rights/Grants.ts"
@@ -12,6 +12,7 @@ import { ActiveSpaces } from "../../spaces/ActiveSpaces.ts"
 import { Messages } from "../../spaces/messages/Messages.ts"
 import type { MessageQuery } from "../../spaces/messages/PostOptions.ts"
 import { isMember, Spaces } from "../../spaces/Spaces.ts"
+import { currentCause } from "../../store/journal/Correlation.ts"
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
@@ -40,36 +41,40 @@ export const makeConversation = Effect.gen(function* () {
 
   const viewer = grants.viewer("spaces")
 
-  const dm = Effect.fnUntraced(function* (ref: string, who: Viewer) {
-    const pairs = pairOf(ref)
-    if (pairs.length === 0) return undefined
+  /** All spaces that the viewer is a member of. */
+  const own = Effect.fnUntraced(function* (who: Viewer) {
+    const found: Array<Space> = []
     let cursor: string | undefined
     do {
-      const page = yield* spaces.list(who, { limit: 100, ...(cursor === undefined ? {} : { cursor }) })
-      const found = page.items.find((space) => isMember(space, who.principal.id) && isPair(space, pairs))
-      if (found !== undefined) return found
+      const page = yield* spaces.list(
+        who,
+        { limit: 100, ...(cursor === undefined ? {} : { cursor }) },
+        { asMember: true },
+      )
+      found.push(...page.items.filter((space) => isMember(space, who.principal.id)))
       cursor = page.next ?? undefined
     } while (cursor !== undefined)
-    return undefined
+    return found
   })
 
-  /** A space the caller may see, by id, by name, or by the two members of a DM. */
+  const dm = Effect.fnUntraced(function* (ref: string, who: Viewer) {
+    const pairs = pairOf(ref)
+    return pairs.length === 0 ? undefined : (yield* own(who)).find((space) => isPair(space, pairs))
+  })
+
+  /** By id, by name, or by the two members of a DM. */
+  const find = (get: (typeof spaces)["get"], ref: string, who: Viewer) =>
+    Effect.catchTag(get(withPrefix("spc", ref), who), "Missing", (error) =>
+      Effect.flatMap(dm(ref, who), (found) => (found === undefined ? Effect.fail(error) : Effect.succeed(found))),
+    )
+
+  /** A space the caller may see. */
   const readable = Effect.fnUntraced(function* (ref: string, by?: Viewer) {
-    const who = by ?? (yield* viewer)
-    return yield* spaces
-      .get(withPrefix("spc", ref), who)
-      .pipe(
-        Effect.catchTag("Missing", (error) =>
-          Effect.flatMap(dm(ref, who), (found) => (found === undefined ? Effect.fail(error) : Effect.succeed(found))),
-        ),
-      )
+    return yield* find(spaces.get, ref, by ?? (yield* viewer))
   })
 
-  /** Seed 001 is strict: only members, in every kind of space (S1-38, S1-51). */
   const memberOf = Effect.fnUntraced(function* (ref: string) {
-    const space = yield* readable(ref)
-    const { principal } = yield* Caller
-    return isMember(space, principal.id) ? space : yield* new Missing({ noun: "space", ref })
+    return yield* find(spaces.ofMember, ref, yield* viewer)
   })
 
   /** The space of this call, or the caller's active space. */
@@ -82,7 +87,7 @@ export const makeConversation = Effect.gen(function* () {
 
   const say = Effect.fnUntraced(function* (space: Space, text: string, replyTo?: string) {
     const wanted = { text, ...(replyTo === undefined ? {} : { replyTo: messageId(replyTo) }) }
-    const run = (yield* Caller).run as RunId | undefined
+    const { run } = yield* currentCause
     const options = run === undefined ? {} : { run, ...(yield* runs.originOf(run, space.id)) }
     return yield* messages.post(space, yield* viewer, wanted, options)
   })
@@ -95,7 +100,7 @@ export const makeConversation = Effect.gen(function* () {
     return yield* messages.list(space, yield* viewer, query)
   })
 
-  return { viewer, readable, memberOf, here, say, react, read, spaces, messages, active }
+  return { viewer, own, readable, memberOf, here, say, react, read, spaces, messages, active }
 })
 
 /** A message as agents read it: always with its id (S0-26). */

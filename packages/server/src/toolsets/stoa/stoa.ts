@@ -2,14 +2,22 @@
  * The house's own tools for any MCP client with a token: messages, memory, the state of calls, and answers to
  * decisions.
  */
-import { Caller, Decision, inputIn, type NewAnswer, questionIn, visibleValue, WrongState } from "@stoa/contract"
+import {
+  Caller,
+  Decision,
+  inputIn,
+  type NewAnswer,
+  questionIn,
+  type Space,
+  visibleValue,
+  WrongState,
+} from "@stoa/contract"
 import { Clock, Effect, Schema } from "effect"
 import { Limits } from "../../access/limits/Limits.ts"
 import { monotonicMillis } from "../../store/Moment.ts"
 import { Grants } from "../../access/rights/Grants.ts"
 import { Tokens } from "../../access/identity/Tokens.ts"
 import { Pacing } from "../../store/fibers/Pacing.ts"
-import { isMember } from "../../spaces/Spaces.ts"
 import { callFrom, Calls } from "../../calls/Calls.ts"
 import { Decisions } from "../../decisions/Decisions.ts"
 import { type ToolsetTool, integer, offered, text, withMemory } from "../toolsetTool.ts"
@@ -65,19 +73,16 @@ export const stoa = Effect.gen(function* () {
     if (!(yield* tokens.stillStands(caller))) return yield* new WrongState({ detail: "Your token no longer works." })
     const me = caller.principal.id
     const who = yield* grants.viewerNow(me, "spaces")
-    const there =
-      ref === undefined
-        ? (yield* conversation.spaces.list(who, { limit: 100 }, { asMember: true })).items
-        : [yield* conversation.readable(ref, who)]
-    const mine = ref === undefined ? there.filter((one) => isMember(one, me)) : there
-    const found = yield* Effect.forEach(mine, (one) =>
-      Effect.map(
-        conversation.messages.list(one, who, { after: after ?? one.lastSeq - one.unread, limit: count }),
-        ({ items }) =>
+    const mine = ref === undefined ? yield* conversation.own(who) : [yield* conversation.readable(ref, who)]
+    const readUpTo = (one: Space) => after ?? one.lastSeq - one.unread
+    const found = yield* Effect.forEach(
+      mine.filter((one) => one.lastSeq > readUpTo(one)),
+      (one) =>
+        Effect.map(conversation.messages.list(one, who, { after: readUpTo(one), limit: count }), ({ items }) =>
           items
             .filter((message) => message.author.id !== me)
             .map((message) => ({ space: one.name, ...shownMessage(message) })),
-      ),
+        ),
     )
     return { messages: withinText(found.flat().slice(0, count)), spaces: new Set(mine.map(({ id }) => id)) }
   })

@@ -6,7 +6,7 @@
 import { Caller } from "@stoa/contract"
 import { MCPRefused } from "@stoa/tools"
 import { Effect } from "effect"
-import type { Pauses, Stopped } from "../../access/limits/Pauses.ts"
+import { pauseRule, type Pauses, type Stopped } from "../../access/limits/Pauses.ts"
 import type { Answers, InputRequired, CallingClient } from "../InputRequired.ts"
 
 export type JsonObject = Readonly<Record<string, unknown>>
@@ -57,7 +57,7 @@ const internal = -32_603
 
 /** Stopped by the kill switch, as an MCP error. */
 export const refusedBy = ({ message, subject }: Stopped): MCPRefused =>
-  new MCPRefused(internal, message, { tag: "ToolAuthorizationError", rule: `paused:${subject}` })
+  new MCPRefused(internal, message, { tag: "ToolAuthorizationError", rule: pauseRule(subject) })
 
 /** Contents behind the kill switch: a paused caller can read nothing. */
 export const unlessPaused = ({ unless }: Pauses["Service"], contents: Contents): Contents => {

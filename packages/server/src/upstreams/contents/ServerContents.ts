@@ -9,7 +9,7 @@ import { type MCPConnectionError, MCPRefused, mendMCPCompletion } from "@stoa/to
 import { Clock, Context, Effect, Exit, Layer } from "effect"
 import { AllowLists, listsServer } from "../../access/rights/AllowLists.ts"
 import { Grants } from "../../access/rights/Grants.ts"
-import { Pauses, Stopped } from "../../access/limits/Pauses.ts"
+import { pauseRule, Pauses, Stopped } from "../../access/limits/Pauses.ts"
 import { Journal } from "../../store/journal/Journal.ts"
 import { monotonicOf } from "../../store/Moment.ts"
 import { InputRequired } from "../InputRequired.ts"
@@ -297,7 +297,7 @@ const endOf = (exit: Exit.Exit<unknown, Failure>): { readonly error: CallError |
   if (reason?._tag !== "Fail") return { error: { tag: "Canceled", message: "It was interrupted before it ended" } }
   const { error } = reason
   if (error._tag === "Stopped")
-    return { error: { tag: "ToolAuthorizationError", message: error.message }, rule: `paused:${error.subject}` }
+    return { error: { tag: "ToolAuthorizationError", message: error.message }, rule: pauseRule(error.subject) }
   const message = error.message.slice(0, longestName)
   return { error: { tag: error._tag === "MCPRefused" ? "ToolExecutionError" : error._tag, message } }
 }

@@ -1,6 +1,8 @@
 /** A space: talk, see what is done, decide in place. */
+import { useQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import { type ComponentType, lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react"
+import { noteSpace } from "../../feed/events/apply.ts"
 import { house } from "../../feed/house.ts"
 import { useStart } from "../../feed/start.ts"
 import { useStore } from "../../feed/store.ts"
@@ -39,13 +41,27 @@ const DecisionInPlace = ({ decision }: { readonly decision: Decision }) => (
 )
 
 /** The space of the address, even after the user was removed from it: what was seen stays. */
-const useSpace = (ref: string): { readonly space: Space | undefined; readonly isGone: boolean } => {
+const useSpace = (
+  ref: string,
+): { readonly space: Space | undefined; readonly isGone: boolean; readonly isPending: boolean } => {
   const { spaces } = useStart()
   const found = spaces.find(({ id, name }) => name === ref || id === ref)
   const [seen, see] = useState(found)
   if (found !== undefined && found !== seen) see(found)
   const kept = seen?.name === ref || seen?.id === ref ? seen : undefined
-  return { space: found ?? kept, isGone: found === undefined }
+  // Lists leave archived spaces out: one that is opened by its address is read by itself.
+  const isUnknown = found === undefined && kept === undefined
+  const { isFetching } = useQuery({
+    queryKey: ["space", ref],
+    queryFn: async () => {
+      const space = await house.spaces.get(ref)
+      noteSpace(space)
+      return space
+    },
+    enabled: isUnknown,
+    retry: false,
+  })
+  return { space: found ?? kept, isGone: found === undefined, isPending: isUnknown && isFetching }
 }
 
 export interface SpaceScreenProps {
@@ -57,12 +73,12 @@ export interface SpaceScreenProps {
 
 export const SpaceScreen = ({ About, Head }: SpaceScreenProps) => {
   const { message, space: ref } = useParams({ strict: false }) as { readonly space: string; readonly message?: string }
-  const { isGone, space } = useSpace(ref)
+  const { isGone, isPending, space } = useSpace(ref)
   if (space === undefined)
     return (
       <>
         <Bar title={ref} up="/spaces" />
-        <EmptyPane>{common.nothingHere}</EmptyPane>
+        {isPending ? null : <EmptyPane>{common.nothingHere}</EmptyPane>}
       </>
     )
   return <OpenSpace key={space.id} space={space} isGone={isGone} thread={message} Head={Head} About={About} />

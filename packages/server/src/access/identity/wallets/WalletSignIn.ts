@@ -149,7 +149,7 @@ export class WalletSignIn extends Context.Service<
         const firstIssuer = { hand: walletBy ?? principal.id, handSince: walletSince ?? at }
         return yield* causedBy(
           { ...cause, provenance: cause.provenance as never },
-          transact(tokens.issue({ principal: principal.id, label: "wallet sign-in", expiresAt }, firstIssuer)),
+          transact(tokens.issue({ principal: principal.id, label: "wallet sign-in", expiresAt }, { firstIssuer })),
         ).pipe(Effect.mapError(() => refused))
       })
 

@@ -32,8 +32,8 @@ export class NeedsApproval extends Schema.TaggedError<NeedsApproval>()("NeedsApp
   rule: Schema.String,
 }) {}
 
-/** True if a second person has approved the change: then a policy's `ask` is satisfied. */
-export const Approved = Context.Reference<boolean>("server/access/rights/Approved", { defaultValue: () => false })
+/** Whether a second person has approved the change: then a policy's `ask` is satisfied. */
+export type Approval = "none" | "given"
 
 type Refusal = Forbidden | NeedsApproval
 
@@ -54,14 +54,19 @@ export class Authority extends Context.Service<
       whose: Principal,
     ) => Effect.Effect<DateTime.Utc | null, Forbidden | Missing, Caller>
     readonly revocation: (token: Token, whose: Principal) => Effect.Effect<void, Forbidden | Missing, Caller>
-    readonly grant: (wanted: NewGrant, whose: Principal) => Effect.Effect<NewGrant, Refusal, Caller>
-    readonly revokeGrant: (grant: Grant) => Effect.Effect<void, Refusal, Caller>
+    readonly grant: (wanted: NewGrant, whose: Principal, approval: Approval) => Effect.Effect<NewGrant, Refusal, Caller>
+    readonly revokeGrant: (grant: Grant, approval: Approval) => Effect.Effect<void, Refusal, Caller>
     readonly newPrincipal: (wanted: NewPrincipal) => Effect.Effect<void, Forbidden, Caller>
     readonly changedPrincipal: (
       before: Principal,
       changes: Partial<Pick<Principal, "name" | "roles" | "toolsets" | "wallet">>,
+      approval: Approval,
     ) => Effect.Effect<void, Refusal, Caller>
-    readonly allowList: (before: AllowList, tools: ReadonlyArray<string>) => Effect.Effect<void, Refusal, Caller>
+    readonly allowList: (
+      before: AllowList,
+      tools: ReadonlyArray<string>,
+      approval: Approval,
+    ) => Effect.Effect<void, Refusal, Caller>
   }
 >()("server/access/rights/Authority") {
   static readonly layer = Layer.effect(
@@ -71,11 +76,11 @@ export class Authority extends Context.Service<
 
       const { require } = grants
       /** For a change that can wait: if a policy says `ask` for it, or for writing it at all, a person can be asked. */
-      const agreed = Effect.fnUntraced(function* (action: Action, resource: string) {
+      const agreed = Effect.fnUntraced(function* (action: Action, resource: string, approval: Approval) {
         const caller = yield* Caller
         const { rule, verdict } = yield* grants.judge(caller, action, resource)
         if (verdict === "deny") return yield* new Forbidden({ action, resource, rule })
-        if (yield* Approved) return
+        if (approval === "given") return
         if (verdict === "ask") return yield* new NeedsApproval({ action, resource, rule })
         const written = yield* grants.judge(caller, "write", resource)
         if (action === "admin" && written.verdict === "ask")
@@ -88,7 +93,7 @@ export class Authority extends Context.Service<
        */
       const unasked = (action: Action, resource: string, instead: string) =>
         Effect.catchTag(
-          agreed(action, resource),
+          agreed(action, resource, "none"),
           "NeedsApproval",
           ({ rule }) =>
             new Forbidden({ action, resource, rule, instead: `A second person must agree to it. ${instead}` }),
@@ -200,10 +205,10 @@ export class Authority extends Context.Service<
         return caller.expiresAt
       })
 
-      const grant: Authority["Service"]["grant"] = Effect.fn("Authority.grant")(function* (wanted, whose) {
+      const grant: Authority["Service"]["grant"] = Effect.fn("Authority.grant")(function* (wanted, whose, approval) {
         const caller = yield* Caller
         // A grant can give anything, so only an admin may make one.
-        yield* agreed("admin", `grants/${whose.name}`)
+        yield* agreed("admin", `grants/${whose.name}`, approval)
         if (wanted.effect === "deny" || wanted.effect === "ask") return wanted
         const { actions, expiresAt = caller.expiresAt, resource } = wanted
         yield* inside(caller, "grant", resource)
@@ -219,21 +224,23 @@ export class Authority extends Context.Service<
         return expiresAt === null ? wanted : { ...wanted, expiresAt }
       })
 
-      const revokeGrant: Authority["Service"]["revokeGrant"] = Effect.fn("Authority.revokeGrant")(function* (it) {
-        const caller = yield* Caller
-        yield* agreed("delete", `grants/${it.id}`)
-        if (it.effect === "allow") return
-        // Lifting a restriction gives rights: it takes an admin of grants, and not the principal that it restricts.
-        yield* agreed("admin", `grants/${it.id}`)
-        yield* inside(caller, "revoke", `grants/${it.id}`)
-        if (it.principal === caller.principal.id && !(yield* may(caller, "admin", "*")))
-          return yield* refuse(
-            "revoke",
-            `grants/${it.id}`,
-            "it restricts you",
-            "This grant restricts you, so you cannot remove it. Ask another admin.",
-          )
-      })
+      const revokeGrant: Authority["Service"]["revokeGrant"] = Effect.fn("Authority.revokeGrant")(
+        function* (it, approval) {
+          const caller = yield* Caller
+          yield* agreed("delete", `grants/${it.id}`, approval)
+          if (it.effect === "allow") return
+          // Lifting a restriction gives rights: it takes an admin of grants, and not the principal that it restricts.
+          yield* agreed("admin", `grants/${it.id}`, approval)
+          yield* inside(caller, "revoke", `grants/${it.id}`)
+          if (it.principal === caller.principal.id && !(yield* may(caller, "admin", "*")))
+            return yield* refuse(
+              "revoke",
+              `grants/${it.id}`,
+              "it restricts you",
+              "This grant restricts you, so you cannot remove it. Ask another admin.",
+            )
+        },
+      )
 
       /** Checks rights that come from roles, from the file's rules for a name, and from toolsets. */
       const becomes = Effect.fnUntraced(function* (before: Principal | undefined, after: Principal) {
@@ -309,12 +316,12 @@ export class Authority extends Context.Service<
       )
 
       const changedPrincipal: Authority["Service"]["changedPrincipal"] = Effect.fn("Authority.changedPrincipal")(
-        function* (before, changes) {
+        function* (before, changes, approval) {
           const caller = yield* Caller
           const more = changes.roles !== undefined || changes.wallet !== undefined || shows(caller, changes.toolsets)
-          yield* agreed(more ? "admin" : "write", `principals/${before.name}`)
+          yield* agreed(more ? "admin" : "write", `principals/${before.name}`, approval)
           if (changes.wallet !== undefined && changes.wallet !== null) {
-            yield* agreed("write", `tokens/${before.name}`)
+            yield* agreed("write", `tokens/${before.name}`, approval)
             yield* signsInAs(before)
           }
           if (changes.roles !== undefined || changes.name !== undefined)
@@ -322,13 +329,15 @@ export class Authority extends Context.Service<
         },
       )
 
-      const allowList: Authority["Service"]["allowList"] = Effect.fn("Authority.allowList")(function* (before, tools) {
-        const caller = yield* Caller
-        const resource = `allow-lists/${before.toolset}/${before.context}`
-        yield* agreed("write", resource)
-        const isWider = !before.tools.includes("*") && tools.some((one) => !before.tools.includes(one))
-        if (isWider) yield* inside(caller, "widen", resource)
-      })
+      const allowList: Authority["Service"]["allowList"] = Effect.fn("Authority.allowList")(
+        function* (before, tools, approval) {
+          const caller = yield* Caller
+          const resource = `allow-lists/${before.toolset}/${before.context}`
+          yield* agreed("write", resource, approval)
+          const isWider = !before.tools.includes("*") && tools.some((one) => !before.tools.includes(one))
+          if (isWider) yield* inside(caller, "widen", resource)
+        },
+      )
 
       return Authority.of({
         token,

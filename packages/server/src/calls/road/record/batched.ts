@@ -10,7 +10,15 @@ import { type CausedEvent, Journal } from "../../../store/journal/Journal.ts"
 import { makeBatch } from "../../../store/journal/Batch.ts"
 import type { Traces } from "../Handler.ts"
 import { first } from "./lifecycle.ts"
-import { type CallEnd, outcomeOf, receivedEvent, type Record, settledEvent, Duplicate, wholeEvent } from "./record.ts"
+import {
+  type HandlerEnd,
+  outcomeOf,
+  receivedEvent,
+  type Record,
+  settledEvent,
+  Duplicate,
+  wholeEvent,
+} from "./record.ts"
 import { type CallRow, type NewRow, unsettled } from "./rows.ts"
 import { makeSettleMany } from "./settleMany.ts"
 
@@ -47,11 +55,11 @@ interface End {
   readonly event: CausedEvent
 }
 
-/** How a call has ended, and when. */
+/** How a handler has ended its call, and when. */
 export interface Settlement {
   readonly settledAt: string
   readonly durationMs: number
-  readonly ending: CallEnd
+  readonly ending: HandlerEnd
   readonly traces: Traces
   readonly provenance: Provenance
 }

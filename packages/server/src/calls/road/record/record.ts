@@ -30,6 +30,11 @@ export type CallEnd =
       readonly rule?: string
     }
 
+/** How a handler ends its call. */
+export type HandlerEnd =
+  | Extract<CallEnd, { readonly step: "finish" }>
+  | { readonly step: "fail"; readonly error: Failure }
+
 /** The error of an interrupted call: it is never run again automatically. */
 export const unknownOutcome: Failure = {
   tag: "ToolExecutionError",
@@ -40,7 +45,7 @@ export const unknownOutcome: Failure = {
  * How a handler ended. A cancel settles the call before it interrupts; any other interruption means that the house
  * stopped.
  */
-export const endingOf = (settled: Settled): WholeEnd => {
+export const endingOf = (settled: Settled): HandlerEnd => {
   if (settled.state === "done") return { step: "finish", output: settled.output }
   return { step: "fail", error: settled.error.tag === "Interrupted" ? unknownOutcome : settled.error }
 }
@@ -266,6 +271,9 @@ export const makeRecord = Effect.gen(function* () {
     return row
   })
 
+  /** What it was made with, for a call that has run and goes on later. */
+  const keepMade = (id: string, made: string) => Effect.orDie(sql`UPDATE calls SET resume = ${made} WHERE id = ${id}`)
+
   const byId = Effect.fnUntraced(function* (id: string) {
     return (yield* Effect.orDie(sql<CallRow>`SELECT * FROM calls WHERE id = ${id}`))[0]
   })
@@ -282,7 +290,21 @@ export const makeRecord = Effect.gen(function* () {
   })
   const inStates = (states: ReadonlyArray<CallState>) => inState(sql, states)
 
-  return { openRunning, openWaiting, whole, settle, start, startHidden, takeOver, park, byId, byKey, byPlace, inStates }
+  return {
+    openRunning,
+    openWaiting,
+    whole,
+    settle,
+    start,
+    startHidden,
+    takeOver,
+    park,
+    keepMade,
+    byId,
+    byKey,
+    byPlace,
+    inStates,
+  }
 })
 
 export type Record = Effect.Success<typeof makeRecord>

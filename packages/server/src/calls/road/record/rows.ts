@@ -44,6 +44,8 @@ export interface CallRow {
   readonly place: number | null
   /** For a call that a run took over from an earlier run: the call that was actually made. */
   readonly copyOf?: Call["id"] | null
+  /** For a call that waits and then runs: what it was made with (`Made`, in `road/attempt.ts`), as JSON. */
+  readonly resume?: string | null
   /** No column: what its caller should know while it waits (`waiting/notes.ts`). */
   readonly note?: string
 }

@@ -1,12 +1,9 @@
 /** The calls of a host as server-sent frames, on a connection that the host's process has opened. */
 // edge: writes a node response.
 import type { ServerResponse } from "node:http"
-import type { Caller, TokenId } from "@stoa/contract"
-import { Clock, Duration, Effect, Fiber } from "effect"
+import type { Caller } from "@stoa/contract"
+import { Duration, Effect, Fiber } from "effect"
 import { HttpServerResponse } from "effect/http"
-import { Grants } from "../../../access/rights/Grants.ts"
-import { rightsEpoch } from "../../../access/rights/Rights.ts"
-import { Tokens } from "../../../access/identity/Tokens.ts"
 import { type HostRow, Hosts, type Line } from "../../../calls/hosts/Hosts.ts"
 import { newId } from "../../../store/journal/Correlation.ts"
 import { Endings } from "../../Endings.ts"
@@ -26,15 +23,8 @@ const keepAlive = 5000
 /** A process that does not read is sent no more than this. */
 const mostUnsent = 1024 * 1024
 
-const lineOf = (
-  response: ServerResponse,
-  instance: string,
-  token: TokenId | null,
-  stands: Effect.Effect<boolean>,
-): Line => ({
+const lineOf = (response: ServerResponse, instance: string): Line => ({
   instance,
-  token,
-  stands,
   call: (call) => void response.write(`id: ${call.id}\nevent: call\ndata: ${JSON.stringify(call)}\n\n`),
   ended: (end) => void response.write(`event: settled\ndata: ${JSON.stringify(end)}\n\n`),
   hasRoom: () => !response.destroyed && response.writableLength < mostUnsent,
@@ -45,10 +35,7 @@ const lineOf = (
 
 export const makeHostStream = Effect.gen(function* () {
   const hosts = yield* Hosts
-  const grants = yield* Grants
-  const tokens = yield* Tokens
   const endings = yield* Endings
-  const epochNow = yield* rightsEpoch
   const server = yield* NodeServer
   const open = new Set<ServerResponse>()
   server.beforeClose(
@@ -59,32 +46,6 @@ export const makeHostStream = Effect.gen(function* () {
       }),
     ),
   )
-
-  /** The present state: the token is valid, and tools offered to everybody still may be. */
-  const asked = Effect.fnUntraced(
-    function* (caller: Caller["Service"], host: HostRow) {
-      if (!(yield* tokens.stillStands(caller))) return { stands: false, lasting: false }
-      if (!host.shared) return { stands: true, lasting: true }
-      const { judge, lasting } = yield* grants.viewerNow(caller.principal.id, "hosts")
-      return { stands: judge("write", `hosts/${host.name}`).verdict === "allow", lasting }
-    },
-    Effect.catchTag("Missing", () => Effect.succeed({ stands: false, lasting: false })),
-  )
-
-  /** Asked again only when rights have changed, because it is checked before every call that is sent. */
-  const standing = (caller: Caller["Service"], host: HostRow): Effect.Effect<boolean> => {
-    let since: number | undefined
-    return Effect.gen(function* () {
-      const { expiresAt } = caller
-      // wall clock: tokens end at a moment.
-      if (expiresAt !== null && expiresAt.epochMilliseconds <= (yield* Clock.currentTimeMillis)) return false
-      const epoch = yield* epochNow()
-      if (epoch === since) return true
-      const { lasting, stands } = yield* asked(caller, host)
-      since = stands && lasting ? epoch : undefined
-      return stands
-    })
-  }
 
   const serve = Effect.fnUntraced(function* (
     response: ServerResponse,
@@ -97,14 +58,13 @@ export const makeHostStream = Effect.gen(function* () {
     open.add(response)
     response.socket?.setKeepAlive(true, keepAlive)
     response.write(": stoa\n\n")
-    const stands = standing(caller, host)
-    const line = lineOf(response, instance, caller.token, stands)
-    const connected = yield* Effect.option(hosts.connect(host, line))
+    const line = lineOf(response, instance)
+    const connected = yield* Effect.option(hosts.connect(caller, host, line))
     if (connected._tag === "None") {
       open.delete(response)
       return line.close("removed")
     }
-    const { leave, pump } = connected.value
+    const { leave, pump, stands } = connected.value
     const forget = endings.watch(caller, () => line.close("revoked"))
     // From here on calls are sent here.
     response.write(`event: ready\ndata: ${JSON.stringify({ host: host.id })}\n\n`)

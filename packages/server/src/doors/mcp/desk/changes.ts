@@ -1,7 +1,7 @@
 /** Tells a client when its list of tools has changed, because of the catalogue or of its own rights. */
 import type { Caller } from "@stoa/contract"
 import { Effect } from "effect"
-import { Principals } from "../../../access/identity/Principals.ts"
+import { Tokens } from "../../../access/identity/Tokens.ts"
 import { followRights, rightsEpoch } from "../../../access/rights/Rights.ts"
 import { Catalogue, type ToolScope as Shown } from "../../../calls/catalogue/Catalogue.ts"
 import type { EndpointView } from "./Desk.ts"
@@ -16,7 +16,7 @@ interface Watcher {
 
 export const makeChanges = Effect.gen(function* () {
   const catalogue = yield* Catalogue
-  const principals = yield* Principals
+  const tokens = yield* Tokens
   const epochNow = yield* rightsEpoch
   const watchers = new Set<Watcher>()
   let epoch = -1
@@ -24,9 +24,7 @@ export const makeChanges = Effect.gen(function* () {
 
   const seenBy = Effect.fnUntraced(
     function* (caller: Caller["Service"], shown: Shown) {
-      const principal = yield* principals.get(caller.principal.id)
-      const fresh = { ...caller, principal, epoch: yield* epochNow() }
-      const found = yield* catalogue.list(fresh, shown)
+      const found = yield* catalogue.list(yield* tokens.renewed(caller), shown)
       return found
         .map(({ tool }) => `${tool.definition.name} ${tool.fingerprint}`)
         .toSorted()

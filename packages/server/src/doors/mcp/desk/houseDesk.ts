@@ -7,6 +7,7 @@ import { inputSchemaOf } from "@stoa/tools"
 import { Clock, Context, Effect, Layer } from "effect"
 import { monotonicOf } from "../../../store/Moment.ts"
 import { Arrivals } from "../../../access/identity/Arrivals.ts"
+import { isPause } from "../../../access/limits/Pauses.ts"
 import { Grants } from "../../../access/rights/Grants.ts"
 import { type CallRequest, Calls } from "../../../calls/Calls.ts"
 import { CallNews } from "../../../calls/waiting/CallNews.ts"
@@ -80,7 +81,7 @@ const isHidden = (
   listed: CatalogueTool | undefined,
 ) =>
   error._tag === "ToolNotFoundError" ||
-  (error._tag === "ToolAuthorizationError" && listed === undefined && !error.rule?.startsWith("paused:"))
+  (error._tag === "ToolAuthorizationError" && listed === undefined && !isPause(error.rule))
 
 interface CachedView {
   readonly epoch: number

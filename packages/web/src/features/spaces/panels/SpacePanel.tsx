@@ -136,7 +136,8 @@ export const SpacePanel = ({ children, close, may, messages, space }: SpacePanel
             </li>
           ))}
         </ul>
-        {may.join ? (
+        {/* Whoever cannot write is offered it in place of the composer. */}
+        {may.join && may.speak ? (
           <p>
             <button
               type="button"

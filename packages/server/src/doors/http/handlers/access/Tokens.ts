@@ -40,12 +40,12 @@ export const tokensHandlers = HttpApiBuilder.group(
         const { principal: ref } = payload
         const whose = yield* findOrRefuse(grants, principals.get(ref), { ref, action: "write", of: "tokens" })
         const wanted = yield* authority.token(payload, whose)
-        return yield* transact(tokens.issue({ ...wanted, principal: whose.id }))
+        return yield* transact(tokens.issue({ ...wanted, principal: whose.id }, { caller: yield* Caller }))
       }),
       rotate: Effect.fnUntraced(function* ({ params }) {
         const { token, whose } = yield* found(params.id)
         const latest = yield* authority.rotation(token, whose)
-        return yield* transact(tokens.rotate(token.id, latest))
+        return yield* transact(tokens.rotate(token.id, { caller: yield* Caller, latest }))
       }),
       revoke: Effect.fnUntraced(function* ({ params }) {
         const { token, whose } = yield* found(params.id)

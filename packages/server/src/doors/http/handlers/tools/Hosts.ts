@@ -13,9 +13,6 @@ export const hostsHandlers = HttpApiBuilder.group(
     const hosts = yield* Hosts
     const stream = yield* makeHostStream
     const reader = grants.viewer("hosts")
-    /** Offering tools to everybody needs a right; offering them to oneself does not. */
-    const mayShare = (shared: boolean, name: string) =>
-      shared ? grants.require("write", `hosts/${name}`) : Effect.void
     return handlers
       .handleAll({
         list: () =>
@@ -26,7 +23,6 @@ export const hostsHandlers = HttpApiBuilder.group(
             hostFrom,
           ),
         declare: Effect.fnUntraced(function* ({ params: { host }, payload }) {
-          yield* mayShare(payload.shared !== false, host)
           return hostFrom(yield* hosts.declare(yield* Caller, host, payload))
         }),
         remove: ({ params, query }) => Effect.flatMap(reader, (who) => hosts.remove(params.host, who, query.instance)),
@@ -35,9 +31,7 @@ export const hostsHandlers = HttpApiBuilder.group(
         "calls",
         Effect.fnUntraced(function* ({ params: { host }, query }) {
           const caller = yield* Caller
-          const row = yield* hosts.get(host, { principal: caller.principal, all: false })
-          yield* mayShare(row.shared, row.name)
-          return yield* stream(caller, row, query.instance)
+          return yield* stream(caller, yield* hosts.own(caller, host), query.instance)
         }),
       )
   }),

@@ -19,7 +19,7 @@ import { yieldToEventLoop } from "../../../../store/fibers/EventLoop.ts"
 type Declared = ReturnType<Tools["Service"]["declaredIn"]>
 
 const viewOf = (
-  { asks, set, tool: { definition, wireName } }: CatalogueTool & { readonly asks?: boolean },
+  { asks, set, tool: { definition, wireName } }: Pick<CatalogueTool, "set" | "tool"> & { readonly asks?: boolean },
   declaredIn?: Declared,
 ): ToolView =>
   new ToolView({
@@ -69,11 +69,14 @@ export const toolsHandlers = HttpApiBuilder.group(
     const standing = yield* makeTypicalCaller
 
     const configured: ToolScope = { kind: "set", set: "configured" }
-    /** A tool that was just configured, in its present state. */
+    /** A tool that was just configured, in its present state, even if lists exclude it for the caller. */
     const shown = Effect.fnUntraced(function* (name: string) {
-      const inside = { ...(yield* Caller), context: "internal" as const }
-      const callable = (yield* catalogue.list(inside, configured)).find(({ tool }) => tool.definition.name === name)
-      return viewOf(callable ?? (yield* catalogue.view(inside, configured)).find(name)!)
+      const caller = yield* Caller
+      const callable = (yield* catalogue.list(caller, configured)).find(({ tool }) => tool.definition.name === name)
+      if (callable !== undefined) return viewOf(callable)
+      const every = yield* catalogue.every(caller.principal.id)
+      const { tool } = every.find((one) => one.set === "configured" && one.tool.definition.name === name)!
+      return viewOf({ set: "configured", tool })
     })
     /** As the caller sees them: only those who may change tools see where one is declared. */
     const seen = Effect.gen(function* () {

@@ -3,12 +3,10 @@
  * to the client, and its result is passed on unchanged.
  */
 import type { CallId, Caller, FileId, Principal } from "@stoa/contract"
-import { digestOf } from "@stoa/tools"
 import { Deferred, Effect } from "effect"
 import { type CallRequest, type CallRow, Calls } from "../../../../calls/Calls.ts"
 import { CallNews } from "../../../../calls/waiting/CallNews.ts"
 import { isMCPResult, mcpFailure } from "../../../../calls/road/MCPNotes.ts"
-import { Decisions } from "../../../../decisions/Decisions.ts"
 import { newId } from "../../../../store/journal/Correlation.ts"
 import { Files } from "../../../../store/Files.ts"
 import type { CallingClient } from "../../../../upstreams/InputRequired.ts"
@@ -40,23 +38,13 @@ const patienceMs = 750
 const textIn = (state: unknown, key: "call" | "asked"): string | undefined =>
   isObject(state) && typeof state[key] === "string" ? state[key] : undefined
 
-type Asked = NonNullable<Effect.Success<ReturnType<Calls["Service"]["asks"]>>>
-/** Identifies a question: an answer to one is no answer to the next, even with the same keys. */
-const questionOf = ({ decision, questions, state }: Asked): string => digestOf([decision, questions, state])
+type Asking = NonNullable<Effect.Success<ReturnType<Calls["Service"]["asks"]>>>
 
 /** The questions that this client can be asked. */
 const askable = (questions: ClientRequests, capabilities: JsonObject, revision: Revision): ClientRequests =>
   Object.fromEntries(
     Object.entries(questions).filter(
       ([, one]) => missingFor(capabilities, { _tag: "Asks", requests: { one } }, revision) === undefined,
-    ),
-  )
-
-/** The unanswered questions. If its decision is closed, a form has an answer, which is about to arrive. */
-const unanswered = ({ answers, questions }: Asked, closed: boolean): ClientRequests =>
-  Object.fromEntries(
-    Object.entries(questions).filter(
-      ([key, { method }]) => answers[key] === undefined && !(closed && method === "elicitation/create"),
     ),
   )
 
@@ -72,7 +60,6 @@ const serverOf = (tool: string): string => tool.slice(0, Math.max(0, tool.indexO
 export const makeServerCalls = Effect.gen(function* () {
   const news = yield* CallNews
   const calls = yield* Calls
-  const decisions = yield* Decisions
   const files = yield* Files
 
   const namingOf = (endpoint: Endpoint, { tool }: CallRow) => {
@@ -99,13 +86,8 @@ export const makeServerCalls = Effect.gen(function* () {
       : (outcomeOf(row) as Settled)
   })
 
-  /** The questions of a waiting call, and which of them are open. */
-  const askedOf = Effect.fnUntraced(function* (row: CallRow) {
-    const asked = row.state === "waiting" ? yield* calls.asks(row.id) : undefined
-    if (asked === undefined) return undefined
-    const bound = asked.decision === null ? undefined : yield* decisions.bound(asked.decision)
-    return { ...asked, open: unanswered(asked, bound !== undefined && bound.state !== "open") }
-  })
+  const askedOf = ({ id, state }: CallRow) =>
+    state === "waiting" ? calls.asks(id) : Effect.succeed<Asking | undefined>(undefined)
 
   const taskFor = Effect.fnUntraced(function* (row: CallRow, endpoint: Endpoint) {
     const task = taskOf(row)
@@ -126,13 +108,12 @@ export const makeServerCalls = Effect.gen(function* () {
   })
 
   /** Questions to the client. People may answer them too; the first answer counts. */
-  const asks = (principal: Principal, row: CallRow, asked: Asked, requests: ClientRequests): Asks => {
-    const question = questionOf(asked)
+  const asks = (principal: Principal, row: CallRow, { question }: Asking, requests: ClientRequests): Asks => {
     const over = Effect.gen(function* () {
       const now = yield* Effect.orDie(calls.get(row.id, { principal, all: false }))
       const still = yield* askedOf(now)
       const isOver =
-        still === undefined || questionOf(still) !== question || Object.keys(requests).some((key) => !still.open[key])
+        still === undefined || still.question !== question || Object.keys(requests).some((key) => !still.open[key])
       return isOver ? true : undefined
     })
     return {
@@ -196,7 +177,7 @@ export const makeServerCalls = Effect.gen(function* () {
         before === undefined
           ? calls.call({ ...request, id, client })
           : Effect.flatMap(calls.asks(before), (asked) => {
-              const meant = asked !== undefined && questionOf(asked) === textIn(link.state, "asked")
+              const meant = asked !== undefined && asked.question === textIn(link.state, "asked")
               const now = { wait, client, ...(progress === undefined ? {} : { progress }) }
               return calls.hear(before, caller, meant ? link.answers : {}, now)
             }).pipe(Effect.mapError(() => invalidParams("requestState names no call of yours")))

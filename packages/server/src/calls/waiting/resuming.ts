@@ -1,0 +1,29 @@
+/** A stored call goes on as it was made, with its caller's present rights, and only where it may still be called. */
+import type { Failure } from "@stoa/tools"
+import { Effect } from "effect"
+import { Tokens } from "../../access/identity/Tokens.ts"
+import { type Attempt, attemptFrom, credentialOf } from "../road/attempt.ts"
+import { makeCallSpace } from "../road/callSpace.ts"
+import type { CallRow } from "../road/record/rows.ts"
+
+const refusal = (message: string): Failure => ({ tag: "ToolAuthorizationError", message })
+
+export const makeResuming = Effect.gen(function* () {
+  const tokens = yield* Tokens
+  const callSpace = yield* makeCallSpace
+
+  /** `more`: what has been added since. */
+  return Effect.fnUntraced(function* (
+    row: CallRow,
+    more: Parameters<typeof attemptFrom>[2],
+  ): Effect.fn.Return<Attempt, Failure> {
+    const caller = yield* Effect.mapError(tokens.again(row.principal, row.context, credentialOf(row)), () =>
+      refusal("The caller of this call has been retired"),
+    )
+    if (row.space !== null)
+      yield* Effect.mapError(callSpace(row.space, caller), ({ message }) =>
+        refusal(`It may no longer be called in its space: ${message}`),
+      )
+    return attemptFrom(row, caller, more)
+  })
+})
