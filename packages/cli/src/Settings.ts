@@ -32,8 +32,6 @@ export interface Target {
   readonly folder: string
   /** Whether a house runs on that folder now. */
   readonly running: boolean
-  /** Whether a process has that folder, even one that is still starting. */
-  readonly taken: boolean
 }
 
 /** Whether an address can be the local house's: its admin token is sent to no other. */
@@ -84,7 +82,6 @@ export const clientSettings = (flags: {
     last: running || given !== undefined ? undefined : read(join(folder, "address")),
     folder,
     running: local !== undefined,
-    taken: running,
   }
 }
 

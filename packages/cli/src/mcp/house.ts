@@ -134,7 +134,8 @@ export class House {
       return true
     } catch (cause) {
       this.#own = undefined
-      if (this.#around.target().taken || cause instanceof HouseAway) return false
+      // By the failure itself: whoever ends has already taken its pid away, and whoever starts has not yet written it.
+      if ((cause as { readonly taken?: boolean }).taken === true || cause instanceof HouseAway) return false
       throw cause
     }
   }

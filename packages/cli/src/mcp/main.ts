@@ -17,7 +17,7 @@ if (socket === undefined || url === undefined || token === undefined) {
   )
   process.exitCode = 2
 } else {
-  const target = () => ({ url, token, given: true, folder: "", running: false, taken: false })
+  const target = () => ({ url, token, given: true, folder: "", running: false })
   const house = new House({
     target,
     embed: () => Promise.reject(new Error("none is started here")),

@@ -8,7 +8,7 @@ import * as fs from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { Context, Effect, Layer, Redacted } from "effect"
-import { refuse, type StartError } from "./StartError.ts"
+import { refuse, StartError } from "./StartError.ts"
 
 const marker = "stoa.folder"
 
@@ -40,9 +40,11 @@ const lock = (path: string): DatabaseSync => {
   } catch (cause) {
     db.close()
     if ((cause as { readonly errcode?: number }).errcode !== busy) throw cause
-    throw refuse(
-      `Another Stoa (process ${owner(path)}) already runs on ${path}. Stop it first, or set STOA_DATA to another folder.`,
-    )
+    throw new StartError({
+      message: `Another Stoa (process ${owner(path)}) already runs on ${path}. Stop it first, or set STOA_DATA to another folder.`,
+      exitCode: 2,
+      taken: true,
+    })
   }
   fs.writeFileSync(join(path, "pid"), `${process.pid}\n`, { mode: 0o600 })
   held.add(db)

@@ -4,6 +4,8 @@ import { Data } from "effect"
 export class StartError extends Data.TaggedError("StartError")<{
   readonly message: string
   readonly exitCode: 1 | 2
+  /** Another process has the data folder: it may be about to give it up. */
+  readonly taken?: true
   readonly cause?: unknown
 }> {}
 

@@ -109,10 +109,11 @@ for (const store of stores)
               body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" }),
             }),
           )
-          const answers = yield* Effect.replicateEffect(post, 700)
-          const statuses = new Set(answers.map(({ status }) => status))
-          assert.deepStrictEqual([...statuses].toSorted(), [200, 429])
-          assert.isAbove(Number(answers.at(-1)!.headers.get("retry-after")), 0)
+          // Until one is refused: on a slow machine more are let in meanwhile.
+          let last = yield* post
+          for (let sent = 1; last.status === 200 && sent < 20_000; sent++) last = yield* post
+          assert.strictEqual(last.status, 429)
+          assert.isAbove(Number(last.headers.get("retry-after")), 0)
           // Whoever has a token is not counted with them.
           const who = yield* withSets("stoa")
           const mine = yield* ask(() => raw("/api/v1/spaces", { headers: { authorization: `Bearer ${who.token}` } }))
