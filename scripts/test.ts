@@ -37,7 +37,8 @@ interface Ran {
 const ran = async (filter: ReadonlyArray<string>, options: CliOptions): Promise<Ran> => {
   // Imported only here: vitest decides about colours when it is loaded.
   const { startVitest } = await import("vitest/node")
-  const vitest = await startVitest([...filter], { ...options, root: home, watch: false })
+  // Snapshots are compared, and never written, here as in CI: `npx vitest run -u <path>` writes them.
+  const vitest = await startVitest([...filter], { update: "none", ...options, root: home, watch: false })
   const modules = new Map(vitest.state.getTestModules().map((module) => [module.moduleId, countModule(module)]))
   const unhandled = vitest.state.getUnhandledErrors().length
   await vitest.close()
