@@ -40,7 +40,7 @@ const thoughtless: typeof makeDrive = (record) => {
         saidAt: now,
       }
       const end = number < steps ? undefined : ({ stop: "end_turn", failure: null } as const)
-      if (!(yield* record.step(row, step, number === 1 ? told : [], 0, spent, end))) return "lost" as const
+      if (!(yield* record.step(row, step, number === 1 ? told : [], 0, spent, end, []))) return "lost" as const
     }
     return "ended" as const
   })

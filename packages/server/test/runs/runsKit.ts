@@ -25,7 +25,7 @@ export const setRules = Effect.fnUntraced(function* (rules: ReadonlyArray<object
 export const thinker = Effect.fnUntraced(function* (
   more: {
     readonly name?: string
-    readonly toolsets?: ReadonlyArray<"stoa" | "office" | "gateway">
+    readonly toolsets?: ReadonlyArray<"stoa" | "office" | "gateway" | "team">
     readonly limits?: object
     readonly persona?: string
   } = {},

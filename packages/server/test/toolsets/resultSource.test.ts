@@ -105,7 +105,7 @@ layer(house({ store: "sqlite", config: { ...roomy, egress: { allow: ["127.0.0.1"
           assert.include(text, mark, `${set}/${name}`)
           const parts = [{ type: "call" as const, id: "1", tool: wireName, input: {} }]
           const results = [{ place: 1, outcome: "done" as const, output: mark, error: null, from: "a tool" as const }]
-          const [step] = labelled([{ model: null, parts, results }], tools)
+          const [step] = labelled([{ number: 1, model: null, parts, results }], tools)
           assert.strictEqual(step!.results[0]!.from, from, `${set}/${name}`)
         }
       }),

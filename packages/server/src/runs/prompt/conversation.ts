@@ -17,6 +17,7 @@ export interface Result {
 export type Source = "the house" | "a person" | "an agent" | "people and agents" | "a tool" | "outside"
 
 export interface PastStep {
+  readonly number: number
   readonly model: string | null
   readonly parts: ReadonlyArray<Part>
   readonly results: ReadonlyArray<Result>
@@ -76,13 +77,24 @@ const stepMessages = (step: PastStep, model: string): ReadonlyArray<LanguageMode
   return messages
 }
 
+/** What a run was told, and with which step it was: 0 before the first, n after the n-th. */
+export interface ToldText {
+  readonly kind: "system" | "user"
+  readonly body: string
+  readonly step: number
+}
+
+const toldMessage = ({ body, kind }: ToldText): LanguageModelV4Message =>
+  kind === "system" ? { role: "system", content: body } : { role: "user", content: [{ type: "text", text: body }] }
+
 export const conversation = (
-  told: ReadonlyArray<{ readonly kind: "system" | "user"; readonly body: string }>,
+  told: ReadonlyArray<ToldText>,
   steps: ReadonlyArray<PastStep>,
   model: string,
 ): LanguageModelV4Prompt => [
-  ...told.map(({ body, kind }): LanguageModelV4Message =>
-    kind === "system" ? { role: "system", content: body } : { role: "user", content: [{ type: "text", text: body }] },
-  ),
-  ...steps.flatMap((step) => stepMessages(step, model)),
+  ...told.filter(({ step }) => step === 0).map(toldMessage),
+  ...steps.flatMap((step) => [
+    ...stepMessages(step, model),
+    ...told.filter((one) => one.step === step.number).map(toldMessage),
+  ]),
 ]

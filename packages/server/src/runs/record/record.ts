@@ -222,10 +222,10 @@ export const makeRecord = Effect.gen(function* () {
     calls: number,
     spent: Usage,
     end: RunEnd | undefined,
-    /** Runs in the same transaction. */
-    also?: Effect.Effect<void, never, Transaction>,
+    /** Run in the same transaction. */
+    also: ReadonlyArray<Effect.Effect<void, never, Transaction>>,
   ) =>
-    also === undefined
+    also.length === 0
       ? together.step({ row, step: taken, told, calls, spent, end })
       : because(
           row,
@@ -240,7 +240,7 @@ export const makeRecord = Effect.gen(function* () {
               yield* Effect.orDie(sql`INSERT INTO steps ${sql.insert({ ...taken })}`)
               yield* spendToday(row, spent)
               yield* journal.append({ kind: "run.stepped", body: { ...about(row), step: taken.number, calls } })
-              yield* also
+              for (const one of also) yield* one
               return end === undefined ? true : yield* writeEnd(row, end, 0)
             }),
           ),

@@ -7,7 +7,7 @@ import type { ModelFailure } from "../../models/request/ModelFailure.ts"
 import { usualWindow } from "../../models/text/Estimate.ts"
 import { Languages } from "../../models/Languages.ts"
 import type { ModelOutput, OutputDelta } from "../../models/request/ModelOutput.ts"
-import { conversation, type PastStep } from "../prompt/conversation.ts"
+import { conversation, type PastStep, type ToldText } from "../prompt/conversation.ts"
 import { fitToWindow } from "../prompt/fit.ts"
 
 /** No model gave an answer: the run ends with this message. */
@@ -30,7 +30,7 @@ interface Thought extends ModelOutput {
 export interface ThoughtInput {
   /** In the order in which they are tried. */
   readonly models: ReadonlyArray<string>
-  readonly told: ReadonlyArray<{ readonly kind: "system" | "user"; readonly body: string }>
+  readonly told: ReadonlyArray<ToldText>
   readonly steps: ReadonlyArray<PastStep>
   readonly tools: ReadonlyArray<LanguageModelV4FunctionTool>
   /** What a scripted model sees besides the prompt. */

@@ -6,7 +6,7 @@ import type { PrincipalId } from "@stoa/contract"
 import { DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Tokens } from "../../access/identity/Tokens.ts"
-import { Journal } from "../../store/journal/Journal.ts"
+import { Journal, type Transaction } from "../../store/journal/Journal.ts"
 import { from } from "../record/lifecycle.ts"
 import type { Record } from "../record/record.ts"
 import type { RunRow, Usage, StepRow, PromptRow } from "../record/rows.ts"
@@ -17,8 +17,8 @@ export interface NewTurn {
   readonly number: number
   readonly model: string
   readonly told: ReadonlyArray<PromptRow>
-  /** Waits whose outcome it is told now. */
-  readonly waits: ReadonlyArray<string>
+  /** Runs in the same transaction. */
+  readonly also: Effect.Effect<void, never, Transaction>
   /** The longest life of its token. */
   readonly seconds: number
 }
@@ -37,7 +37,7 @@ export const makeTurnRows = Effect.fnUntraced(function* (record: Record) {
     )
 
   /** The token of the turn; undefined if the run is no longer ours. */
-  const begin = ({ model, number, row, seconds, told, waits }: NewTurn) =>
+  const begin = ({ also, model, number, row, seconds, told }: NewTurn) =>
     record.because(
       row,
       journal.transact(
@@ -62,7 +62,7 @@ export const makeTurnRows = Effect.fnUntraced(function* (record: Record) {
             saidAt: null,
           }
           yield* Effect.orDie(sql`INSERT INTO steps ${sql.insert({ ...step })}`)
-          if (waits.length > 0) yield* Effect.orDie(sql`UPDATE waits SET told = ${number} WHERE ${sql.in("id", waits)}`)
+          yield* also
           yield* Effect.orDie(
             sql`UPDATE triggers SET delivered_at = ${step.beganAt} WHERE run = ${row.id} AND delivered_at IS NULL`,
           )

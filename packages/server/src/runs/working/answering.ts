@@ -38,13 +38,15 @@ export const makeAnswering = Effect.gen(function* () {
     /** Marks what woke it as read, when its run completes: after a failed run it is still new (S1-107). */
     seen: (row: RunRow, caller: Caller["Service"], message: MessageId | null) =>
       row.triggerSpace === null || message === null
-        ? undefined
-        : Effect.gen(function* () {
-            const viewer = yield* grants.viewerOf(caller, "spaces")
-            const { seq } = yield* messages.get(message, viewer)
-            const space = yield* spaces.get(row.triggerSpace!, viewer)
-            if (space.lastSeq - space.unread < seq) yield* spaces.markRead(space, viewer, seq)
-          }).pipe(Effect.ignore),
+        ? []
+        : [
+            Effect.gen(function* () {
+              const viewer = yield* grants.viewerOf(caller, "spaces")
+              const { seq } = yield* messages.get(message, viewer)
+              const space = yield* spaces.get(row.triggerSpace!, viewer)
+              if (space.lastSeq - space.unread < seq) yield* spaces.markRead(space, viewer, seq)
+            }).pipe(Effect.ignore),
+          ],
     /** If a space takes no more posts, the run has no answer, but ends. A refusal is recorded with its step. */
     post: (row: RunRow, caller: Caller["Service"], text: string) =>
       Effect.gen(function* () {

@@ -2,106 +2,35 @@
  * Works on a run until it parks or ends. All state is in the rows: any process that loads them continues where another
  * stopped.
  */
-import { Caller, type CallState, type RunId } from "@stoa/contract"
-import { Clock, DateTime, Effect, Option } from "effect"
+import type { Caller, RunId } from "@stoa/contract"
+import { Clock, Effect, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { Agents } from "../../access/identity/Agents.ts"
 import { Tokens } from "../../access/identity/Tokens.ts"
-import { callFrom, type CallRow } from "../../calls/Calls.ts"
-import { Catalogue, everything } from "../../calls/catalogue/Catalogue.ts"
-import type { Part } from "../../models/request/ModelOutput.ts"
-import { ActiveSpaces } from "../../spaces/ActiveSpaces.ts"
+import type { CallRow } from "../../calls/Calls.ts"
 import { monotonicOf } from "../../store/Moment.ts"
-import { makeAnswering } from "./answering.ts"
 import { findExceededLimit } from "./limits.ts"
 import { makeMaking } from "./making.ts"
-import { proceed, quietEnd, type TakenStep } from "./proceed.ts"
-import type { Result } from "../prompt/conversation.ts"
-import { labelled, sourceOfCall } from "../prompt/sources.ts"
-import { Prompts } from "../Prompts.ts"
+import { makeModelStep } from "./modelStep.ts"
+import { proceed } from "./proceed.ts"
 import type { Record } from "../record/record.ts"
-import {
-  configOf,
-  type RunEnd,
-  limitsOf,
-  partsOf,
-  type RunRow,
-  type StepRow,
-  type PromptRow,
-  type TriggerRow,
-} from "../record/rows.ts"
+import { limitsOf, type PromptRow, type RunEnd, type RunRow, type StepRow, type TriggerRow } from "../record/rows.ts"
 import { Spend } from "../spend/Spend.ts"
 import { makeShow } from "./show.ts"
-import { makeThink } from "../think/model.ts"
-import { resultFill } from "../think/resultFill.ts"
-import { type PendingNews, makeTurn, noPendingNews, programOf } from "../turn/turn.ts"
-import { wireToolsOf } from "./wireTools.ts"
-
-interface Step extends TakenStep {
-  readonly state: StepRow["state"]
-  readonly model: string | null
-  readonly parts: ReadonlyArray<Part>
-  readonly results: ReadonlyArray<Result>
-}
-
-interface Work {
-  readonly row: RunRow
-  readonly triggers: ReadonlyArray<TriggerRow>
-  readonly told: ReadonlyArray<PromptRow>
-  readonly steps: ReadonlyArray<Step>
-  readonly calls: ReadonlyArray<CallRow>
-}
-
-/** How a model is told that a call ended. */
-const outcomeOf = (state: CallState): Result["outcome"] =>
-  state === "done" ? "done" : state === "refused" ? "refused" : "failed"
-
-const resultOf = (row: CallRow): Result => {
-  const { error, output } = callFrom(row)
-  return {
-    place: row.place!,
-    outcome: outcomeOf(row.state),
-    output,
-    error: error?.message ?? null,
-    from: sourceOfCall(row),
-  }
-}
-
-const errorTag = ({ error }: CallRow): string | undefined =>
-  error === null ? undefined : (JSON.parse(error) as { readonly tag?: string }).tag
-
-const stepOf = (row: StepRow, calls: ReadonlyArray<CallRow>): Step => {
-  const parts = partsOf(row)
-  return {
-    number: row.number,
-    state: row.state,
-    cut: row.state === "cut",
-    model: row.model,
-    parts,
-    asked: parts.filter((part) => part.type === "call"),
-    calls: new Map(
-      calls.map((call) => [
-        call.place!,
-        { id: call.id, state: call.state, onKind: call.onKind, errorTag: errorTag(call) },
-      ]),
-    ),
-    results: calls.map(resultOf),
-  }
-}
+import { makeNews, noPendingNews, type PendingNews, programOf } from "../turn/news.ts"
+import { makeTurn } from "../turn/turn.ts"
+import { callsIn, stepOf, type Work } from "./work.ts"
 
 /** `leaving`: the house is closing, and each run is handed back at the end of its step. */
 export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: () => boolean) {
   const sql = yield* SqlClient.SqlClient
   const agents = yield* Agents
   const tokens = yield* Tokens
-  const catalogue = yield* Catalogue
-  const active = yield* ActiveSpaces
-  const prompts = yield* Prompts
-  const think = yield* makeThink
   const make = yield* makeMaking
   const show = yield* makeShow
-  const answering = yield* makeAnswering
-  const turns = yield* makeTurn(record)
+  const news = yield* makeNews
+  const turns = yield* makeTurn(record, news)
+  const modelStep = yield* makeModelStep(record, news)
   const spend = yield* Spend
   const clock = yield* Clock.Clock
 
@@ -149,11 +78,11 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
   const besideOf = (work: Work): Effect.Effect<PendingNews> => {
     const last = work.steps.at(-1)
     const isQuiet = last !== undefined && last.asked.length === 0
-    return isQuiet ? turns.beside(work) : Effect.succeed(noPendingNews)
+    return isQuiet ? news.pending(work) : Effect.succeed(noPendingNews)
   }
 
   return Effect.fnUntraced(function* (claimed: RunRow, triggers?: ReadonlyArray<TriggerRow>) {
-    let work = yield* loadWhole(claimed, triggers)
+    let work: Work = yield* loadWhole(claimed, triggers)
     let since = monotonicOf(clock)
     /** Working time since it was last recorded. */
     const busy = (): number => {
@@ -197,123 +126,11 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
         work = yield* load(now)
         return true
       }
-      const config = configOf(row)
-      const session = yield* answering.sessionOf(row, caller)
-      const own = session === undefined ? undefined : yield* answering.modelOf(session, agent.name)
-      const prompt =
-        work.told.length > 0
-          ? undefined
-          : yield* prompts.make({
-              agent,
-              caller,
-              profile: row.profile,
-              persona: config.persona ?? agent.persona,
-              context: config.context ?? null,
-              speaks: row.parentCall !== null || session !== undefined,
-              run: row.id,
-              space: row.triggerSpace,
-              triggers: work.triggers,
-            })
-      const told: ReadonlyArray<PromptRow> =
-        prompt === undefined
-          ? work.told
-          : [
-              { run: row.id, seq: 1, kind: "system", body: prompt.system, step: 0 },
-              { run: row.id, seq: 2, kind: "user", body: prompt.user, step: 0 },
-            ]
-      const fresh = prompt === undefined ? [] : told
-      const beganAt = DateTime.formatIso(yield* DateTime.now)
-      const all = yield* catalogue.list(caller, everything)
-      const tools = config.tools === undefined ? all : all.filter(({ tool }) => config.tools!.includes(tool.wireName))
-      const seen = new Set(tools.filter(({ visibility }) => visibility === "visible").map(({ tool }) => tool.wireName))
-      const space = (yield* active.of(caller)) ?? row.triggerSpace
-      const { named, restart, say } = show(row, number, space, (tool) => seen.has(tool))
-      // Viewers drop what the previous house has shown of this step.
-      if (row.attempts > 0) yield* restart
-      const last = work.steps.at(-1)
-      const newest = work.triggers.at(-1)
-      const used = row.tokensIn + row.tokensOut
-      const thought = yield* Effect.result(
-        think(
-          {
-            models: config.models ?? (own === undefined ? agent.models : [own, ...agent.models]),
-            told,
-            steps: labelled(work.steps, all),
-            tools: wireToolsOf(tools, caller.principal),
-            mostTokens: limits.tokens === undefined ? undefined : limits.tokens - used,
-            scene: {
-              agent: agent.name,
-              step: number,
-              text: newest?.text ?? "",
-              tool: last?.asked.at(-1)?.tool,
-              outcome: last?.results.at(-1)?.outcome,
-              fill: {
-                text: newest?.text ?? "",
-                message: newest?.message ?? "",
-                space: newest?.space ?? "",
-                author: newest?.author ?? "",
-                agent: agent.id,
-                run: row.id,
-                ...resultFill(last?.results.at(-1)?.output),
-              },
-            },
-          },
-          say,
-          restart,
-        ),
-      )
-      if (thought._tag === "Failure")
-        return yield* Effect.as(end({ stop: thought.failure.stop, failure: thought.failure.message }, fresh), false)
-      const said = thought.success
-      const parts = said.parts.map((part) => (part.type === "call" ? named(part) : part))
-      const asked = parts.filter((part) => part.type === "call")
-      const spent = {
-        tokensIn: said.usage.in,
-        tokensOut: said.usage.out,
-        costMicros: said.costMicros,
-        busyMs: busy(),
-      }
-      const taken: StepRow = {
-        run: row.id,
-        number,
-        state: "said",
-        content: JSON.stringify(parts),
-        finish: said.finish,
-        model: said.model,
-        tokensIn: said.usage.in,
-        tokensOut: said.usage.out,
-        tokensCached: said.usage.cached,
-        costMicros: said.costMicros,
-        beganAt,
-        saidAt: DateTime.formatIso(yield* DateTime.now),
-      }
-      const steps = [...work.steps, stepOf(taken, [])]
-      const over = asked.length === 0 ? { stop: quietEnd(steps), failure: null } : undefined
-      const text = parts
-        .flatMap((part) => (part.type === "text" ? [part.text] : []))
-        .join("")
-        .trim()
-      const answers = over !== undefined && session !== undefined && text !== ""
-      const answer = answers ? answering.post(row, caller, text) : undefined
-      const read = over === undefined ? undefined : answering.seen(row, caller, newest?.message ?? null)
-      const also = answer === undefined ? read : Effect.andThen(answer, read ?? Effect.void)
-      if (!(yield* record.step(row, taken, fresh, asked.length, spent, over, also))) return false
-      work = {
-        ...work,
-        calls: [],
-        told,
-        steps,
-        row: {
-          ...row,
-          step: number,
-          attempts: 0,
-          tokensIn: row.tokensIn + spent.tokensIn,
-          tokensOut: row.tokensOut + spent.tokensOut,
-          costMicros: row.costMicros + spent.costMicros,
-          busyMs: row.busyMs + spent.busyMs,
-        },
-      }
-      return over === undefined
+      const stepped = yield* modelStep(work, agent, caller, number, aside, busy)
+      if (stepped === undefined) return false
+      if ("stop" in stepped) return yield* Effect.as(end(stepped, stepped.told), false)
+      work = stepped.work
+      return !stepped.isOver
     })
 
     const isOurs = Effect.map(
@@ -338,17 +155,7 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
       }
       // Settled calls do not change.
       const calls = done.length === step.asked.length ? done : yield* callsOf(work.row.id, number)
-      const made = {
-        ...step,
-        calls: new Map(
-          calls.map((call) => [
-            call.place!,
-            { id: call.id, state: call.state, onKind: call.onKind, errorTag: errorTag(call) },
-          ]),
-        ),
-        results: calls.map(resultOf),
-      }
-      work = { ...work, steps: [...work.steps.slice(0, -1), made] }
+      work = { ...work, steps: [...work.steps.slice(0, -1), { ...step, ...callsIn(calls) }] }
       return true
     })
 

@@ -1,0 +1,177 @@
+/** One step of a model: what it is told, what it says, and the step written; its calls are made afterwards. */
+import type { Agent, Caller } from "@stoa/contract"
+import { DateTime, Effect } from "effect"
+import { Catalogue, everything } from "../../calls/catalogue/Catalogue.ts"
+import { ActiveSpaces } from "../../spaces/ActiveSpaces.ts"
+import type { Transaction } from "../../store/journal/Journal.ts"
+import { labelled } from "../prompt/sources.ts"
+import { Prompts } from "../Prompts.ts"
+import type { Record } from "../record/record.ts"
+import { configOf, limitsOf, type PromptRow, type RunEnd, type StepRow } from "../record/rows.ts"
+import { makeThink } from "../think/model.ts"
+import { resultFill } from "../think/resultFill.ts"
+import type { makeNews, PendingNews } from "../turn/news.ts"
+import { makeAnswering } from "./answering.ts"
+import { quietEnd } from "./proceed.ts"
+import { makeShow } from "./show.ts"
+import { wireToolsOf } from "./wireTools.ts"
+import { stepOf, type Work } from "./work.ts"
+
+/** No model has answered: the run ends, with what was to be told. */
+interface Unanswered extends RunEnd {
+  readonly told: ReadonlyArray<PromptRow>
+}
+interface Stepped {
+  readonly work: Work
+  /** The step has ended the run. */
+  readonly isOver: boolean
+}
+
+export const makeModelStep = Effect.fnUntraced(function* (record: Record, news: Effect.Success<typeof makeNews>) {
+  const catalogue = yield* Catalogue
+  const active = yield* ActiveSpaces
+  const prompts = yield* Prompts
+  const think = yield* makeThink
+  const show = yield* makeShow
+  const answering = yield* makeAnswering
+
+  /** What it is told before this step: first the whole prompt, then what has come. */
+  const toldNow = Effect.fnUntraced(function* (
+    work: Work,
+    agent: Agent,
+    caller: Caller["Service"],
+    speaks: boolean,
+    aside: PendingNews,
+  ): Effect.fn.Return<ReadonlyArray<PromptRow>> {
+    const { row, steps, told, triggers } = work
+    if (told.length > 0) {
+      if (aside.closed.length === 0) return []
+      const body = yield* news.textOf(work, caller, aside)
+      return [{ run: row.id, seq: told.length + 1, kind: "user", body, step: steps.at(-1)!.number }]
+    }
+    const { context, persona } = configOf(row)
+    const prompt = yield* prompts.make({
+      agent,
+      caller,
+      profile: row.profile,
+      persona: persona ?? agent.persona,
+      context: context ?? null,
+      speaks,
+      run: row.id,
+      space: row.triggerSpace,
+      triggers,
+    })
+    return [
+      { run: row.id, seq: 1, kind: "system", body: prompt.system, step: 0 },
+      { run: row.id, seq: 2, kind: "user", body: prompt.user, step: 0 },
+    ]
+  })
+
+  /** Undefined: the run is no longer ours. */
+  return Effect.fnUntraced(function* (
+    work: Work,
+    agent: Agent,
+    caller: Caller["Service"],
+    number: number,
+    aside: PendingNews,
+    busy: () => number,
+  ): Effect.fn.Return<Unanswered | Stepped | undefined> {
+    const { row } = work
+    const limits = limitsOf(row)
+    const newest = work.triggers.at(-1)
+    const config = configOf(row)
+    const session = yield* answering.sessionOf(row, caller)
+    const own = session === undefined ? undefined : yield* answering.modelOf(session, agent.name)
+    const fresh = yield* toldNow(work, agent, caller, row.parentCall !== null || session !== undefined, aside)
+    const told = [...work.told, ...fresh]
+    /** The newest text it was told by others. */
+    const heard = told.findLast(({ step }) => step > 0)?.body ?? newest?.text ?? ""
+    const beganAt = DateTime.formatIso(yield* DateTime.now)
+    const all = yield* catalogue.list(caller, everything)
+    const tools = config.tools === undefined ? all : all.filter(({ tool }) => config.tools!.includes(tool.wireName))
+    const seen = new Set(tools.filter(({ visibility }) => visibility === "visible").map(({ tool }) => tool.wireName))
+    const space = (yield* active.of(caller)) ?? row.triggerSpace
+    const { named, restart, say } = show(row, number, space, (tool) => seen.has(tool))
+    // Viewers drop what the previous house has shown of this step.
+    if (row.attempts > 0) yield* restart
+    const last = work.steps.at(-1)
+    const used = row.tokensIn + row.tokensOut
+    const thought = yield* Effect.result(
+      think(
+        {
+          models: config.models ?? (own === undefined ? agent.models : [own, ...agent.models]),
+          told,
+          steps: labelled(work.steps, all),
+          tools: wireToolsOf(tools, caller.principal),
+          mostTokens: limits.tokens === undefined ? undefined : limits.tokens - used,
+          scene: {
+            agent: agent.name,
+            step: number,
+            text: heard,
+            tool: last?.asked.at(-1)?.tool,
+            outcome: last?.results.at(-1)?.outcome,
+            fill: {
+              text: heard,
+              message: newest?.message ?? "",
+              space: newest?.space ?? "",
+              author: newest?.author ?? "",
+              agent: agent.id,
+              run: row.id,
+              ...resultFill(last?.results.at(-1)?.output),
+            },
+          },
+        },
+        say,
+        restart,
+      ),
+    )
+    if (thought._tag === "Failure") return { stop: thought.failure.stop, failure: thought.failure.message, told: fresh }
+    const said = thought.success
+    const parts = said.parts.map((part) => (part.type === "call" ? named(part) : part))
+    const asked = parts.filter((part) => part.type === "call")
+    const spent = {
+      tokensIn: said.usage.in,
+      tokensOut: said.usage.out,
+      costMicros: said.costMicros,
+      busyMs: busy(),
+    }
+    const taken: StepRow = {
+      run: row.id,
+      number,
+      state: "said",
+      content: JSON.stringify(parts),
+      finish: said.finish,
+      model: said.model,
+      tokensIn: said.usage.in,
+      tokensOut: said.usage.out,
+      tokensCached: said.usage.cached,
+      costMicros: said.costMicros,
+      beganAt,
+      saidAt: DateTime.formatIso(yield* DateTime.now),
+    }
+    const steps = [...work.steps, stepOf(taken, [])]
+    // Whoever waits for replies is told them in a later step.
+    const isOver = asked.length === 0 && !(yield* news.isMore(row, aside))
+    const over = isOver ? { stop: quietEnd(steps), failure: null } : undefined
+    const text = parts
+      .flatMap((part) => (part.type === "text" ? [part.text] : []))
+      .join("")
+      .trim()
+    const also: ReadonlyArray<Effect.Effect<void, never, Transaction>> = [
+      ...(aside.closed.length === 0 ? [] : [news.note(number, aside)]),
+      ...(isOver && session !== undefined && text !== "" ? [answering.post(row, caller, text)] : []),
+      ...(isOver ? answering.seen(row, caller, newest?.message ?? null) : []),
+    ]
+    if (!(yield* record.step(row, taken, fresh, asked.length, spent, over, also))) return undefined
+    const after = {
+      ...row,
+      step: number,
+      attempts: 0,
+      tokensIn: row.tokensIn + spent.tokensIn,
+      tokensOut: row.tokensOut + spent.tokensOut,
+      costMicros: row.costMicros + spent.costMicros,
+      busyMs: row.busyMs + spent.busyMs,
+    }
+    return { work: { ...work, calls: [], told, steps, row: after }, isOver }
+  })
+})
