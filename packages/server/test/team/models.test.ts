@@ -85,7 +85,6 @@ for (const store of stores)
         const { told } = yield* records(id)
         assert.strictEqual(told.length, 1)
         assert.match(told[0]!.body, /^Reply from .+\nIt is well\.$/)
-        assert.isString(ada.id)
       }),
     )
   })
