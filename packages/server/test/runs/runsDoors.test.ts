@@ -148,6 +148,39 @@ for (const store of stores)
       )
 
       it.effect(
+        "S1-97 a run whose approved message waits for a reply waits for the reply, too, and goes on with it",
+        () =>
+          Effect.gen(function* () {
+            const { admin } = yield* Guest
+            const [ada, bot] = [yield* someone(), yield* thinker(gateway)]
+            const space = yield* room("private", ada, bot)
+            yield* ask(() =>
+              admin.grants.add({
+                principal: bot.id,
+                resource: "tools/send_message",
+                actions: ["execute"],
+                effect: "ask",
+              }),
+            )
+            yield* setRules([
+              {
+                when: { agent: bot.name, step: 1 },
+                call: [{ tool: "send_message", input: { text: `@${ada.name} well?`, wait: true } }],
+              },
+              { say: "Done." },
+            ])
+            yield* ask(() => admin.spaces.post(space.id, { text: `@${bot.name} start` }))
+            const { id } = yield* inState(bot, "waiting_tool")
+            const { items } = yield* ask(() => admin.decisions.list({ state: "open" }))
+            const decision = items.find(({ askedBy }) => askedBy === bot.id)!
+            yield* ask(() => admin.decisions.answer(decision.id, { verdict: "approve" }))
+            assert.strictEqual((yield* inState(bot, "waiting_reply")).id, id)
+            yield* ask(() => ada.client.spaces.post(space.id, { text: "All is well." }))
+            assert.deepInclude((yield* ended(bot))[0]!, { id, state: "completed", step: 2 })
+          }),
+      )
+
+      it.effect(
         "X-63 in a run, an approved complete answers who wrote to it, and an approved enter_space moves the run",
         () =>
           Effect.gen(function* () {

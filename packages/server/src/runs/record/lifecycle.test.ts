@@ -18,6 +18,7 @@ const table: Record<RunChange, readonly [from: ReadonlyArray<RunState>, to: RunS
   advance: [["running"], "running"],
   parkTool: [["running"], "waiting_tool"],
   parkReply: [["running"], "waiting_reply"],
+  awaitReply: [["waiting_tool"], "waiting_reply"],
   ring: [["waiting_tool", "waiting_reply"], "queued"],
   takeSlot: [["waiting_tool", "waiting_reply"], "running"],
   handBack: [["running"], "queued"],

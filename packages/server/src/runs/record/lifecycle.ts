@@ -6,7 +6,7 @@ import type { RunState, StopReason } from "@stoa/contract"
 
 /**
  * `claim`: a house works on it. `recover`: another house does, since its own is gone. `advance`: a step was taken. `park*`: all
- * that is left is to wait. `ring`: what it waited for has come. `takeSlot`: the same, and its house has room for it. `handBack`: its house closes. The others end it.
+ * that is left is to wait. `awaitReply`: its calls, of which some waited for something else, now wait for replies alone. `ring`: what it waited for has come. `takeSlot`: the same, and its house has room for it. `handBack`: its house closes. The others end it.
  */
 export type RunChange =
   | "claim"
@@ -14,6 +14,7 @@ export type RunChange =
   | "advance"
   | "parkTool"
   | "parkReply"
+  | "awaitReply"
   | "ring"
   | "takeSlot"
   | "handBack"
@@ -29,6 +30,7 @@ const none: Row = {
   advance: null,
   parkTool: null,
   parkReply: null,
+  awaitReply: null,
   ring: null,
   takeSlot: null,
   handBack: null,
@@ -51,7 +53,14 @@ const next: Record<RunState, Row> = {
     fail: "failed",
     cancel: "canceled",
   },
-  waiting_tool: { ...none, ring: "queued", takeSlot: "running", fail: "failed", cancel: "canceled" },
+  waiting_tool: {
+    ...none,
+    awaitReply: "waiting_reply",
+    ring: "queued",
+    takeSlot: "running",
+    fail: "failed",
+    cancel: "canceled",
+  },
   waiting_reply: { ...none, ring: "queued", takeSlot: "running", fail: "failed", cancel: "canceled" },
   completed: none,
   failed: none,

@@ -274,6 +274,16 @@ export const makeRecord = Effect.gen(function* () {
       ),
     )
 
+  /** A call of a parked run waits for a reply now: the run too, if it waits for nothing else. */
+  const awaitReply = Effect.fnUntraced(function* (id: string) {
+    const rows = yield* Effect.orDie(sql<RunRow>`UPDATE runs SET state = ${to("awaitReply")} WHERE id = ${id}
+      AND ${inState(sql, from("awaitReply"))} AND NOT EXISTS (SELECT 1 FROM calls c WHERE c.run = runs.id
+        AND c.state IN ('received', 'waiting', 'running') AND (c.on_kind IS NULL OR c.on_kind <> 'reply'))
+      RETURNING *`)
+    for (const row of rows)
+      yield* because(row, journal.append({ kind: "run.waiting", body: { ...about(row), state: to("awaitReply") } }))
+  })
+
   /**
    * What some runs waited for has come: those of which nothing is open any more wait for their turn; a single one that finds a
    * slot has it.
@@ -335,6 +345,7 @@ export const makeRecord = Effect.gen(function* () {
     step,
     end,
     park,
+    awaitReply,
     ring,
     stop,
     because,

@@ -62,7 +62,7 @@ const concerns = (event: Event): boolean => {
         event.body.state === "canceled"
       )
     case "call.waiting":
-      return event.body.on.kind === "run"
+      return event.body.on.kind === "run" || (event.body.on.kind === "reply" && event.body.run !== undefined)
     case "run.ended":
       return event.body.whole !== true
     default:
@@ -296,8 +296,11 @@ export const layerWake = Layer.effect(
             yield* children.abandoned(call, "The call that waited for it is over.")
           return run === undefined ? undefined : yield* record.ring([run.id], takeSlot)
         }
-        case "call.waiting":
-          return yield* children.called(event.body.call)
+        case "call.waiting": {
+          const { call, on, run } = event.body
+          if (on.kind === "run") return yield* children.called(call)
+          return run === undefined ? undefined : yield* record.awaitReply(run.id)
+        }
         case "run.ended":
           return yield* over(event.body)
         case "timer.fired":
