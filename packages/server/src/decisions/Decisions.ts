@@ -49,7 +49,7 @@ const openQuestions = "questions/open"
 /** What exactly was asked, and the answer: the room that acts on it compares them first. */
 export type BoundAnswer = Pick<
   DecisionRow,
-  "id" | "kind" | "state" | "verdict" | "digest" | "value" | "note" | "answeredBy"
+  "id" | "kind" | "state" | "verdict" | "digest" | "value" | "note" | "answeredBy" | "people"
 >
 
 /** How an answer comes in. */
@@ -108,8 +108,8 @@ export class Decisions extends Context.Service<
       const limits = yield* Limits
       const approvals = yield* Approvals
       const eligibility = yield* makeEligibility
-      const { find, get, list, readerOf, seenBy, show } = yield* makeReading(eligibility)
-      const { handOf, mayLink } = yield* makeHands(eligibility, get)
+      const { find, get, list, mayCall, readerOf, seenBy, show } = yield* makeReading(eligibility)
+      const { mayLink, requireOwn } = yield* makeHands(eligibility, get)
       const notifications = yield* Notifications
       const rows = yield* makeRows
       const insert = makeRowInsert(sql, "decisions")
@@ -266,10 +266,10 @@ export class Decisions extends Context.Service<
       })
 
       /** The first of two approvals: it stays open for the second. */
-      const approve = Effect.fnUntraced(function* (one: FullRow, by: Principal, hand: PrincipalId) {
+      const approve = Effect.fnUntraced(function* (one: FullRow, by: Principal) {
         const at = DateTime.formatIso(yield* DateTime.now)
         yield* Effect.orDie(
-          sql`INSERT INTO decision_approvals ${sql.insert({ decision: one.id, principal: by.id, at, hand })}
+          sql`INSERT INTO decision_approvals ${sql.insert({ decision: one.id, principal: by.id, at })}
             ON CONFLICT (decision, principal) DO NOTHING`,
         )
         // Approvals by people who may no longer answer do not count.
@@ -304,6 +304,13 @@ export class Decisions extends Context.Service<
           })
         // The calling client's answer is checked by the server, whose form it is.
         if (!own) yield* checkAnswer(one, given, path.through === "link")
+        if (given.input !== undefined && !(yield* mayCall(by, one.tool!)))
+          return yield* refused(
+            id,
+            "those who may call the tool",
+            `You may not call ${one.tool} yourself, so you cannot change its input. Approve it as it is, or deny it.`,
+            "change the input of",
+          )
         // A standing approval affects everything, so being a member of one space is not enough.
         if (given.reach === "always" && !reader.all && !isNamed(one, by.id))
           return yield* refused(
@@ -313,9 +320,9 @@ export class Decisions extends Context.Service<
             "approve from now on in",
           )
         if (given.verdict !== "approve") return yield* close(one, by, given)
-        const hand = yield* handOf(one, by, path.token)
+        yield* requireOwn(one, by, path.token)
         if (one.people === 1) return yield* close(one, by, given)
-        if ((yield* approve(one, by, hand)) >= one.people) return yield* close(one, by, given)
+        if ((yield* approve(one, by)) >= one.people) return yield* close(one, by, given)
         const still = yield* change(id, "approve")
         yield* journal.append({
           kind: "decision.approved",

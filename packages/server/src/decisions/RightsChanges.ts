@@ -107,13 +107,13 @@ export class RightsChanges extends Context.Service<
           return yield* transact(lists.reset(toolset, context))
         }),
         GrantAdded: Effect.fnUntraced(function* ({ grant }: Of<"GrantAdded">) {
-          const ref = grant.principal
-          const whose = yield* findOrRefuse(grants, principals.get(ref), { ref, action: "admin", of: "grants" })
+          const whose = yield* principals.get(grant.principal)
           const wanted = yield* authority.grant(grant, whose, approval)
           return yield* transact(grants.add({ ...wanted, principal: whose.id }))
         }),
         GrantRevoked: Effect.fnUntraced(function* ({ grant }: Of<"GrantRevoked">) {
-          yield* authority.revokeGrant(yield* grants.get(grant), approval)
+          const found = yield* grants.get(grant)
+          yield* authority.revokeGrant(found, yield* principals.get(found.principal), approval)
           yield* transact(grants.revoke(grant))
         }),
         PrincipalChanged: Effect.fnUntraced(function* ({ changes, principal }: Of<"PrincipalChanged">) {
@@ -124,21 +124,46 @@ export class RightsChanges extends Context.Service<
 
       /** Complete and in words: the approving person must read what they agree to. */
       const question = Effect.fnUntraced(function* (by: Principal, change: Change) {
-        const isList = change._tag === "AllowListSet" || change._tag === "AllowListReset"
-        const before = isList ? yield* lists.get(change.toolset, change.context) : undefined
-        const was = before === undefined ? "" : ` It is ${JSON.stringify(before.tools)} now.`
-        return `${by.name} wants to change rights: ${encode(change)}.${was}`
+        return `${by.name} wants to change rights: ${encode(change)}. ${yield* Effect.orDie(about(change))}`
       })
+      /** What a change of ids and lists is about, as it is now. */
+      const about = (change: Change): Effect.Effect<string, Missing> => {
+        const nameOf = (id: string) => Effect.map(principals.get(id), ({ name }) => name)
+        switch (change._tag) {
+          case "AllowListSet":
+          case "AllowListReset":
+            return Effect.map(
+              lists.get(change.toolset, change.context),
+              ({ tools }) => `It is ${JSON.stringify(tools)} now.`,
+            )
+          case "GrantAdded":
+            return Effect.map(nameOf(change.grant.principal), (name) => `The grant is for ${name}.`)
+          case "GrantRevoked":
+            return Effect.flatMap(grants.get(change.grant), ({ actions, effect, principal, resource }) =>
+              Effect.map(
+                nameOf(principal),
+                (name) => `The grant is ${name}'s: ${effect} ${actions.join(", ")} on ${resource}.`,
+              ),
+            )
+          case "PrincipalChanged":
+            return Effect.map(nameOf(change.principal), (name) => `The principal is ${name}.`)
+        }
+      }
 
       const ask = Effect.fnUntraced(function* (change: Change, { action, resource, rule }: NeedsApproval) {
         const caller = yield* Caller
+        // A program asks for whoever has its token: one of the people who agree may be that person.
+        const people = caller.principal.kind === "person" ? 1 : 2
         const others = (yield* principals.admins).filter(({ id }) => id !== caller.principal.id)
-        if (others.length === 0)
+        if (others.length < people)
           return yield* new Forbidden({
             action,
             resource,
             rule,
-            instead: "A second admin must agree to it, and there is none. Add one, or change the policy in the file.",
+            instead:
+              people === 1
+                ? "A second admin must agree to it, and there is none. Add one, or change the policy in the file."
+                : "Two admins must agree to what a program asks for, and there are not two. Add one, or change the policy in the file.",
           })
         const kept = encode(change)
         const id = yield* transact(
@@ -154,6 +179,7 @@ export class RightsChanges extends Context.Service<
               policy: caller.epoch,
               space: null,
               rule,
+              people,
               milliseconds: approvalTime,
             })
             const row = {
@@ -223,10 +249,13 @@ export class RightsChanges extends Context.Service<
           const change = Change.cases.AllowListReset.make({ toolset, context })
           return orAsk(change, applied("none").AllowListReset(change))
         },
-        addGrant: (grant) => {
-          const change = Change.cases.GrantAdded.make({ grant })
-          return orAsk(change, applied("none").GrantAdded(change))
-        },
+        addGrant: Effect.fnUntraced(function* (wanted) {
+          const ref = wanted.principal
+          const whose = yield* findOrRefuse(grants, principals.get(ref), { ref, action: "admin", of: "grants" })
+          // By id: until somebody agrees, another principal may get the name.
+          const change = Change.cases.GrantAdded.make({ grant: { ...wanted, principal: whose.id } })
+          return yield* orAsk(change, applied("none").GrantAdded(change))
+        }),
         revokeGrant: (grant) => {
           const change = Change.cases.GrantRevoked.make({ grant })
           return orAsk(change, applied("none").GrantRevoked(change))

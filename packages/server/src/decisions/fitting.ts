@@ -2,13 +2,13 @@
 import { BadInput, type Decision, type JsonSchema, type NewAnswer, Reach } from "@stoa/contract"
 import { checkValue, saidOf } from "@stoa/tools"
 import { Effect } from "effect"
-import type { DecisionRow } from "./rows.ts"
+import { type FullRow, isOfPerson } from "./rows.ts"
 
 type Issue = BadInput["issues"][number]
 const bad = (path: string, message: string): Issue => ({ path, message })
 
 /** What is wrong with an answer, apart from its value. */
-const fault = (one: DecisionRow, answer: NewAnswer, byLink: boolean): Issue | undefined => {
+const fault = (one: FullRow, answer: NewAnswer, byLink: boolean): Issue | undefined => {
   const { input, reach, value, verdict } = answer
   if (one.kind === "approval" && verdict === "submit")
     return bad("verdict", "an approval is answered with approve or deny")
@@ -18,6 +18,9 @@ const fault = (one: DecisionRow, answer: NewAnswer, byLink: boolean): Issue | un
   if (verdict !== "submit" && value !== undefined) return bad("value", "fills a form; an approval is edited with input")
   if (input !== undefined && verdict !== "approve") return bad("input", 'is only allowed with the verdict "approve"')
   if (input !== undefined && one.call === null) return bad("input", "is what a call is given, and this is no call")
+  // What a person does is in their name: whoever approves cannot make it something else.
+  if (input !== undefined && isOfPerson(one))
+    return bad("input", "is a person's, and runs in their name; approve it as it is, or deny it and say what to change")
   if (reach === "run" && one.run === null) return bad("reach", "no run asks for this call; use once or always")
   // A stolen link must allow no more than yes or no to this one call.
   if (byLink && reach !== undefined && reach !== "once")
@@ -33,19 +36,22 @@ const fault = (one: DecisionRow, answer: NewAnswer, byLink: boolean): Issue | un
   return undefined
 }
 
-/** What an approval may contain besides its verdict. `mayAlways`: by somebody who may give a standing approval. */
+/**
+ * What an approval may contain besides its verdict. `mayAlways`: by somebody who may give a standing approval.
+ * `mayCall`: by somebody who may call the tool.
+ */
 export const optionsOf = (
-  one: DecisionRow,
-  { byLink, mayAlways }: { readonly byLink: boolean; readonly mayAlways: boolean },
+  one: FullRow,
+  may: { readonly byLink: boolean; readonly mayAlways: boolean; readonly mayCall: boolean },
 ): NonNullable<Decision["options"]> => {
-  const fits = (more: Partial<NewAnswer>) => fault(one, { verdict: "approve", ...more }, byLink) === undefined
+  const fits = (more: Partial<NewAnswer>) => fault(one, { verdict: "approve", ...more }, may.byLink) === undefined
   return {
-    edit: fits({ input: {} }),
-    reaches: Reach.literals.filter((reach) => fits({ reach }) && (reach !== "always" || mayAlways)),
+    edit: may.mayCall && fits({ input: {} }),
+    reaches: Reach.literals.filter((reach) => fits({ reach }) && (reach !== "always" || may.mayAlways)),
   }
 }
 
-export const checkAnswer = Effect.fnUntraced(function* (one: DecisionRow, answer: NewAnswer, byLink: boolean) {
+export const checkAnswer = Effect.fnUntraced(function* (one: FullRow, answer: NewAnswer, byLink: boolean) {
   const found = fault(one, answer, byLink)
   if (found !== undefined) return yield* new BadInput({ issues: [found] })
   const given = answer.verdict === "submit" ? answer.value : answer.input

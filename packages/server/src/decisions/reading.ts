@@ -7,6 +7,7 @@ import type { Reader } from "../access/rights/Viewer.ts"
 import { pageFrom, pageOf } from "../store/Pages.ts"
 import type { makeEligibility } from "./electorate/eligibility.ts"
 import { optionsOf } from "./fitting.ts"
+import { isOpen } from "./lifecycle.ts"
 import { decisionFrom, type FullRow, isNamed, makeRows } from "./rows.ts"
 
 export type DecisionQuery = PageQuery & { readonly state?: DecisionState; readonly for?: "me" }
@@ -19,16 +20,29 @@ export const makeReading = Effect.fnUntraced(function* (eligibility: Effect.Succ
   const grants = yield* Grants
   const rows = yield* makeRows
 
+  /** Whether somebody may call the tool of a question themselves: whoever may not cannot say what it is given. */
+  const mayCall = (principal: Principal, tool: string) =>
+    Effect.map(grants.judgeOf(principal, "execute", `tools/${tool}`), ({ verdict }) => verdict !== "deny")
+  const callable = Effect.fnUntraced(function* (page: ReadonlyArray<FullRow>, principal: Principal) {
+    const tools = new Set(page.flatMap(({ kind, state, tool }) => (kind === "approval" && isOpen(state) && tool) || []))
+    return new Set(yield* Effect.filter([...tools], (tool) => mayCall(principal, tool)))
+  })
+
   const shown = Effect.fnUntraced(function* (page: ReadonlyArray<FullRow>, reader?: Reader, byLink = false) {
     const able = yield* eligibility.mayAnswer(page)
     const approved = yield* rows.approvers(page)
+    const mayCall = reader === undefined ? new Set<string>() : yield* callable(page, reader.principal)
     return page.map((one) => {
       const mayAnswer = able.get(one.id) ?? []
       const approvals = (approved.get(one.id) ?? []).map(({ principal }) => principal)
       if (reader === undefined || one.kind !== "approval" || !mayAnswer.includes(reader.principal.id))
         return decisionFrom(one, { mayAnswer, approvals })
       const mayAlways = reader.all || isNamed(one, reader.principal.id)
-      return decisionFrom(one, { mayAnswer, approvals, options: optionsOf(one, { byLink, mayAlways }) })
+      return decisionFrom(one, {
+        mayAnswer,
+        approvals,
+        options: optionsOf(one, { byLink, mayAlways, mayCall: mayCall.has(one.tool ?? "") }),
+      })
     })
   })
   const show = (one: FullRow) => Effect.map(shown([one]), ([decision]) => decision!)
@@ -104,5 +118,5 @@ export const makeReading = Effect.fnUntraced(function* (eligibility: Effect.Succ
     return { items: yield* shown(page.items, reader), next: page.next }
   })
 
-  return { show, readerOf, find, seenBy, get, list }
+  return { show, mayCall, readerOf, find, seenBy, get, list }
 })

@@ -82,6 +82,8 @@ export const votersIn = ({ voters }: Pick<FullRow, "voters">): ReadonlyArray<Vot
 export const isNamed = (one: Pick<FullRow, "voters">, principal: PrincipalId): boolean =>
   votersIn(one).some((voter) => voter.principal === principal && voter.reason === "named")
 
+export const isOfPerson = ({ asker }: Pick<FullRow, "asker">): boolean => wordAndRest(asker)[0] === "person"
+
 export const decisionFrom = (
   row: FullRow,
   about: {
@@ -131,7 +133,6 @@ export const decisionFrom = (
 export interface FirstApproval {
   readonly decision: string
   readonly principal: PrincipalId
-  readonly hand: PrincipalId
 }
 
 /** The columns of a `FullRow` in one statement: a second statement would have to name each id of a page. */
@@ -155,7 +156,7 @@ export const makeRows = Effect.map(SqlClient.SqlClient, (sql) => ({
     const ids = decisions.filter(({ people }) => people > 1).map(({ id }) => id)
     if (ids.length === 0) return new Map<string, ReadonlyArray<FirstApproval>>()
     const rows = yield* Effect.orDie(
-      sql<FirstApproval>`SELECT decision, principal, coalesce(hand, principal) AS hand FROM decision_approvals
+      sql<FirstApproval>`SELECT decision, principal FROM decision_approvals
         WHERE ${sql.in("decision", ids)} ORDER BY at`,
     )
     return Map.groupBy(rows, ({ decision }) => decision)

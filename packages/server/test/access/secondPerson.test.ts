@@ -17,14 +17,15 @@ const config = { ...roomy, policies: resources.map(asks) }
 const refused = <A>(question: () => Promise<A>) =>
   Effect.flip(ask(question) as Effect.Effect<A, StoaError>).pipe(Effect.orDie)
 
+const waits = (answer: object): string => {
+  assert.deepInclude(answer, { state: "waiting" })
+  return (answer as { readonly on: { readonly id: string } }).on.id
+}
+
 for (const store of ["sqlite", "postgres"] as const)
   layer(house({ store, config }), { excludeTestServices: true, timeout: 30_000 })(
     `a second person on ${store}`,
     (it) => {
-      const waits = (answer: object): string => {
-        assert.deepInclude(answer, { state: "waiting" })
-        return (answer as { readonly on: { readonly id: string } }).on.id
-      }
       const settled = Effect.flatMap(Readers, (readers) => readers.receipt("rights-changes"))
 
       it.effect("G-38 a lone admin is told that nobody else may agree", () =>
@@ -198,6 +199,38 @@ const careful = {
 layer(house({ store: "sqlite", config: careful }), { excludeTestServices: true, timeout: 30_000 })(
   "a second person for what is taken away",
   (it) => {
+    it.effect("G-38 what a program asks for is agreed to by two people: one of them may have its token", () =>
+      Effect.gen(function* () {
+        const { admin, as } = yield* Guest
+        const names = ["Ivy", "Jon"]
+        const people = yield* Effect.forEach(names, (name) =>
+          ask(() => admin.principals.add({ kind: "person", name, roles: ["admin"] })),
+        )
+        const [ivy, jon] = yield* Effect.forEach(people, ({ id }) =>
+          Effect.map(
+            ask(() => admin.tokens.add({ principal: id })),
+            ({ token }) => as(token),
+          ),
+        )
+        const robot = yield* ask(() => admin.principals.add({ kind: "service", name: "robot", roles: ["admin"] }))
+        const service = as((yield* ask(() => ivy!.tokens.add({ principal: robot.id }))).token)
+        const bot = yield* ask(() => admin.principals.add({ kind: "agent", name: "scout-two" }))
+        yield* ask(() => admin.grants.add({ principal: bot.id, resource: "house/doctor", actions: ["read"] }))
+        const grants = Effect.map(
+          ask(() => admin.grants.list({ principal: bot.id })),
+          ({ items }) => items,
+        )
+        const [grant] = yield* grants
+        const id = waits((yield* ask(() => service.grants.revoke(grant!.id))) as object)
+        assert.deepInclude(yield* ask(() => ivy!.decisions.answer(id, { verdict: "approve" })), { state: "open" })
+        yield* (yield* Readers).receipt("rights-changes")
+        assert.lengthOf(yield* grants, 1)
+        assert.deepInclude(yield* ask(() => jon!.decisions.answer(id, { verdict: "approve" })), { state: "answered" })
+        yield* (yield* Readers).receipt("rights-changes")
+        assert.lengthOf(yield* grants, 0)
+      }),
+    )
+
     it.effect("G-38 the revocation of a grant waits where the policy speaks of deleting", () =>
       Effect.gen(function* () {
         const { admin, as } = yield* Guest
@@ -218,6 +251,45 @@ layer(house({ store: "sqlite", config: careful }), { excludeTestServices: true, 
         yield* (yield* Readers).receipt("rights-changes")
         assert.lengthOf(yield* grants, 0)
       }),
+    )
+  },
+)
+
+const named = {
+  ...roomy,
+  policies: [
+    { principal: "role:admin", resource: "grants/scout", actions: ["write", "admin", "delete"], effect: "ask" },
+  ],
+}
+layer(house({ store: "sqlite", config: named }), { excludeTestServices: true, timeout: 30_000 })(
+  "a second person for the grants of somebody",
+  (it) => {
+    it.effect(
+      "G-38 grants are given and taken away with a second person where the policy names whose grants they are; the question says what it forbids",
+      () =>
+        Effect.gen(function* () {
+          const { admin, as } = yield* Guest
+          const hal = yield* ask(() => admin.principals.add({ kind: "person", name: "Hal", roles: ["admin"] }))
+          const second = as((yield* ask(() => admin.tokens.add({ principal: hal.id }))).token)
+          const scout = yield* ask(() => admin.principals.add({ kind: "agent", name: "scout" }))
+          const wanted = { resource: "secrets/*", actions: ["read"], effect: "deny" } as const
+          const id = waits(yield* ask(() => admin.grants.add({ principal: "scout", ...wanted })))
+          assert.match((yield* ask(() => second.decisions.get(id))).question, /The grant is for scout\.$/)
+          // It is for who was meant, whoever has the name by then.
+          yield* ask(() => admin.principals.change(scout.id, { name: "scout-old" }))
+          const other = yield* ask(() => admin.principals.add({ kind: "agent", name: "scout" }))
+          yield* ask(() => second.decisions.answer(id, { verdict: "approve" }))
+          yield* (yield* Readers).receipt("rights-changes")
+          const grants = (of: { readonly id: string }) => ask(() => admin.grants.list({ principal: of.id }))
+          assert.lengthOf((yield* grants(other)).items, 0)
+          const [grant] = (yield* grants(scout)).items
+          yield* ask(() => admin.principals.change(other.id, { name: "scout-new" }))
+          yield* ask(() => admin.principals.change(scout.id, { name: "scout" }))
+          const revoked = waits((yield* ask(() => admin.grants.revoke(grant!.id))) as object)
+          const { question } = yield* ask(() => second.decisions.get(revoked))
+          assert.match(question, /The grant is scout's: deny read on secrets\/\*\.$/)
+          assert.lengthOf((yield* grants(scout)).items, 1)
+        }),
     )
   },
 )

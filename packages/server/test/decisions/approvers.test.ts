@@ -38,6 +38,11 @@ const tokenFor = (maker: Someone, whom: Someone) =>
     assert.strictEqual(made.status, 201, JSON.stringify(made.body))
     return made.body as { readonly id: string; readonly token: string }
   })
+const tokenOf = (who: Someone) =>
+  Effect.map(
+    request(who, "GET", `/tokens?principal=${who.id}`),
+    ({ body }) => (body as { items: ReadonlyArray<{ id: string }> }).items[0]!.id,
+  )
 const asked = (who: Someone, tool: string, body: object = {}) =>
   Effect.map(callTool(who, tool, body), (answer) => {
     assert.strictEqual(answer.status, 202, JSON.stringify(answer.body))
@@ -180,15 +185,16 @@ for (const store of stores)
           )
           const other = yield* asked(bot, name)
           const early = yield* tokenFor(ada, ben)
-          // It answers, but makes no link: that would answer as if nobody else had made the token.
+          // Whoever made it has it, too: it neither approves nor makes a link.
           const link = (who: Pick<Someone, "token">) =>
             request(who as Someone, "POST", `/decisions/${other.decision}/link`, {})
           const unlinked = yield* link(early)
           assert.strictEqual(unlinked.status, 403)
           assert.match(told(unlinked).detail!, /only your own token/)
-          assert.strictEqual(told(yield* decide(early, other.decision)).state, "open")
-          assert.strictEqual((yield* decide(ada, other.decision)).status, 403)
-          assert.strictEqual((yield* link(ada)).status, 403)
+          const refused = yield* decide(early, other.decision)
+          assert.deepStrictEqual([refused.status, told(refused).detail!.includes("only your own token")], [403, true])
+          assert.strictEqual((yield* link(ada)).status, 201)
+          assert.strictEqual(told(yield* decide(ada, other.decision)).state, "open")
           assert.strictEqual((yield* decide(yield* admin, other.decision)).status, 200)
           assert.strictEqual((yield* settled(bot, other.call)).state, "done")
           const late = yield* link(ben)
@@ -244,6 +250,28 @@ for (const store of stores)
           )
           assert.strictEqual((yield* request(forged as Someone, "POST", `/decisions/${decision}/link`, {})).status, 403)
           assert.strictEqual((yield* decide(forged, decision, { verdict: "deny" })).status, 200)
+        }),
+      )
+
+      it.effect("G-13 nor by a token that is made by such a token, or by a program, for a third person", () =>
+        Effect.gen(function* () {
+          const [alice, bob, carol] = [yield* ruler(), yield* ruler(), yield* ruler()]
+          const service = yield* someone("service")
+          yield* request(yield* admin, "PATCH", `/principals/${service.id}`, { roles: ["admin"] })
+          const { name } = yield* configure({ requiresApproval: true })
+          const { call, decision } = yield* asked(alice, name)
+          const asCarol = yield* tokenFor(alice, carol)
+          const twoHops = yield* tokenFor(asCarol as Someone, bob)
+          const byProgram = yield* tokenFor(service, bob)
+          for (const made of [asCarol, twoHops, byProgram]) {
+            const refused = yield* decide(made, decision)
+            assert.strictEqual(refused.status, 403)
+            assert.match(told(refused).detail!, /made this token for you afterwards/)
+          }
+          // Who rotates one's own token from before is still oneself.
+          const renewed = yield* request(bob, "POST", `/tokens/${yield* tokenOf(bob)}/rotate`)
+          assert.strictEqual((yield* decide(renewed.body as unknown as Someone, decision)).status, 200)
+          assert.strictEqual((yield* settled(alice, call)).state, "done")
         }),
       )
 

@@ -182,6 +182,36 @@ for (const store of stores)
       }),
     )
 
+    it.effect(
+      "G-13 G-15 a person's call is approved as it is, and only who may call a tool says what it is given",
+      () =>
+        Effect.gen(function* () {
+          const { ask, bot, pam, stub, tool } = yield* scene()
+          // In a person's name nothing runs that they have not asked for, not even by an admin's edit.
+          const ben = yield* someone()
+          const boss = yield* admin
+          const theirs = told(yield* callTool(ben, tool.name, { input: { word: "look" } })).on!.id
+          const shown = (who: Someone, id: string) =>
+            Effect.map(request(who, "GET", `/decisions/${id}`), ({ body }) => body["options"] as { edit: boolean })
+          assert.isFalse((yield* shown(boss, theirs)).edit)
+          const edited = yield* decide(boss, theirs, { verdict: "approve", input: { word: "mine" } })
+          assert.deepStrictEqual([edited.status, told(edited).issues?.[0]?.path], [400, "input"])
+          assert.strictEqual(yield* statusOf(decide(boss, theirs, { verdict: "deny" })), 200)
+          // Whoever may not call it decides about it, and cannot make it another call.
+          const { call, decision } = yield* ask({ input: { word: "look" } })
+          assert.isTrue((yield* shown(pam, decision)).edit)
+          const deny = { principal: pam.id, resource: `tools/${tool.name}`, actions: ["execute"], effect: "deny" }
+          assert.strictEqual((yield* request(boss, "POST", "/grants", deny)).status, 201)
+          assert.isFalse((yield* shown(pam, decision)).edit)
+          const refused = yield* decide(pam, decision, { verdict: "approve", input: { word: "mine" } })
+          assert.strictEqual(refused.status, 403)
+          assert.match(told(refused).detail!, /those who may call the tool/)
+          assert.lengthOf(stub.seen, 0)
+          assert.strictEqual(yield* statusOf(decide(pam, decision, { verdict: "approve" })), 200)
+          assert.deepStrictEqual((yield* settled(bot, call)).input, { word: "look" })
+        }),
+    )
+
     it.effect("G-13 edited and approved, the edited input is checked, is what runs, and is what the row shows", () =>
       Effect.gen(function* () {
         const { ask, bot, pam, stub } = yield* scene()

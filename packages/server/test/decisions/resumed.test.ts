@@ -1,5 +1,6 @@
 /** An approved call goes on as it was made: by the same token, in the same run and scope, and only where it may still be called. */
 import { assert, layer } from "@effect/vitest"
+import { writeFileSync } from "node:fs"
 import { Caller } from "@stoa/contract"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -11,6 +12,7 @@ import {
   admin,
   callsHouse,
   callTool,
+  config,
   configure,
   request,
   room,
@@ -19,6 +21,7 @@ import {
   stores,
   told,
 } from "../calls/callsKit.ts"
+import { ask, Guest } from "../house.ts"
 import { someone, type Someone } from "../spaces/spacesGuests.ts"
 
 const decide = (who: Pick<Someone, "token">, decision: string) =>
@@ -140,6 +143,89 @@ for (const store of stores)
         const [own] = (body as unknown as { items: ReadonlyArray<{ id: string }> }).items
         const anew = (yield* request(pam, "POST", `/tokens/${own!.id}/rotate`)).body as { token: string }
         assert.strictEqual((yield* decide(anew, decision)).status, 200)
+      }),
+    )
+
+    it.effect(
+      "an approved call does not run when its token was revoked or rotated since; signing out is no revocation",
+      () =>
+        Effect.gen(function* () {
+          const boss = yield* admin
+          const { raw, url } = yield* Guest
+          const { name } = yield* configure({ requiresApproval: true })
+          const ends = {
+            revoked: (id: string) => request(boss, "DELETE", `/tokens/${id}`),
+            rotated: (id: string) => request(boss, "POST", `/tokens/${id}/rotate`),
+          }
+          const tokenOf = (who: Someone) =>
+            Effect.map(
+              request(boss, "GET", `/tokens?principal=${who.id}`),
+              ({ body }) => (body as unknown as { items: ReadonlyArray<{ id: string }> }).items[0]!.id,
+            )
+          for (const [way, end] of Object.entries(ends)) {
+            const bot = yield* someone("agent")
+            const { call, decision } = waiting(yield* callTool(bot, name))
+            assert.isBelow((yield* end(yield* tokenOf(bot))).status, 300, way)
+            assert.strictEqual((yield* decide(boss, decision)).status, 200)
+            const ended = yield* settled(boss, call)
+            assert.deepStrictEqual([way, ended.state], [way, "refused"])
+            assert.match(ended.error!.message, /token that this call was made with was revoked/)
+          }
+          const pam = yield* ruler()
+          const opened = yield* ask(() =>
+            raw("/api/v1/session", {
+              method: "POST",
+              headers: { "content-type": "application/json" },
+              body: JSON.stringify({ token: pam.token }),
+            }),
+          )
+          const cookie = /stoa_session=[^;]+/.exec(opened.headers.get("set-cookie") ?? "")![0]
+          const asPage = (method: string, path: string, body: object) =>
+            ask(() =>
+              raw(`/api/v1${path}`, {
+                method,
+                headers: { "content-type": "application/json", cookie, origin: url, "x-stoa-page": "1" },
+                body: JSON.stringify(body),
+              }),
+            )
+          const answer = yield* asPage("POST", `/tools/${name}/call`, { input: {} })
+          const { call, decision } = waiting({ body: yield* ask(() => answer.json()) })
+          assert.isBelow((yield* asPage("DELETE", "/session", {})).status, 300)
+          assert.strictEqual((yield* decide(boss, decision)).status, 200)
+          assert.strictEqual((yield* settled(pam, call)).state, "done")
+        }),
+    )
+
+    it.effect("G-13 an open question that a policy now asks two people about is not answered by one", () =>
+      Effect.gen(function* () {
+        const { admin: client, configFile } = yield* Guest
+        const bot = yield* someone("agent")
+        const { name } = yield* configure()
+        const policy = (approval: object) =>
+          writeFileSync(
+            configFile,
+            JSON.stringify({
+              ...config,
+              policies: [
+                {
+                  principal: bot.name,
+                  resource: `tools/${name}`,
+                  actions: ["execute"],
+                  effect: "ask",
+                  approval,
+                },
+              ],
+            }),
+          )
+        policy({})
+        yield* ask(() => client.house.reload())
+        const { call, decision } = waiting(yield* callTool(bot, name))
+        policy({ people: 2 })
+        yield* ask(() => client.house.reload())
+        assert.strictEqual((yield* decide(yield* admin, decision)).status, 200)
+        const ended = yield* settled(bot, call)
+        assert.strictEqual(ended.state, "refused")
+        assert.match(ended.error!.message, /more people must approve it/)
       }),
     )
 

@@ -102,6 +102,11 @@ export class Tokens extends Context.Service<
     readonly authenticateSession: (secret: string) => Effect.Effect<Caller["Service"], Unauthenticated>
     /** Whether a token is still valid, for streams that began with it. */
     readonly isAlive: (id: TokenId) => Effect.Effect<boolean>
+    /**
+     * Whether somebody has ended it; for a browser's session, the token that the session was made from. Signing out and
+     * expiring end only what comes later.
+     */
+    readonly isRevoked: (id: TokenId) => Effect.Effect<boolean>
     /** The same for a caller, also for one without a token. */
     readonly stillStands: (who: Pick<Caller["Service"], "principal" | "token">) => Effect.Effect<boolean>
     /** The caller of requests without a token, if a setting allows them. */
@@ -267,6 +272,16 @@ export class Tokens extends Context.Service<
         return rows.length > 0
       })
 
+      const isRevoked: Tokens["Service"]["isRevoked"] = Effect.fnUntraced(function* (id) {
+        const rows = yield* Effect.orDie(
+          sql<{ revokedAt: string | null }>`WITH RECURSIVE made (id, parent, revoked_at) AS (
+            SELECT id, parent, revoked_at FROM tokens WHERE id = ${id}
+            UNION ALL SELECT t.id, t.parent, t.revoked_at FROM tokens t JOIN made ON t.id = made.parent)
+            SELECT revoked_at FROM made WHERE parent IS NULL`,
+        )
+        return rows[0]?.revokedAt !== null
+      })
+
       const stillStands: Tokens["Service"]["stillStands"] = ({ principal, token }) =>
         token !== null
           ? isAlive(token)
@@ -330,6 +345,7 @@ export class Tokens extends Context.Service<
         authenticate,
         authenticateSession,
         isAlive,
+        isRevoked,
         stillStands,
         standIn,
         again,

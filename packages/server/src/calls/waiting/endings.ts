@@ -14,6 +14,7 @@ import { Upstreams } from "../../upstreams/Upstreams.ts"
 import { makeCallbackRedactor } from "./Callbacks.ts"
 import { Catalogue, everything } from "../catalogue/Catalogue.ts"
 import { makeOwnerOf } from "../hosts/rows.ts"
+import { makeApprovalRule } from "../road/approvalRule.ts"
 import { causeOf, credentialOf } from "../road/attempt.ts"
 import { type makeExecute, measure } from "../road/execute.ts"
 import { noTraces } from "../road/Handler.ts"
@@ -47,6 +48,7 @@ export const makeEndings = Effect.fnUntraced(function* (
   const tokens = yield* Tokens
   const principals = yield* Principals
   const resuming = yield* makeResuming
+  const approval = yield* makeApprovalRule
   const catalogue = yield* Catalogue
   const ownerOf = yield* makeOwnerOf
   const redactorOf = yield* makeCallbackRedactor
@@ -93,6 +95,8 @@ export const makeEndings = Effect.fnUntraced(function* (
           `"${row.tool}" has changed since it was approved, and did not run. Call it again to have the new one approved`,
         ),
       )
+    if (((yield* approval.of(prepared.value.found, attempt.caller)).people ?? 1) > bound.people)
+      return yield* settle(row.id, refused("Since it was asked, more people must approve it. Make the call again"))
     const input = bound.value ?? undefined
     // Start and payment are one transaction: if it is resumed again, it has started already and is not paid twice.
     const starting = Effect.gen(function* () {

@@ -20,6 +20,9 @@ export const makeResuming = Effect.gen(function* () {
     const caller = yield* Effect.mapError(tokens.again(row.principal, row.context, credentialOf(row)), () =>
       refusal("The caller of this call has been retired"),
     )
+    // The token of a turn ends with the turn, and its calls go on.
+    if (caller.token !== null && caller.turn === undefined && (yield* tokens.isRevoked(caller.token)))
+      return yield* Effect.fail(refusal("The token that this call was made with was revoked. Make the call again"))
     if (row.space !== null)
       yield* Effect.mapError(callSpace(row.space, caller), ({ message }) =>
         refusal(`It may no longer be called in its space: ${message}`),

@@ -20,28 +20,26 @@ export const makeHands = Effect.fnUntraced(function* (
   const rows = yield* makeRows
 
   /**
-   * Which person really gives an approval: the bearer, or the one who made the token for them after the question was
-   * asked. The asker must not be that person, and two approvals need two such people.
+   * Fails unless a person gives an approval themselves: by a token that nobody else has made for them, or renewed, since
+   * the question was asked. Whoever made it has it too, and could approve as two people, or what they asked for.
    */
-  const handOf = Effect.fnUntraced(function* (one: DecisionRow, by: Principal, token: TokenId | null | undefined) {
-    if (one.kind !== "approval") return by.id
-    const maker = token === undefined || token === null ? undefined : yield* tokens.madeSince(token, one.askedAt)
-    const hand = maker ?? by.id
-    const own = "Answer it with a token from before, or by the link that the house sends to your notify address."
-    if (hand === one.askedBy)
-      return yield* refused(
-        one.id,
-        "not by whoever asked",
-        `The one who asked made this token for you afterwards. ${own}`,
-      )
-    const others = ((yield* rows.approvers([one])).get(one.id) ?? []).filter((it) => it.principal !== by.id)
-    if (others.some((it) => [it.hand, it.principal].includes(hand) || it.hand === by.id))
-      return yield* refused(
-        one.id,
-        "two people are two",
-        `The other approval and this one are of one hand: one of them was given under a token that the other person made since it was asked. ${own}`,
-      )
-    return hand
+  const requireOwn = Effect.fnUntraced(function* (
+    one: DecisionRow,
+    by: Principal,
+    token: TokenId | null | undefined,
+    action = "answer",
+  ) {
+    if (one.kind !== "approval" || token === undefined || token === null) return
+    const maker = yield* tokens.madeSince(token, one.askedAt)
+    if (maker === undefined || maker === by.id) return
+    const [rule, who] =
+      maker === one.askedBy ? ["not by whoever asked", "The one who asked"] : ["only your own token", "Somebody else"]
+    return yield* refused(
+      one.id,
+      rule,
+      `${who} made this token for you afterwards. Answer it with a token from before, or by the link that the house sends to your notify address.`,
+      action,
+    )
   })
 
   /**
@@ -68,14 +66,9 @@ export const makeHands = Effect.fnUntraced(function* (
     const able = one === undefined ? [] : ((yield* eligibility.mayAnswer([one])).get(one.id) ?? [])
     if (me.kind !== "person" || !able.includes(me.id))
       return yield* unlinked("those who may answer", "Who may answer is in mayAnswer of the decision.")
-    if (one !== undefined) yield* handOf(one, me, token)
-    if (one === undefined || (token !== null && (yield* tokens.madeSince(token, one.askedAt)) !== undefined))
-      return yield* unlinked(
-        "only your own token",
-        "Somebody else made this token for you after the question was asked, so it cannot make a link to it.",
-      )
+    if (one !== undefined) yield* requireOwn(one, me, token, "make a link to")
     return decision
   })
 
-  return { handOf, mayLink }
+  return { requireOwn, mayLink }
 })

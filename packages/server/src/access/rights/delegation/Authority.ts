@@ -55,7 +55,7 @@ export class Authority extends Context.Service<
     ) => Effect.Effect<DateTime.Utc | null, Forbidden | Missing, Caller>
     readonly revocation: (token: Token, whose: Principal) => Effect.Effect<void, Forbidden | Missing, Caller>
     readonly grant: (wanted: NewGrant, whose: Principal, approval: Approval) => Effect.Effect<NewGrant, Refusal, Caller>
-    readonly revokeGrant: (grant: Grant, approval: Approval) => Effect.Effect<void, Refusal, Caller>
+    readonly revokeGrant: (grant: Grant, whose: Principal, approval: Approval) => Effect.Effect<void, Refusal, Caller>
     readonly newPrincipal: (wanted: NewPrincipal) => Effect.Effect<void, Forbidden, Caller>
     readonly changedPrincipal: (
       before: Principal,
@@ -225,12 +225,18 @@ export class Authority extends Context.Service<
       })
 
       const revokeGrant: Authority["Service"]["revokeGrant"] = Effect.fn("Authority.revokeGrant")(
-        function* (it, approval) {
+        function* (it, whose, approval) {
           const caller = yield* Caller
-          yield* agreed("delete", `grants/${it.id}`, approval)
+          const both = Effect.fnUntraced(function* (action: Action) {
+            yield* agreed(action, `grants/${it.id}`, approval)
+            // A rule about somebody's grants names them, since they are made under that name.
+            const { rule } = yield* grants.judge(caller, action, `grants/${whose.name}`)
+            if (rule !== "silence") yield* agreed(action, `grants/${whose.name}`, approval)
+          })
+          yield* both("delete")
           if (it.effect === "allow") return
           // Lifting a restriction gives rights: it takes an admin of grants, and not the principal that it restricts.
-          yield* agreed("admin", `grants/${it.id}`, approval)
+          yield* both("admin")
           yield* inside(caller, "revoke", `grants/${it.id}`)
           if (it.principal === caller.principal.id && !(yield* may(caller, "admin", "*")))
             return yield* refuse(
