@@ -65,25 +65,34 @@ describe("sizes", () => {
   })
 })
 
-it("folders: one of more than five files without its page, and a page that is too long", async () => {
+it("folders: one of more than five files without its page, and a page that is too long or lacks a part", async () => {
   const files = (folder: string, count: number) =>
-    Object.fromEntries(Array.from({ length: count }, (_, n) => [`${server}/${folder}/f${n}.ts`, "export {}\n"]))
+    Object.fromEntries(Array.from({ length: count }, (_, n) => [`${folder}/f${n}.ts`, "export {}\n"]))
+  const whole = "- **May use**: a\n- **Never**: b\n- **A new thing**: c\n"
   const { faults } = await folders(
     house({
-      ...files("crowded", 6),
-      ...files("few", 5),
-      ...files("migrations", 6),
-      ...Object.fromEntries(Array.from({ length: 6 }, (_, n) => [`bench/f${n}.ts`, "export {}\n"])),
-      ...files("told", 6),
-      [`${server}/told/README.md`]: "a line\n".repeat(25),
-      ...files("talkative", 1),
+      ...files(`${server}/crowded`, 6),
+      ...files(`${server}/few`, 5),
+      ...files(`${server}/migrations`, 6),
+      ...files(`${server}/__snapshots__`, 6),
+      ...files("bench", 6),
+      ...Object.fromEntries(Array.from({ length: 6 }, (_, n) => [`packages/web/public/f${n}.css`, ""])),
+      ...files(`${server}/told`, 6),
+      [`${server}/told/README.md`]: "a line\n".repeat(22) + whole,
+      ...files(`${server}/talkative`, 1),
       [`${server}/talkative/README.md`]: "a line\n".repeat(26),
+      ...files(`${server}/small`, 5),
+      [`${server}/small/README.md`]: "a line\n",
+      ...files(`${server}/silent`, 6),
+      [`${server}/silent/README.md`]: whole.replace("**Never**", "Never"),
     }),
   )
   expect(faults.toSorted()).toEqual([
     expect.stringContaining("bench/README.md: missing; the folder has 6 files"),
     expect.stringContaining("crowded/README.md: missing; the folder has 6 files"),
+    expect.stringContaining("silent/README.md: says nothing under **Never**"),
     expect.stringContaining("talkative/README.md: 26 lines, at most 25"),
+    expect.stringContaining("public/README.md: missing; the folder has 6 files"),
   ])
 })
 

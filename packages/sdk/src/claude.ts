@@ -166,9 +166,10 @@ const settled = async (result: ClaudeResult, house: House, patience: number): Pr
 }
 
 /**
- * The Agent SDK accepts only schemas of zod 4, and a JSON Schema cannot be converted to one without loss. So this is a
- * minimal object that it accepts as such a schema: through zod's own hook it reports the tool's JSON Schema, and it
- * accepts every input. The house validates the input, as always.
+ * The Agent SDK accepts only schemas of zod 4, and a JSON Schema cannot be converted to one without loss (`if`/`then`,
+ * `patternProperties`, `prefixItems`). So this is a minimal object that it accepts as such a schema: through zod's own
+ * hook it reports the tool's JSON Schema, and it accepts every input. The house validates the input, as always. If a later
+ * version checks more, use `instance.connect` with a hand-made server instead of `createSdkMcpServer`.
  */
 const untouched = (schema: Readonly<Record<string, unknown>>) => ({
   _zod: {
