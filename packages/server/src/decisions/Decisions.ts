@@ -12,7 +12,6 @@ import {
   type NewAnswer,
   type Page,
   type Principal,
-  type PrincipalId,
   type TokenId,
   TooManyRequests,
   WrongState,
@@ -20,10 +19,9 @@ import {
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Reader } from "../access/rights/Viewer.ts"
-import { Limits } from "../access/limits/Limits.ts"
 import { newId } from "../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../store/journal/Journal.ts"
-import { lockName, lockRead } from "../store/database/dialect/Locks.ts"
+import { lockRead } from "../store/database/dialect/Locks.ts"
 import { Timers } from "../store/journal/Timers.ts"
 import { Approvals } from "./Approvals.ts"
 import { makeEligibility } from "./electorate/eligibility.ts"
@@ -32,6 +30,7 @@ import { makeHands, refused } from "./electorate/hands.ts"
 import { type Act, from, isOpen, leadsTo } from "./lifecycle.ts"
 import type { NewDecision } from "./NewDecision.ts"
 import { Notifications } from "./notices/Notifications.ts"
+import { makeOpenQuestions } from "./openQuestions.ts"
 import { type DecisionQuery, makeReading } from "./reading.ts"
 import { type DecisionRow, type FullRow, isNamed, makeRows } from "./rows.ts"
 import { makeWhoMay } from "./electorate/whoMay.ts"
@@ -42,9 +41,6 @@ import { inState } from "../store/database/dialect/States.ts"
 export const expiryPurpose = "decision"
 export const escalationPurpose = "decision escalation"
 const escalationKey = (id: string): string => `${id} escalation`
-
-/** The name of the limit on open questions per principal. */
-const openQuestions = "questions/open"
 
 /** What exactly was asked, and the answer: the room that acts on it compares them first. */
 export type BoundAnswer = Pick<
@@ -105,7 +101,6 @@ export class Decisions extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const journal = yield* Journal
       const timers = yield* Timers
-      const limits = yield* Limits
       const approvals = yield* Approvals
       const eligibility = yield* makeEligibility
       const { find, get, list, mayCall, readerOf, seenBy, show } = yield* makeReading(eligibility)
@@ -114,6 +109,7 @@ export class Decisions extends Context.Service<
       const rows = yield* makeRows
       const insert = makeRowInsert(sql, "decisions")
       const whoMay = yield* makeWhoMay
+      const room = yield* makeOpenQuestions
 
       /** The only way a decision changes its state; undefined if the table does not allow it. */
       const change = Effect.fnUntraced(function* (id: string, act: Act, columns: Partial<DecisionRow> = {}) {
@@ -130,35 +126,8 @@ export class Decisions extends Context.Service<
 
       const mayAnswer = (one: FullRow) => Effect.map(eligibility.mayAnswer([one]), (all) => all.get(one.id) ?? [])
 
-      /** Principals whose last question exceeded the limit: for them the count comes before any write. */
-      const full = new Set<PrincipalId>()
-      /**
-       * Limits the open questions per principal, so that one cannot flood those who answer. Counted last, after this
-       * one is written: on Postgres the principal's other questions wait from there until the commit.
-       */
-      const room = Effect.fnUntraced(function* (
-        { askedBy: principal, policy: epoch }: NewDecision,
-        isWritten: boolean,
-      ) {
-        const most = yield* limits.most({ principal, epoch }, openQuestions)
-        // Without the lock, concurrent questions would each find room for the last one.
-        if (isWritten) yield* Effect.orDie(lockName(sql, openQuestions, principal.id))
-        const [count] = yield* Effect.orDie(
-          sql<{ n: number }>`SELECT count(*) AS n FROM decisions
-            WHERE asked_by = ${principal.id} AND ${inState(sql, from("answer"))}`,
-        )
-        full.delete(principal.id)
-        if (count!.n + (isWritten ? 0 : 1) <= most) return
-        full.add(principal.id)
-        return yield* new TooManyRequests({
-          resource: openQuestions,
-          limit: `${most} questions open at a time`,
-          retryAfter: 60,
-        })
-      })
-
       const ask: Decisions["Service"]["ask"] = Effect.fn("Decisions.ask")(function* (wanted) {
-        if (full.has(wanted.askedBy.id)) yield* room(wanted, false)
+        yield* room.before(wanted)
         const id = newId<DecisionId>("dcs")
         const now = yield* DateTime.now
         const expiresAt = DateTime.add(now, { milliseconds: wanted.milliseconds })
@@ -217,7 +186,7 @@ export class Decisions extends Context.Service<
           },
         })
         yield* notifications.queue(id, able, wanted.policy)
-        yield* room(wanted, true)
+        yield* room.after(wanted)
         return id
       })
 
