@@ -68,7 +68,7 @@ const written: Readonly<Record<string, { readonly room: WritingRoom; readonly in
   [ownKinds.session]: {
     room: "sessions",
     instead:
-      "This record is a chat session, and only the session's own tools change it. Start, change or delete the session instead: POST, PATCH or DELETE /api/v1/chat-sessions, `stoa chat`, or hecate_new_session and hecate_delete_session.",
+      "This record is a chat session, and only the session's own tools change it. Start, change or delete the session instead: POST, PATCH or DELETE /api/v1/chat-sessions, or hecate_new_session and hecate_delete_session.",
   },
   [ownKinds.setting]: {
     room: "sessions",
