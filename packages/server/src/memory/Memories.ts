@@ -1,7 +1,8 @@
 /**
  * Versioned records that outlive a conversation. Every change keeps the previous version, a write that expects another
- * version is refused, and a pinned record cannot be deleted, whichever tool tries. The credential determines the
- * caller; a record that the caller may not see looks missing.
+ * version is refused, a pinned record cannot be deleted, and a record that a room of the house writes is changed by
+ * that room alone, whichever tool tries. The credential determines the caller; a record that the caller may not see
+ * looks missing.
  */
 import {
   type BadInput,
@@ -31,13 +32,14 @@ import { Journal, type Transaction } from "../store/journal/Journal.ts"
 import { lockName } from "../store/database/dialect/Locks.ts"
 import { decodeCursor, encodeCursor } from "../store/Pages.ts"
 import { type SearchAnswer, SearchIndex } from "../store/search/SearchIndex.ts"
+import { changeOf, momentText } from "./records/changing.ts"
 import { diffOf } from "./records/diff.ts"
 import { type MemoryActor, makeFinding, type MemoryQuery } from "./records/finding.ts"
 import { hasEnded } from "./upkeep/expiry.ts"
 import { scopeOf } from "./records/indexing.ts"
 import { Meanings } from "./meaning/Meanings.ts"
 import { type RecordRow, recordFrom, versionFrom, type VersionRow } from "./records/rows.ts"
-import { mayUse, type MemoryAct, slotOf, memoryFault } from "./records/rules.ts"
+import { jsonFault, kindFault, mayUse, type MemoryAct, memoryFault, roomFault, slotOf } from "./records/rules.ts"
 import { makeRetaining } from "./upkeep/retaining.ts"
 import { makeStoring } from "./records/storing.ts"
 
@@ -155,8 +157,7 @@ export class Memories extends Context.Service<
       const fits = Effect.fnUntraced(function* (memory: Partial<NewMemory>) {
         const size = Buffer.byteLength(memory.content ?? "")
         if (size > largestMemory) return yield* new TooLarge({ noun: "memory", size, limit: largestMemory })
-        const detail = memoryFault(memory)
-        if (detail !== undefined) return yield* new WrongState({ detail })
+        yield* refused(memoryFault(memory))
       })
 
       const expected = (row: { readonly key: string; readonly version: number }, wanted: number | undefined) =>
@@ -168,7 +169,6 @@ export class Memories extends Context.Service<
       const next = Effect.fnUntraced(function* (by: MemoryActor, row: RecordRow, change: MemoryChange) {
         yield* expected(row, change.expectedVersion)
         yield* fits(change)
-        const was = recordFrom(row)
         const owns = by.id === row.owner
         if (!owns && (change.public !== undefined || change.pinned !== undefined || change.expiresAt !== undefined))
           return yield* new Forbidden({
@@ -177,17 +177,11 @@ export class Memories extends Context.Service<
             rule: "only the owner",
             instead: "You may change content and tags. Only the owner may change sharing, pin and expiry.",
           })
-        const expiresAt = change.expiresAt === undefined ? row.expiresAt : momentText(change.expiresAt)
-        const after = {
-          content: change.content ?? row.content,
-          mediaType: change.mediaType ?? row.mediaType,
-          tags: JSON.stringify([...new Set(change.tags ?? was.tags)]),
-          public: change.public ?? was.public,
-          pinned: change.pinned ?? was.pinned,
-          expiresAt,
-        }
-        const before = { ...after, ...pick(row, was) }
-        if (JSON.stringify(after) === JSON.stringify(before)) return was
+        const { after, fields } = changeOf(row, change)
+        if (fields.length === 0) return recordFrom(row)
+        yield* refused(roomFault(row, by.room, fields))
+        if (fields.includes("content") || fields.includes("mediaType"))
+          yield* refused(jsonFault(after.content, after.mediaType))
         const origin = originOf(by)
         const stored = { ...row, ...after, ...origin, version: row.version + 1, updatedAt: yield* now }
         return yield* store(stored, false)
@@ -210,13 +204,16 @@ export class Memories extends Context.Service<
         // Locked, so that two writers of the same key take turns.
         if (key !== undefined) yield* Effect.orDie(lockName(sql, "memory", `${owner} ${namespace} ${slot}`))
         const there = key === undefined ? undefined : yield* bySlot(owner, namespace, slot)
-        if (there !== undefined) {
-          const changes = { ...rest, ...(expectedVersion === undefined ? {} : { expectedVersion }) }
-          if (!hasEnded(there, yield* now)) return { record: yield* next(by, there, changes), made: false }
-          yield* drop(there)
+        if (there !== undefined && !hasEnded(there, yield* now)) {
+          yield* expected(there, expectedVersion)
+          yield* refused(kindFault(there, kind))
+          return { record: yield* next(by, there, rest), made: false }
         }
-        if (expectedVersion !== undefined && expectedVersion !== 0)
-          return yield* new StaleVersion({ noun: "memory", ref: key ?? id, expected: expectedVersion, current: 0 })
+        const { mediaType = "text/plain" } = rest
+        yield* refused(roomFault({ namespace, kind }, by.room))
+        yield* refused(jsonFault(rest.content, mediaType))
+        yield* expected({ key: key ?? id, version: 0 }, expectedVersion)
+        if (there !== undefined) yield* drop(there)
         const at = yield* now
         const row: RecordRow = {
           id,
@@ -226,7 +223,7 @@ export class Memories extends Context.Service<
           key: key ?? id,
           slot,
           content: rest.content,
-          mediaType: rest.mediaType ?? "text/plain",
+          mediaType,
           tags: JSON.stringify([...new Set(rest.tags ?? [])]),
           public: rest.public ?? false,
           pinned: rest.pinned ?? false,
@@ -311,6 +308,7 @@ export class Memories extends Context.Service<
 
       const remove: Memories["Service"]["remove"] = Effect.fn("Memories.remove")(function* (by, id, permanent) {
         const row = yield* reach(by, id, "own")
+        yield* refused(roomFault(row, by.room))
         if (recordFrom(row).pinned)
           return yield* new WrongState({ detail: `"${row.key}" is pinned, so it cannot be deleted. Unpin it first.` })
         const body = { ...(yield* told(row)), version: row.version, permanent }
@@ -387,13 +385,5 @@ const originOf = ({ acting, call = null, id, message = null }: MemoryActor) => {
   return { principal: acting ?? id, call, message }
 }
 
-const momentText = (at: DateTime.Utc | null): string | null => (at === null ? null : DateTime.formatIso(at))
-
-const pick = (row: RecordRow, was: MemoryRecord) => ({
-  content: row.content,
-  mediaType: row.mediaType,
-  tags: JSON.stringify(was.tags),
-  public: was.public,
-  pinned: was.pinned,
-  expiresAt: row.expiresAt,
-})
+const refused = (detail: string | undefined) =>
+  detail === undefined ? Effect.void : Effect.fail(new WrongState({ detail }))

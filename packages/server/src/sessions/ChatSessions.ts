@@ -134,6 +134,7 @@ export class ChatSessions extends Context.Service<
         Effect.map(settings.get(owner, settingOf(agent)), (id) => id as ChatSessionId | undefined)
       const asOwner = (owner: PrincipalId, { acting, call, viewer }: SessionActor) => ({
         id: owner,
+        room: "sessions" as const,
         acting: acting ?? viewer.principal.id,
         ...(call === undefined ? {} : { call }),
       })

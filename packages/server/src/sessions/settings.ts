@@ -6,6 +6,8 @@ import type { MemoryActor, Memories } from "../memory/Memories.ts"
 
 const namespace = "engrams"
 const kind = ownKinds.setting
+/** Settings change here alone. */
+const room = "sessions"
 
 export const makeSettings = (memories: Memories["Service"]) => {
   const recordOf = (owner: PrincipalId, key: string) =>
@@ -16,13 +18,13 @@ export const makeSettings = (memories: Memories["Service"]) => {
 
   const set = (by: MemoryActor, key: string, value: string) =>
     memories
-      .put(by, by.id, { namespace, kind, key, content: value, public: false })
+      .put({ ...by, room }, by.id, { namespace, kind, key, content: value, public: false })
       .pipe(Effect.catchTag(["StaleVersion", "TooLarge"], Effect.die), Effect.asVoid)
 
   const remove = Effect.fnUntraced(function* (by: MemoryActor, key: string) {
     const record = yield* recordOf(by.id, key)
     // A pinned setting stays: what it refers to is gone, so it has no effect.
-    if (record !== undefined && !record.pinned) yield* memories.remove(by, record.id, true)
+    if (record !== undefined && !record.pinned) yield* memories.remove({ ...by, room }, record.id, true)
   })
 
   return { get, set, remove }

@@ -1,6 +1,9 @@
 /** Chat sessions: Hecate's tools and the HTTP face on one mechanism, which Moros has too; and what lasts of them. */
 import { assert, layer } from "@effect/vitest"
+import type { PrincipalId } from "@stoa/contract"
 import { Effect } from "effect"
+import { Memories } from "../../src/memory/Memories.ts"
+import { Journal } from "../../src/store/journal/Journal.ts"
 import { ask, Guest, house } from "../house.ts"
 import { content, holder, type Holder, type Result } from "./engramKit.ts"
 
@@ -290,15 +293,19 @@ for (const store of ["sqlite", "postgres"] as const)
         yield* say(who, id, "mine alone")
         const record = (yield* ask(() => who.stoa.memory.list({ namespace: "engrams", kind: "conversation" })))
           .items[0]!
-        yield* ask(() =>
-          thief.stoa.memory.put({
-            namespace: "engrams",
-            kind: "conversation",
-            key: record.key,
-            content: record.content,
-            tags: [...record.tags],
-          }),
-        )
+        const byHand = {
+          namespace: "engrams",
+          kind: "conversation",
+          key: record.key,
+          content: record.content,
+          tags: [...record.tags],
+        } as const
+        assert.strictEqual(statusOf(yield* Effect.flip(ask(() => thief.stoa.memory.put(byHand)))), 409)
+        // One from before that was refused opens nothing either.
+        const memories = yield* Memories
+        const { transact } = yield* Journal
+        const owner = thief.id as PrincipalId
+        yield* transact(memories.put({ id: owner, room: "sessions" }, owner, byHand))
         assert.include(yield* thief.told("hecate_resume_session", { wallet_address: thief.wallet, session_id: id }), id)
         assert.strictEqual(statusOf(yield* Effect.flip(ask(() => thief.stoa.chatSessions.messages(id, {})))), 404)
         yield* thief.told("hecate_delete_session", { wallet_address: thief.wallet, session_id: id })

@@ -179,7 +179,8 @@ export class Portability extends Context.Service<
         let written = 0
         for (const [at, line] of lines.entries()) {
           const ours = line.id !== undefined && isSealed(key, by.id, line)
-          if (yield* ours ? bringBack(by, line, at) : writeDown(by, line, at)) written++
+          const done = ours ? bringBack(by, line, at) : writeDown(by, line, at)
+          if (yield* Effect.catchTag(done, "WrongState", ({ detail }) => bad(at, detail.replace(/\.$/, "")))) written++
         }
         return { written, unchanged: lines.length - written }
       })

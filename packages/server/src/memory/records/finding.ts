@@ -18,12 +18,15 @@ import type { SearchAnswer, SearchIndex } from "../../store/search/SearchIndex.t
 import { publicScope, scopeOf } from "./indexing.ts"
 import type { Meanings } from "../meaning/Meanings.ts"
 import { type RecordRow, recordFrom } from "./rows.ts"
+import type { WritingRoom } from "./rules.ts"
 
 /** Who acts, and in which call or message. */
 export type MemoryActor = Pick<Principal, "id"> &
   Partial<Omit<MemoryOrigin, "principal">> & {
     /** Who acts on behalf of this principal, with its rights; stored as the author. */
     readonly acting?: PrincipalId
+    /** The room of the house that acts, where it changes the records that it alone writes. Only that room says so. */
+    readonly room?: WritingRoom
   }
 
 export interface MemoryQuery extends PageQuery {

@@ -11,6 +11,7 @@ import {
   type PrincipalId,
 } from "@stoa/contract"
 import { Result, Schema } from "effect"
+import type { RecordField } from "./changing.ts"
 
 export interface RecordAccess {
   readonly owner: PrincipalId
@@ -51,15 +52,60 @@ export const memoryFault = (memory: Partial<NewMemory>): string | undefined => {
   return `This cannot be kept. ${why.join("; ")}.`
 }
 
+/** Content that says it is JSON is JSON, so that every reader can rely on its media type (S2-11). */
+export const jsonFault = (content: string, mediaType: string): string | undefined =>
+  mediaType !== "application/json" || Result.isSuccess(Result.try((): unknown => JSON.parse(content)))
+    ? undefined
+    : 'This record holds JSON (application/json), and the content is not JSON. Send a string that holds JSON, such as "{\\"level\\": \\"medium\\"}". Over HTTP, other text is sent with the mediaType text/plain.'
+
 /** Kinds of engrams that the house itself writes: chat sessions, and an agent's settings. */
 export const ownKinds = { session: "conversation", setting: "setting" } as const
+
+/** A room that writes records into the memory of others, and alone changes and deletes them. */
+export type WritingRoom = "sessions"
+
+const written: Readonly<Record<string, { readonly room: WritingRoom; readonly instead: string }>> = {
+  [ownKinds.session]: {
+    room: "sessions",
+    instead:
+      "This record is a chat session, and only the session's own tools change it. Start, change or delete the session instead: POST, PATCH or DELETE /api/v1/chat-sessions, or hecate_new_session and hecate_delete_session.",
+  },
+  [ownKinds.setting]: {
+    room: "sessions",
+    instead:
+      'This record is a setting of an agent, and only what sets it changes it. Choose a model with hecate_set_model or moros_set_model, or the current chat session with PATCH /api/v1/chat-sessions/:id {"current": true}.',
+  },
+}
+
+const writtenBy = ({ kind, namespace }: { readonly kind: string; readonly namespace: MemoryNamespace }) =>
+  namespace === "engrams" && Object.hasOwn(written, kind) ? written[kind] : undefined
+
+/**
+ * Why somebody may not write or delete this record, although they may use it: a room of the house writes it. Pinning
+ * changes nothing that the room relies on, so it is the owner's (S2-45); and so is restoring, which no room does.
+ */
+export const roomFault = (
+  record: { readonly kind: string; readonly namespace: MemoryNamespace },
+  room: WritingRoom | undefined,
+  fields?: ReadonlyArray<RecordField>,
+): string | undefined => {
+  const one = writtenBy(record)
+  if (one === undefined || one.room === room || fields?.every((field) => field === "pinned") === true) return undefined
+  return one.instead
+}
 
 /**
  * The slot identifies a record within its owner's namespace. An engram's key is unique across types (S2-12); elsewhere
  * two kinds may have the same key.
  */
 export const slotOf = (namespace: MemoryNamespace, kind: string, key: string): string =>
-  namespace === "engrams" && !Object.values<string>(ownKinds).includes(kind) ? key : `${kind}:${key}`
+  namespace === "engrams" && writtenBy({ namespace, kind }) === undefined ? key : `${kind}:${key}`
+
+/** Why a write by key cannot be the next version of the record in its slot: that is of another type. */
+export const kindFault = (there: { readonly kind: string; readonly key: string }, kind: string): string | undefined =>
+  there.kind === kind
+    ? undefined
+    : `"${there.key}" is an engram of type ${there.kind}, and the type of an engram cannot change. Write it as ${there.kind}, use another key, or delete it first.`
 
 /** Records of a series share the key up to its last slash. A key without a slash is in no series. */
 export const seriesOf = (namespace: MemoryNamespace, key: string): string | null => {

@@ -2,7 +2,7 @@
  * Seed 002's agents, Hecate and Moros: what each remembers, pins and cleans up. One mechanism with two names; each
  * changes only its own records (S2-59).
  */
-import { Caller, type EngramType, WrongState } from "@stoa/contract"
+import { Caller, type EngramType } from "@stoa/contract"
 import { Effect } from "effect"
 import type { HandlerCall } from "../../calls/road/Handler.ts"
 import { Engrams } from "../../memory/Engrams.ts"
@@ -13,7 +13,7 @@ import type { Companion } from "../../sessions/Companions.ts"
 import { text } from "../toolsetTool.ts"
 import type { Holders } from "./holders.ts"
 import { makeTalker } from "./sessions.ts"
-import { engramId, engramIdOf, engramType, key, wallet, writing } from "./shapes.ts"
+import { asJson, engramId, engramIdOf, engramType, key, wallet, writing } from "./shapes.ts"
 
 /** The kinds that may be remembered in passing; strategies and compliance rules are written deliberately (S2-46). */
 const remembered = ["persona", "preference", "knowledge"] as const
@@ -59,18 +59,13 @@ export const companionTools = Effect.fnUntraced(function* (name: Companion, hold
       ) {
         const holder = yield* holders.of(input.wallet_address, call)
         const before = yield* engrams.get(holder.id, holder.id, input.key)
-        const kind = input.engram_type ?? before?.kind ?? usual
-        if ((before !== undefined && before.kind !== kind) || !(remembered as ReadonlyArray<string>).includes(kind))
-          return yield* new WrongState({
-            detail: `The type of an engram cannot change; "${input.key}" has type ${before?.kind}. Use another key, or change this one with engram_update.`,
-          })
+        const kind = input.engram_type ?? remembered.find((one) => one === before?.kind) ?? usual
         const { record } = yield* memories.put(holder, holder.id, {
           namespace: "engrams",
           kind,
           key: input.key,
           // Free text, stored as a JSON string, so that every engram's content is JSON (S2-47).
-          content: JSON.stringify(input.content),
-          mediaType: "application/json",
+          ...asJson(JSON.stringify(input.content)),
           tags: [...new Set([...(before?.tags ?? []), name, "auto"])],
           // A remark in passing is private.
           public: false,

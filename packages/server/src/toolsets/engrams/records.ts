@@ -1,8 +1,8 @@
 /** Seed 002's engrams and profiles: eight tools, each one operation on the memory of the wallet's holder. */
-import { Caller, type EngramType, NameTaken, WrongState } from "@stoa/contract"
+import { Caller, type EngramType, NameTaken } from "@stoa/contract"
 import { Effect } from "effect"
 import type { HandlerCall } from "../../calls/road/Handler.ts"
-import { Engrams, ownKinds } from "../../memory/Engrams.ts"
+import { Engrams } from "../../memory/Engrams.ts"
 import { Memories } from "../../memory/Memories.ts"
 import { tagList, text } from "../toolsetTool.ts"
 import type { Holders } from "./holders.ts"
@@ -33,17 +33,6 @@ export const engramTools = Effect.fnUntraced(function* (holders: Holders) {
   const listed = Effect.fnUntraced(function* (query: Parameters<typeof engrams.find>[0]) {
     const found = yield* holders.show(yield* engrams.find(query))
     return { count: found.length, engrams: found }
-  })
-
-  /** An engram that a user made: sessions and settings can be changed only by their own tools. */
-  const plain = Effect.fnUntraced(function* (id: string, call: HandlerCall, action: "write" | "delete") {
-    const found = yield* holders.byId(id, call, action)
-    if (found.record.kind === ownKinds.session || found.record.kind === ownKinds.setting)
-      return yield* new WrongState({
-        detail:
-          "This engram is a chat session or a setting of an agent: use the tools for those to change or delete it.",
-      })
-    return found
   })
 
   return [
@@ -77,7 +66,7 @@ export const engramTools = Effect.fnUntraced(function* (holders: Holders) {
             namespace: "engrams",
             kind: input.engram_type,
             key: input.key,
-            ...(yield* asJson(input.content)),
+            ...asJson(input.content),
             ...(input.tags === undefined ? {} : { tags: input.tags }),
             public: input.is_public ?? false,
             expectedVersion: 0,
@@ -154,9 +143,9 @@ export const engramTools = Effect.fnUntraced(function* (holders: Holders) {
         input: { readonly id: string; readonly content: string; readonly tags?: ReadonlyArray<string> },
         call: HandlerCall,
       ) {
-        const { holder, record } = yield* plain(input.id, call, "write")
+        const { holder, record } = yield* holders.byId(input.id, call, "write")
         const changed = yield* memories.change(holder, record.id, {
-          ...(yield* asJson(input.content)),
+          ...asJson(input.content),
           ...(input.tags === undefined ? {} : { tags: input.tags }),
         })
         return (yield* holders.show([changed]))[0]
@@ -167,7 +156,7 @@ export const engramTools = Effect.fnUntraced(function* (holders: Holders) {
       description: "Delete an engram by its ID. This action is permanent.",
       input: { properties: { id: engramId("Engram ID to delete") }, required: ["id"] },
       run: Effect.fnUntraced(function* (input: { readonly id: string }, call: HandlerCall) {
-        const { holder, record } = yield* plain(input.id, call, "delete")
+        const { holder, record } = yield* holders.byId(input.id, call, "delete")
         yield* memories.remove(holder, record.id, true)
         return { deleted: true, id: input.id }
       }),
@@ -226,15 +215,11 @@ export const engramTools = Effect.fnUntraced(function* (holders: Holders) {
         const holder = yield* holders.of(input.wallet_address, call)
         const name = `${profilePrefix}${input.field}`
         const before = yield* engrams.get(holder.id, holder.id, name)
-        if (before !== undefined && before.kind !== "persona")
-          return yield* new WrongState({
-            detail: `${name} is an engram of type ${before.kind}, not a part of the profile. Delete it first.`,
-          })
         const { record } = yield* memories.put(holder, holder.id, {
           namespace: "engrams",
           kind: "persona",
           key: name,
-          ...(yield* asJson(input.content)),
+          ...asJson(input.content),
           tags: [...new Set([...(before?.tags ?? []), "user", "profile"])],
         })
         return (yield* holders.show([record]))[0]

@@ -1,6 +1,6 @@
 /** What seed 002's tools share: names, descriptions, inputs and outputs. Everything here is snake_case (X-47). */
-import { type Caller, EngramType, type MemoryId, type MemoryRecord, Missing, WrongState } from "@stoa/contract"
-import { DateTime, Effect } from "effect"
+import { type Caller, EngramType, type MemoryId, type MemoryRecord, Missing } from "@stoa/contract"
+import { DateTime } from "effect"
 import type { Transaction } from "../../store/journal/Journal.ts"
 import { type ToolForm, integer, lineOfText, type Offered, offered, type Run, text } from "../toolsetTool.ts"
 
@@ -55,22 +55,8 @@ export const missing = (given: string) => new Missing({ noun: "engram", ref: giv
 const contentOf = ({ content, mediaType }: MemoryRecord): string =>
   mediaType === "application/json" ? content : JSON.stringify(content)
 
-const isJson = (content: string): boolean => {
-  try {
-    JSON.parse(content)
-    return true
-  } catch {
-    return false
-  }
-}
-
-/** Refuses anything that is not JSON, before anything is written (S2-11). */
-export const asJson = (content: string) =>
-  isJson(content)
-    ? Effect.succeed({ content, mediaType: "application/json" })
-    : Effect.fail(
-        new WrongState({ detail: 'content must be a string that holds JSON, such as "{\\"level\\": \\"medium\\"}".' }),
-      )
+/** An engram's content says that it is JSON; memory refuses what then is not (S2-11). */
+export const asJson = (content: string) => ({ content, mediaType: "application/json" })
 
 export const shownEngram = (record: MemoryRecord, address: string | undefined) => ({
   id: engramIdOf(record.id),
