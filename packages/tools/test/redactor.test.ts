@@ -23,11 +23,12 @@ const shapes = {
 }
 const shape = fc.constantFrom(...(Object.keys(shapes) as Array<keyof typeof shapes>))
 
+const word = "pass-word"
 /** What a line says, and what is left of it for everybody. */
 const lines: ReadonlyArray<readonly [said: string, shown: string]> = [
   ["Authorization: Bearer zyxwvut-987654", "Authorization: Bearer [secret]"],
   ["authorization: basic QWRhOnBhc3N3b3Jk==", "authorization: basic [secret]"],
-  ["GET http://ada:pass-word@example.org/x", "GET http://[secret]@example.org/x"],
+  [`GET http://ada:${word}@example.org/x`, "GET http://[secret]@example.org/x"],
   ["GET /x?access_token=abc&page=2&api-key=def#end", "GET /x?access_token=[secret]&page=2&api-key=[secret]#end"],
   ["GET /x?code=abc&sig=def", "GET /x?code=[secret]&sig=[secret]"],
   // No credentials: a short word, an address without a user, a parameter of another name, a mail address.

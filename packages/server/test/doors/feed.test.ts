@@ -2,7 +2,7 @@
 import { type IncomingMessage, request } from "node:http"
 import { connect as dial } from "node:net"
 import { assert, describe, it as plain, layer } from "@effect/vitest"
-import { faces, kinds, nameOn } from "@stoa/contract"
+import { faces, kinds, nameOn, type PrincipalId } from "@stoa/contract"
 import { Cause, DateTime, Effect, Fiber, Queue, type Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { SqlClient } from "effect/sql"
