@@ -38,5 +38,21 @@ for (const store of stores)
           assert.deepStrictEqual([yield* by(pam), yield* by(jim)], ["over", "over"])
         }),
       )
+
+      it.effect("G-08 a link carries one verdict on one call, whatever its person may do under their own token", () =>
+        Effect.gen(function* () {
+          const decisions = yield* Decisions
+          const [bot, pam] = [yield* someone("agent"), yield* someone()]
+          const { name } = yield* configure({ requiresApproval: true })
+          const id = told(yield* callTool(bot, name, { space: yield* room(pam, bot) })).on!.id as DecisionId
+          const own = yield* decisions.get(id, { principal: pam.principal, all: false })
+          assert.isTrue(own.options?.edit)
+          const linked = yield* decisions.byLink({ decision: id, principal: pam.principal }, "read")
+          assert.deepStrictEqual(linked.is === "asked" && [linked.decision.id, linked.decision.options], [
+            id,
+            { edit: false, reaches: ["once"] },
+          ])
+        }),
+      )
     },
   )
