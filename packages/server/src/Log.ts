@@ -9,17 +9,6 @@ import { Settings } from "./Settings.ts"
 
 const levels = { debug: "Debug", info: "Info", warn: "Warn", error: "Error", none: "None" } as const
 
-/** By pattern: the house does not know a credential that came with a request or is in a URL. */
-const looks: ReadonlyArray<readonly [RegExp, string]> = [
-  [/\b(bearer|basic)\s+[\w.~+/=-]{8,}/gi, "$1 [secret]"],
-  [/(:\/\/)[^\s/@"'\\]+@/g, "$1[secret]@"],
-  [/([?&#](?:[\w-]*(?:token|key|secret|password)|code|sig|signature)=)[^&\s"'\\#]+/gi, "$1[secret]"],
-]
-
-/** A line as it may be shown. */
-export const shownLine = (line: string, confidential: Redactor): string =>
-  looks.reduce((text, [look, instead]) => text.replaceAll(look, instead), confidential.text(line))
-
 /**
  * The secret part of a URL: the password of a database, or the key of a Sentry, which stands where a user does. The user
  * of a database is no secret: often it has the name of the database, which a message must be able to say.
@@ -46,7 +35,7 @@ export const layerLog = (level: Settings["Service"]["log"], terminal: boolean): 
       if (Option.isSome(settings)) addSettings(settings.value, confidential)
       const format: Logger.Logger<unknown, string> = terminal ? Logger.formatLogFmt : Logger.formatJson
       const toStderr = Logger.make<unknown, void>(
-        (options) => void process.stderr.write(`${shownLine(format.log(options), confidential)}\n`),
+        (options) => void process.stderr.write(`${confidential.line(format.log(options))}\n`),
       )
       return Layer.mergeAll(Logger.layer([toStderr]), Layer.succeed(References.MinimumLogLevel, levels[level]))
     }),

@@ -9,7 +9,7 @@ import { Demo } from "./demo/Demo.ts"
 import { NodeServer } from "./doors/node/NodeServer.ts"
 import { layerHouse } from "./House.ts"
 import { keysOf, linkShown } from "./start/Opening.ts"
-import { layerLog, shownLine } from "./Log.ts"
+import { layerLog } from "./Log.ts"
 import { builds } from "./start/builds.ts"
 import { Settings } from "./Settings.ts"
 import { Starting } from "./start/Starting.ts"
@@ -128,7 +128,7 @@ export const serve = (options: ServeOptions): Promise<number> =>
     ),
     Effect.catchTag("StartError", (error: StartError) =>
       Effect.map(Confidential, (confidential) => {
-        process.stderr.write(`stoa: ${shownLine(error.message, confidential)}\n`)
+        process.stderr.write(`stoa: ${confidential.line(error.message)}\n`)
         return error.exitCode
       }),
     ),

@@ -45,6 +45,7 @@ import { makePrepare } from "./road/prepare.ts"
 import { makeRefusals } from "./road/record/refusals.ts"
 import { refusedInput } from "./road/record/refusedInput.ts"
 import { type CallRow, isWithHost } from "./road/record/rows.ts"
+import { makeCallbackCheck, type SignedResult } from "./waiting/Callbacks.ts"
 import { makeEndings } from "./waiting/endings.ts"
 import { isSettled } from "./road/record/lifecycle.ts"
 import { CallNews } from "./waiting/CallNews.ts"
@@ -80,7 +81,9 @@ export class Calls extends Context.Service<
     readonly settled: (id: string, milliseconds: number) => Effect.Effect<CallRow, never, Caller>
     /** Its caller may, and whoever may see every call. */
     readonly cancel: (id: string, reader: Reader, reason: string) => Effect.Effect<CallRow, Missing | WrongState>
-    /** `by` is a member of the space, or null if the door has checked a signature. */
+    /** The tool whose service has signed this result of a call that waits for it; undefined if it has not. */
+    readonly signedBy: (result: SignedResult) => Effect.Effect<string | undefined>
+    /** `by` is a member of the space, or null for the service of the call's tool, which `signedBy` has recognized. */
     readonly result: (
       id: string,
       by: Principal | null,
@@ -122,6 +125,7 @@ export class Calls extends Context.Service<
       const execute = yield* makeExecute(record, ask, listeners, me)
       const endings = yield* makeEndings(record, prepared, execute, listeners)
       const noted = yield* makeNotes
+      const signedBy = yield* makeCallbackCheck(record.byId)
 
       /** Waits for a call as long as its caller wants: by default for a running call, not for a waiting one. */
       const stay = (row: CallRow, { stay: patient, wait = 0 }: CallRequest): Effect.Effect<CallRow, never, Caller> =>
@@ -301,7 +305,7 @@ export class Calls extends Context.Service<
 
       const hear: Calls["Service"]["hear"] = (...heard) => Effect.flatMap(endings.hear(...heard), noted)
 
-      return Calls.of({ call, preview, get, list, settled, ...endings, hear })
+      return Calls.of({ call, preview, get, list, settled, signedBy, ...endings, hear })
     }),
   )
 }

@@ -24,6 +24,7 @@ import { Journal, type Transaction } from "../store/journal/Journal.ts"
 import { lockRead } from "../store/database/dialect/Locks.ts"
 import { Timers } from "../store/journal/Timers.ts"
 import { Approvals } from "./Approvals.ts"
+import { type LinkedDecision, type LinkSubject, makeAwaiting } from "./electorate/awaiting.ts"
 import { makeEligibility } from "./electorate/eligibility.ts"
 import { checkAnswer } from "./fitting.ts"
 import { makeHands, refused } from "./electorate/hands.ts"
@@ -63,8 +64,7 @@ export class Decisions extends Context.Service<
   Decisions,
   {
     readonly ask: (wanted: NewDecision) => Effect.Effect<DecisionId, TooManyRequests, Transaction>
-    /** `through`: the reader has only a link. */
-    readonly get: (id: string, reader: Reader, through?: "link") => Effect.Effect<Decision, Missing>
+    readonly get: (id: string, reader: Reader) => Effect.Effect<Decision, Missing>
     readonly list: (reader: Reader, query: DecisionQuery) => Effect.Effect<Page<Decision> & { readonly count?: number }>
     /** Returns the present row; `show` returns it as the answering person sees it, after the commit. */
     readonly answer: (
@@ -76,8 +76,8 @@ export class Decisions extends Context.Service<
     readonly show: (answered: FullRow) => Effect.Effect<Decision>
     /** Whether a principal may know of it at all. */
     readonly seenBy: (id: string, principal: Principal) => Effect.Effect<boolean>
-    /** Whether it waits for this person: `asked`, `over` (closed, or already approved by them), or never theirs. */
-    readonly awaits: (id: string, principal: Principal) => Effect.Effect<"asked" | "over" | "none">
+    /** The decision of a link, as its person may see it: while it waits for them. Fails if they are not asked. */
+    readonly byLink: (link: LinkSubject, action: "read" | "answer") => Effect.Effect<LinkedDecision, Forbidden>
     /** Whether it is open and nobody may answer it. */
     readonly isUnanswerable: (id: string) => Effect.Effect<boolean>
     /** Fails unless the reader may have a link that answers this decision. `whom`: whose link it is to be. */
@@ -103,7 +103,7 @@ export class Decisions extends Context.Service<
       const timers = yield* Timers
       const approvals = yield* Approvals
       const eligibility = yield* makeEligibility
-      const { find, get, list, mayCall, readerOf, seenBy, show } = yield* makeReading(eligibility)
+      const { find, get, list, mayCall, readerOf, seenBy, show, showByLink } = yield* makeReading(eligibility)
       const { mayLink, requireOwn } = yield* makeHands(eligibility, get)
       const notifications = yield* Notifications
       const rows = yield* makeRows
@@ -124,7 +124,7 @@ export class Decisions extends Context.Service<
         return one
       })
 
-      const mayAnswer = (one: FullRow) => Effect.map(eligibility.mayAnswer([one]), (all) => all.get(one.id) ?? [])
+      const { byLink, isUnanswerable, mayAnswer } = yield* makeAwaiting(eligibility, showByLink)
 
       const ask: Decisions["Service"]["ask"] = Effect.fn("Decisions.ask")(function* (wanted) {
         yield* room.before(wanted)
@@ -302,20 +302,6 @@ export class Decisions extends Context.Service<
         return { ...one, ...still! }
       })
 
-      const awaits: Decisions["Service"]["awaits"] = Effect.fnUntraced(function* (id, principal) {
-        const one = yield* rows.fullById(id)
-        if (one === undefined || principal.kind !== "person") return "none"
-        const given = (yield* rows.approvers([one])).get(id) ?? []
-        const late = one.expiresAt <= DateTime.formatIso(yield* DateTime.now)
-        if (!isOpen(one.state) || late || given.some((it) => it.principal === principal.id)) return "over"
-        return (yield* mayAnswer(one)).includes(principal.id) ? "asked" : "none"
-      })
-
-      const isUnanswerable = Effect.fnUntraced(function* (id: string) {
-        const one = yield* rows.fullById(id)
-        return one !== undefined && isOpen(one.state) && (yield* mayAnswer(one)).length === 0
-      })
-
       const end = Effect.fnUntraced(function* (id: string, act: "expire" | "cancel", reason: string) {
         const one = yield* change(id, act)
         if (one === undefined) return
@@ -360,7 +346,7 @@ export class Decisions extends Context.Service<
         answer,
         show,
         seenBy,
-        awaits,
+        byLink,
         isUnanswerable,
         mayLink,
         cancel: Effect.fn("Decisions.cancel")((id, reason) => end(id, "cancel", reason)),

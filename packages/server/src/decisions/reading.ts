@@ -46,6 +46,9 @@ export const makeReading = Effect.fnUntraced(function* (eligibility: Effect.Succ
     })
   })
   const show = (one: FullRow) => Effect.map(shown([one]), ([decision]) => decision!)
+  /** As the bearer of a link sees it: with what a link may say, whatever else the person may. */
+  const showByLink = (one: FullRow, principal: Principal) =>
+    Effect.map(shown([one], { principal, all: false }, true), ([decision]) => decision!)
 
   const readerOf = (principal: Principal): Effect.Effect<Reader> =>
     Effect.map(grants.judgeOf(principal, "admin", "decisions/*"), ({ verdict }) => ({
@@ -66,10 +69,10 @@ export const makeReading = Effect.fnUntraced(function* (eligibility: Effect.Succ
     return (yield* find(id, yield* readerOf(principal))) !== undefined
   })
 
-  const get = Effect.fn("Decisions.get")(function* (id: string, reader: Reader, through?: "link") {
+  const get = Effect.fn("Decisions.get")(function* (id: string, reader: Reader) {
     const found = yield* find(id, reader)
     if (found === undefined) return yield* new Missing({ noun: "decision", ref: id })
-    return (yield* shown([found], reader, through === "link"))[0]!
+    return (yield* shown([found], reader))[0]!
   })
 
   /**
@@ -118,5 +121,5 @@ export const makeReading = Effect.fnUntraced(function* (eligibility: Effect.Succ
     return { items: yield* shown(page.items, reader), next: page.next }
   })
 
-  return { show, mayCall, readerOf, find, seenBy, get, list }
+  return { show, showByLink, mayCall, readerOf, find, seenBy, get, list }
 })

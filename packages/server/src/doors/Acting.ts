@@ -18,6 +18,7 @@ import {
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { Limits } from "../access/limits/Limits.ts"
 import { Tokens } from "../access/identity/Tokens.ts"
+import type { SignedResult } from "../calls/waiting/Callbacks.ts"
 import { Grants } from "../access/rights/Grants.ts"
 import { resolvedValue, chain } from "../store/fibers/Resolved.ts"
 import { skipIfDiskFull } from "../store/database/disk/FullDisk.ts"
@@ -26,7 +27,7 @@ import { Journal } from "../store/journal/Journal.ts"
 import { type Leave, mostWaiting, nothingToLeave, FairQueue } from "./fairness/FairQueue.ts"
 import { HttpMethod } from "effect/http"
 import type { Target } from "./node/Target.ts"
-import { type LinkBearer, makeSigned, type ServiceRequest, type SignedResult } from "./signed.ts"
+import { type LinkBearer, makeSigned, type ServiceRequest } from "./signed.ts"
 
 export interface RefusalOptions {
   readonly port: number
@@ -141,11 +142,11 @@ export class Acting extends Context.Service<
       sender: Sender,
       token: string,
     ) => Effect.Effect<LinkBearer, Unauthenticated | TooManyRequests>
-    /** Checks that the service of a call has signed its result. An unknown call is refused like a wrong signature. */
+    /** The tool whose service has signed the result of its call. An unknown call is refused like a wrong signature. */
     readonly identifyResult: (
       sender: Sender,
       result: SignedResult,
-    ) => Effect.Effect<unknown, Unauthenticated | TooManyRequests>
+    ) => Effect.Effect<string, Unauthenticated | TooManyRequests>
     /** Counts the request against the caller's limits, runs it as the caller, and records a refusal. */
     readonly as: <A, E, R>(
       caller: Caller["Service"],
@@ -157,6 +158,12 @@ export class Acting extends Context.Service<
     /** For what is open to everybody: runs it as nobody, counted per network. */
     readonly asNobody: <A, E, R>(
       sender: Sender,
+      correlationId: CorrelationId,
+      app: Effect.Effect<A, E, R>,
+    ) => Effect.Effect<A, E | TooManyRequests, R>
+    /** For a result that the service of a tool has signed: runs it as nobody, counted per tool. */
+    readonly asTool: <A, E, R>(
+      tool: string,
       correlationId: CorrelationId,
       app: Effect.Effect<A, E, R>,
     ) => Effect.Effect<A, E | TooManyRequests, R>
@@ -283,14 +290,16 @@ export class Acting extends Context.Service<
           )
         }
 
+        const fromOutside = <A, E, R>(correlationId: CorrelationId, app: Effect.Effect<A, E, R>) =>
+          causedBy({ correlationId, actor: null, provenance: "outside" }, app)
         const asNobody: Acting["Service"]["asNobody"] = ({ address }, correlationId, app) =>
-          Effect.andThen(
-            limits.takeStranger(address ?? "unknown"),
-            causedBy({ correlationId, actor: null, provenance: "outside" }, app),
-          )
+          Effect.andThen(limits.takeStranger(address ?? "unknown"), fromOutside(correlationId, app))
+        const asTool: Acting["Service"]["asTool"] = (tool, correlationId, app) =>
+          Effect.andThen(limits.takeResult(tool), fromOutside(correlationId, app))
 
         return Acting.of({
           asNobody,
+          asTool,
           identify,
           identifyService,
           identifyLink,

@@ -11,14 +11,23 @@ import type { Caller, Delta, Event, FaceName, PrincipalId } from "@stoa/contract
 import { Clock, Context, DateTime, Duration, Effect, Layer, Option } from "effect"
 import { Deltas } from "../store/journal/signals/Deltas.ts"
 import { Journal } from "../store/journal/Journal.ts"
+import { changesRights } from "../access/rights/Concerned.ts"
 import { Grants } from "../access/rights/Grants.ts"
-import { isOpenSight, mayWatch, narrowSight, type WatchScope, widenSight } from "../spaces/Sight.ts"
+import {
+  blindSight,
+  isStale,
+  maySee,
+  maySeeDelta,
+  mayWatch,
+  narrowSight,
+  type WatchScope,
+  widenSight,
+} from "../spaces/Sight.ts"
 import { Spaces } from "../spaces/Spaces.ts"
 import { Endings } from "./Endings.ts"
 import { NodeServer } from "./node/NodeServer.ts"
 import { closeFrame, deltaFrame, eventFrame, heartbeat, openFrame, reloadFrame } from "./feed/frames.ts"
 import { makePast, pastPage, patience } from "./feed/past.ts"
-import { changesRights, isStale, maySee } from "./feed/visible.ts"
 
 /** Well within the 30 s of S0-70, so that even a late timer is in time. */
 const heartbeatEvery = Duration.seconds(20)
@@ -52,21 +61,6 @@ interface Subscriber extends Subscription {
   sight: WatchScope
   cursor: number
 }
-
-/** Sees nothing yet. */
-const blind = (caller: Caller["Service"]): WatchScope => ({
-  viewer: {
-    principal: caller.principal,
-    all: false,
-    judge: () => ({ verdict: "deny", rule: "silence" }),
-    reach: () => "none",
-    lasting: false,
-  },
-  everything: false,
-  open: false,
-  spaces: new Set(),
-  refused: new Set(),
-})
 
 export class Feed extends Context.Service<
   Feed,
@@ -129,18 +123,8 @@ export class Feed extends Context.Service<
       }
 
       /** What a principal may see now. */
-      const sightOf = Effect.fnUntraced(function* (principal: PrincipalId) {
-        const viewer = yield* grants.viewerNow(principal, "spaces")
-        const everything = viewer.judge("read", "events/*").verdict === "allow"
-        const sight: WatchScope = {
-          viewer,
-          everything,
-          open: isOpenSight(viewer),
-          spaces: everything ? new Set() : yield* spaces.visibleTo(viewer),
-          refused: everything ? yield* spaces.refusedTo(viewer) : new Set(),
-        }
-        return sight
-      })
+      const sightOf = (principal: PrincipalId) =>
+        Effect.flatMap(grants.viewerNow(principal, "spaces"), spaces.watchScope)
 
       /** Loads once per principal, however many streams it has. */
       const renew = Effect.fnUntraced(function* (some: ReadonlyArray<Subscriber>) {
@@ -276,9 +260,7 @@ export class Feed extends Context.Service<
       /** Shown to those who may see it now. */
       const show = (delta: Delta) => {
         const tell = (one: Subscriber) => {
-          // A model's output is shown to those who administer the house, and to the agent itself.
-          if (mayWatch(one.sight, delta.space) || (delta.space === null && delta.actor === one.principal))
-            write(one, deltaFrame(delta, one.face))
+          if (maySeeDelta(one.sight, delta)) write(one, deltaFrame(delta, one.face))
         }
         const all = [...live].filter((one) => belongs(one, delta))
         const lasting = all.filter((one) => one.sight.viewer.lasting)
@@ -311,7 +293,7 @@ export class Feed extends Context.Service<
             response,
             principal: caller.principal.id,
             expiresAt: caller.expiresAt === null ? null : DateTime.toEpochMillis(caller.expiresAt),
-            sight: blind(caller),
+            sight: blindSight(caller.principal),
             cursor: subscription.after ?? 0,
           }
           // "From now on" means from the end of the journal: the live reader may be a step behind it.

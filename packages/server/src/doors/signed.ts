@@ -9,7 +9,6 @@ import { Principals } from "../access/identity/Principals.ts"
 import { Tokens } from "../access/identity/Tokens.ts"
 import { makeServiceKey } from "../access/secrets/ServiceKeys.ts"
 import { Calls } from "../calls/Calls.ts"
-import { makeCallbackCheck } from "../calls/waiting/Callbacks.ts"
 import { isSigned } from "../calls/waiting/Signatures.ts"
 import { DecisionLinks } from "../decisions/DecisionLinks.ts"
 
@@ -19,13 +18,6 @@ export interface ServiceRequest {
   readonly signature: string
   /** Whom it calls, and its idempotency key: signed with the body. */
   readonly scope: string
-  readonly body: Effect.Effect<string>
-}
-
-/** A result that the service of a webhook tool has signed. */
-export interface SignedResult {
-  readonly call: string
-  readonly signature: string
   readonly body: Effect.Effect<string>
 }
 
@@ -41,8 +33,6 @@ export const makeSigned = Effect.gen(function* () {
   const links = yield* DecisionLinks
   const calls = yield* Calls
   const keyOf = yield* makeServiceKey
-  const verify = yield* makeCallbackCheck
-  const house = { principal: null as never, all: true }
 
   const service = Effect.fnUntraced(function* ({ body, scope, service: name, signature }: ServiceRequest) {
     const found = yield* Effect.option(principals.get(name))
@@ -63,13 +53,8 @@ export const makeSigned = Effect.gen(function* () {
     return Option.isNone(caller) ? undefined : { caller: caller.value, decision: known.decision }
   })
 
-  /** True, and nobody to act as: whoever has a tool's key is no principal, and can only end the call it waits for. */
-  const result = Effect.fnUntraced(function* ({ body, call, signature }: SignedResult) {
-    const row = yield* Effect.option(calls.get(call, house))
-    const isValid =
-      Option.isSome(row) && row.value.onKind === "callback" && (yield* verify(row.value, signature, yield* body))
-    return isValid ? true : undefined
-  })
+  /** The tool, and nobody to act as: whoever has its key is no principal, and can only end the call it waits for. */
+  const result = calls.signedBy
 
   return { service, link, result }
 })

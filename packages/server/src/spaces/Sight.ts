@@ -1,8 +1,10 @@
 /**
- * The spaces that a principal may see, kept current from events alone: pure, one decision per event, no query. `rules.ts`
- * decides, on what the event tells; `Spaces.visibleTo` gives the set to begin with.
+ * The spaces that a principal may see, kept current from events alone, and which events it sees with them: pure, one
+ * decision per event, no query, so that every stream and every replay uses the same rule. `rules.ts` decides, on what
+ * the event tells; `Spaces.watchScope` gives what to begin with.
  */
-import type { Event, SpaceKind } from "@stoa/contract"
+import { type Delta, type Event, kinds, type Principal, type SpaceKind } from "@stoa/contract"
+import { changesRights, isConcerned } from "../access/rights/Concerned.ts"
 import type { RuleVerdict, Viewer } from "../access/rights/Viewer.ts"
 import { isSeen, type SpaceAccess } from "./rules.ts"
 
@@ -25,13 +27,50 @@ const closed: SpaceKind = "private"
 export interface WatchScope extends Sight {
   /** May read all events, as admins and principals with that grant may; but not those of a space that a rule denies. */
   readonly everything: boolean
-  /** The spaces that a rule denies: `Spaces.refusedTo`. */
+  /** The spaces that a rule denies. */
   readonly refused: ReadonlySet<string>
 }
+
+/** Sees nothing yet. */
+export const blindSight = (principal: Principal): WatchScope => ({
+  viewer: {
+    principal,
+    all: false,
+    judge: () => ({ verdict: "deny", rule: "silence" }),
+    reach: () => "none",
+    lasting: false,
+  },
+  everything: false,
+  open: false,
+  spaces: new Set(),
+  refused: new Set(),
+})
 
 /** Whether the events of a space, or those of none, are shown because of where they happened. */
 export const mayWatch = ({ everything, refused, spaces }: WatchScope, space: string | null): boolean =>
   everything ? space === null || !refused.has(space) : space !== null && spaces.has(space)
+
+/** Whether a watcher sees an event: by where it happened, or by the audience of its kind. */
+export const maySee = (sight: WatchScope, event: Event): boolean => {
+  const { id } = sight.viewer.principal
+  if (sight.everything && mayWatch(sight, event.space)) return true
+  const acted = event.actor === id
+  switch (kinds[event.kind].audience) {
+    case "admins":
+      return acted
+    case "concerned":
+      return acted || isConcerned(event, id)
+    // An actor sees its own events in a space there; after it was removed, it sees only that it was removed.
+    case "space":
+      return mayWatch(sight, event.space) || isConcerned(event, id)
+  }
+}
+
+/**
+ * Whether a watcher sees a live signal: where it sees the events; and of no space, such as a model's output, its own.
+ */
+export const maySeeDelta = (sight: WatchScope, { actor, space }: Delta): boolean =>
+  mayWatch(sight, space) || (space === null && actor === sight.viewer.principal.id)
 
 /** Before an event is shown: who joins a space sees the event of its joining, and everything after it. */
 export const widenSight = (sight: Sight, event: Event): void => {
@@ -59,3 +98,8 @@ export const losesSight = ({ open }: Pick<Sight, "open">, event: Event): boolean
     event.kind === "space.changed" ||
     event.kind === "member.added" ||
     event.kind === "member.removed")
+
+/** Whether what a watcher may see has to be loaded again before these events are shown. */
+export const isStale = (sight: WatchScope, events: ReadonlyArray<Event>): boolean =>
+  !sight.viewer.lasting ||
+  events.some((event) => changesRights(event, sight.viewer.principal.id) || losesSight(sight, event))

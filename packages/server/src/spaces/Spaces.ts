@@ -85,7 +85,7 @@ export class Spaces extends Context.Service<
         const principals = yield* Principals
         const deltas = yield* Deltas
 
-        const { get, list, made, named, ofMember, ownOf, refusedTo, visibleTo } = makeFinding(sql)
+        const { get, list, made, named, ofMember, ownOf, visibleTo, watchScope } = makeFinding(sql)
 
         const require: Spaces["Service"]["require"] = (act, space, viewer, message) =>
           Effect.suspend((): Effect.Effect<void, Refused> => {
@@ -272,7 +272,7 @@ export class Spaces extends Context.Service<
           visibleTo,
           ownOf,
           lastSeqs: (owner, ids) => Effect.orDie(lastSeqsIn(sql, owner, ids)),
-          refusedTo,
+          watchScope,
         })
       }),
     )

@@ -17,6 +17,7 @@ import { pageFrom, pageOf } from "../store/Pages.ts"
 import { type Unseen, unseen } from "./refusals.ts"
 import { type SpaceRow, spacesFrom } from "./rows.ts"
 import { isSeen, judgeSpace, memberOf } from "./rules.ts"
+import { isOpenSight, type WatchScope } from "./Sight.ts"
 
 /** No name looks like an id, so that nobody can impersonate another's space. */
 const isId = (ref: string): boolean => ref.startsWith("spc_")
@@ -43,8 +44,8 @@ export interface Finding {
   readonly visibleTo: (viewer: Viewer) => Effect.Effect<Set<string>>
   /** Those it is a member of, and may see now. */
   readonly ownOf: (viewer: Viewer) => Effect.Effect<ReadonlyArray<SpaceId>>
-  /** Those that a rule denies to the viewer: even with the right to read all events, it may not read theirs. */
-  readonly refusedTo: (viewer: Viewer) => Effect.Effect<Set<string>>
+  /** What the viewer may follow now: all events, or those of its spaces. `Sight.ts` keeps it current. */
+  readonly watchScope: (viewer: Viewer) => Effect.Effect<WatchScope>
 }
 
 export const makeFinding = (sql: SqlClient.SqlClient) => {
@@ -125,12 +126,24 @@ export const makeFinding = (sql: SqlClient.SqlClient) => {
     return rows.filter((row) => sees(viewer, row)).map((row) => row.id)
   }, Effect.orDie)
 
-  const refusedTo: Finding["refusedTo"] = Effect.fnUntraced(function* (viewer: Viewer) {
+  /** Those that a rule denies to the viewer: even with the right to read all events, it may not read theirs. */
+  const refusedTo = Effect.fnUntraced(function* (viewer: Viewer) {
     if (viewer.reach("read", "spaces/") === "all") return new Set<string>()
     const rows = yield* sql<Row>`SELECT id, name FROM spaces`
     const said = rows.map((row) => ({ id: row.id, ...judgeSpace(viewer, "read", row) }))
     return new Set<string>(said.flatMap((it) => (it.verdict !== "allow" && it.rule !== "silence" ? it.id : [])))
   }, Effect.orDie)
 
-  return { named, made, get, ofMember, list, visibleTo, ownOf, refusedTo }
+  const watchScope: Finding["watchScope"] = Effect.fnUntraced(function* (viewer: Viewer) {
+    const everything = viewer.judge("read", "events/*").verdict === "allow"
+    return {
+      viewer,
+      everything,
+      open: isOpenSight(viewer),
+      spaces: everything ? new Set<string>() : yield* visibleTo(viewer),
+      refused: everything ? yield* refusedTo(viewer) : new Set<string>(),
+    }
+  })
+
+  return { named, made, get, ofMember, list, visibleTo, ownOf, watchScope }
 }

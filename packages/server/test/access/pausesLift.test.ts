@@ -1,8 +1,6 @@
 /** After the kill switch was lifted from a server: what it had is there at once, and a call waits until the server is. */
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { Pauses } from "../../src/access/limits/Pauses.ts"
-import { Journal } from "../../src/store/journal/Journal.ts"
 import { admin, callTool, request, stores, told } from "../calls/callsKit.ts"
 import { Fixtures, scene, until } from "../gateway/gatewayKit.ts"
 import { ask, house, roomy } from "../house.ts"
@@ -86,10 +84,12 @@ for (const store of stores)
       () =>
         Effect.gen(function* () {
           const name = fresh("srv")
-          // The doors refuse to pause what nobody has; a pause may still be older than its server, which came back.
-          const { transact } = yield* Journal
-          yield* transact((yield* Pauses).set({ subject: `servers/${name}` }))
-          yield* request(yield* admin, "POST", "/mcp-servers", { name, ...everything("stdio") })
+          // What nobody has cannot be paused; a pause may still be older than its server, which came back.
+          const declared = { name, ...everything("stdio") }
+          yield* request(yield* admin, "POST", "/mcp-servers", declared)
+          yield* pause(name)
+          yield* request(yield* admin, "DELETE", `/mcp-servers/${name}`)
+          yield* request(yield* admin, "POST", "/mcp-servers", declared)
           assert.deepStrictEqual(yield* toolsOf(name), [])
           yield* lift(name)
           assert.include(yield* toolsOf(name), "echo")

@@ -35,6 +35,29 @@ for (const store of stores)
       }),
     )
 
+    it.effect(
+      "G-12 what nobody has is not paused, whoever asks the room: a typing error must not pass for a stop",
+      () =>
+        Effect.gen(function* () {
+          const pauses = yield* Pauses
+          const { name } = yield* configure()
+          const set = (subject: string) =>
+            Effect.match(pauses.set({ subject }), {
+              onSuccess: (pause) => pause.subject,
+              onFailure: ({ issues }) => issues.map(({ message, path }) => `${path}: ${message}`).join(),
+            })
+          assert.strictEqual(
+            yield* set(`tools/${name}x`),
+            `subject: nobody has "tools/${name}x"; did you mean "tools/${name}"?`,
+          )
+          assert.match(yield* set("servers/nobody"), /^subject: nobody has "servers\/nobody"/)
+          assert.strictEqual((yield* pauses.now).size, 0)
+          assert.strictEqual(yield* set(`tools/${name.toUpperCase()}`), `tools/${name.toUpperCase()}`)
+          const { transact } = yield* Journal
+          yield* transact(pauses.lift(`tools/${name}`))
+        }),
+    )
+
     it.effect("G-12 a call that was let through before a pause, and is written down after it, does not begin", () =>
       Effect.gen(function* () {
         const [calls, pauses, tokens] = [yield* Calls, yield* Pauses, yield* Tokens]

@@ -1,9 +1,12 @@
 /** Tools whose work another service does: what it is sent, how it answers now or later, and who may answer for it. */
 import { createHmac } from "node:crypto"
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Exit } from "effect"
 import { SqlClient } from "effect/sql"
+import { Limits } from "../../src/access/limits/Limits.ts"
+import { Calls } from "../../src/calls/Calls.ts"
 import { http } from "../../../tools/test/egressLoopback.ts"
+import { times } from "../../../../test/long.ts"
 import { ask, Guest } from "../house.ts"
 import {
   admin,
@@ -13,6 +16,7 @@ import {
   configure,
   eventsOf,
   request,
+  room,
   settled,
   stores,
   told,
@@ -35,11 +39,12 @@ const service = (answer: { readonly status: number; readonly body: string }) =>
     return { ...stub, sent }
   })
 
-const webhook = (url: string, over: object = {}) =>
+const webhook = (url: string, over: object = {}, form: object = {}) =>
   configure({
     executionType: "external",
     inputSchema: { type: "object", properties: { word: { type: "string" } } },
     execution: { webhookUrl: `${url}/tools/process`, headers: { "x-team": "stoa" }, ...over },
+    ...form,
   })
 
 const keyOf = (name: string) =>
@@ -194,6 +199,21 @@ for (const store of stores)
       }).pipe(Effect.scoped),
     )
 
+    it.effect("a key opens nothing but a call that waits for its service: not one that waits for a person", () =>
+      Effect.gen(function* () {
+        const { url } = yield* service({ status: 202, body: "" })
+        const [bot, pam] = [yield* someone("agent"), yield* someone()]
+        const { name } = yield* webhook(url, {}, { requiresApproval: true })
+        const { id, on } = told(yield* callTool(bot, name, { space: yield* room(pam, bot) }))
+        assert.strictEqual(on?.kind, "decision")
+        const body = '{"output":1}'
+        const signature = signed(yield* keyOf(name), nowSeconds(), id, body)
+        assert.strictEqual((yield* answerBack(id, body, signature)).status, 401)
+        const { signedBy } = yield* Calls
+        assert.isUndefined(yield* signedBy({ call: id, signature, body: Effect.succeed(body) }))
+      }).pipe(Effect.scoped),
+    )
+
     it.effect("a result is not read before it is known who brings it, and guessing is counted", () =>
       Effect.gen(function* () {
         const nobody = "call_01a1de7e-9c83-7000-a0b5-000000000000"
@@ -205,6 +225,61 @@ for (const store of stores)
           )
         assert.deepStrictEqual([...statuses].toSorted(), [401, 429])
       }),
+    )
+
+    it.effect("signed results are counted per tool: a service that floods waits, and others do not", () =>
+      Effect.gen(function* () {
+        const { url } = yield* service({ status: 202, body: "" })
+        const bot = yield* someone("agent")
+        const limits = yield* Limits
+        const body = '{"output":{"done":true}}'
+        const waiting = Effect.gen(function* () {
+          const { name } = yield* webhook(url)
+          const { id } = told(yield* callTool(bot, name, { input: { word: "later" } }))
+          return { name, answer: answerBack(id, body, signed(yield* keyOf(name), nowSeconds(), id, body)) }
+        })
+        const [flooded, other] = [yield* waiting, yield* waiting]
+        // Others come just before each: a slot is free again every few milliseconds, so a flood from here is too slow.
+        const { takeResult } = limits
+        const take = (tool: string) => Effect.runSyncExit(takeResult(tool))
+        const afterOthers = (tool: string) =>
+          Effect.suspend(() => {
+            while (Exit.isSuccess(take(flooded.name)));
+            return take(tool)
+          })
+        yield* Effect.acquireRelease(
+          Effect.sync(() => Object.assign(limits, { takeResult: afterOthers })),
+          () => Effect.sync(() => Object.assign(limits, { takeResult })),
+        )
+        let last = yield* flooded.answer
+        for (let n = 0; n < 5 && last.status !== 429; n++) last = yield* flooded.answer
+        assert.strictEqual(last.status, 429)
+        assert.deepInclude(last.body, { resource: "signed results", limit: "12000 in 60 s" })
+        assert.strictEqual((yield* other.answer).status, 200)
+      }).pipe(Effect.scoped),
+    )
+
+    it.effect("a host that has finished many calls at once sends all their results, and none is refused", () =>
+      Effect.gen(function* () {
+        const { url } = yield* service({ status: 202, body: "" })
+        const bot = yield* someone("agent")
+        const { name } = yield* webhook(url)
+        const key = yield* keyOf(name)
+        const calls = yield* Effect.forEach(Array.from({ length: times(20, 300) }), () => callTool(bot, name), {
+          concurrency: "unbounded",
+        })
+        const body = '{"output":{"done":true}}'
+        const answers = yield* Effect.forEach(
+          calls.map((call) => told(call).id),
+          (id) => answerBack(id, body, signed(key, nowSeconds(), id, body)),
+          { concurrency: "unbounded" },
+        )
+        // A machine under load may answer 503; no limit may answer 429.
+        assert.notInclude(
+          answers.map(({ status }) => status),
+          429,
+        )
+      }).pipe(Effect.scoped),
     )
 
     it.effect("G-33 a dry run shows what would be posted, and posts nothing", () =>

@@ -2,13 +2,10 @@
 import { type IncomingMessage, request } from "node:http"
 import { connect as dial } from "node:net"
 import { assert, describe, it as plain, layer } from "@effect/vitest"
-import { type Event, faces, kinds, nameOn, type Principal, type PrincipalId } from "@stoa/contract"
+import { faces, kinds, nameOn, type PrincipalId } from "@stoa/contract"
 import { Cause, DateTime, Effect, Fiber, Queue, type Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { SqlClient } from "effect/sql"
-import { maySee } from "../../src/doors/feed/visible.ts"
-import type { WatchScope } from "../../src/spaces/Sight.ts"
-import { houseViewer } from "../../src/access/rights/Viewer.ts"
 import { Feed } from "../../src/doors/Feed.ts"
 import { Deltas } from "../../src/store/journal/signals/Deltas.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
@@ -306,7 +303,7 @@ layer(house({ store: "sqlite" }))("time on the feed", (it) => {
   )
 })
 
-describe("names and visibility", () => {
+describe("names", () => {
   plain("X-45 each event has one name of ours, and a face renames at most", () => {
     for (const face of Object.keys(faces) as Array<keyof typeof faces>)
       for (const kind of Object.keys(kinds)) assert.isString(nameOn(face, kind))
@@ -317,26 +314,6 @@ describe("names and visibility", () => {
     for (const names of Object.values(faces)) {
       const stored = Object.entries(names).flatMap(([kind, name]) => (kind in kinds ? [name] : []))
       assert.strictEqual(new Set(stored).size, stored.length)
-    }
-  })
-
-  plain("no kind is open to everybody, and what is for admins stays with them", () => {
-    const me = "prn_00000000-0000-4000-8000-000000000001" as PrincipalId
-    const viewer = houseViewer({ id: me } as Principal)
-    const sight = (everything: boolean): WatchScope => ({
-      viewer: { ...viewer, all: false },
-      everything,
-      open: true,
-      spaces: new Set(),
-      refused: new Set(),
-    })
-    for (const [kind, { audience }] of Object.entries(kinds)) {
-      const event = { kind, actor: null, space: null, body: { principal: me } } as unknown as Event
-      assert.strictEqual(maySee(sight(true), event), true)
-      assert.strictEqual(maySee(sight(false), event), audience !== "admins", kind)
-      const other = { ...event, body: { principal: "prn_other" } } as unknown as Event
-      assert.strictEqual(maySee(sight(false), other), false, kind)
-      assert.strictEqual(maySee(sight(false), { ...other, actor: me }), audience !== "space", kind)
     }
   })
 })

@@ -1,10 +1,12 @@
 /**
  * Removes secrets from everything that comes back from where they were sent: texts, JSON, bytes, errors (G-17). Any
  * eight consecutive characters of one count, plain, escaped, in base64, hexadecimal or decimal, even if they are split
- * over the fields of an answer or over the messages of a stream. Without secrets it does nothing.
+ * over the fields of an answer or over the messages of a stream. Without secrets it does nothing, except to a line of a
+ * log, from which it also removes whatever has the shape of a credential (`shapes.ts`).
  */
 import { decodedIn } from "./decode.ts"
 import { type Leaf, leavesOf, type Mark, ordersOf, placeMarks, type Writing } from "./leaves.ts"
+import { withoutShapes } from "./shapes.ts"
 import { run, type Writings, writingsOf } from "./writings.ts"
 
 /** Removing shorter values would tear up the rest. */
@@ -125,6 +127,14 @@ export class Redactor {
     if (this.isEmpty) return text
     const marks = this.#find(text, true)
     return marks.length === 0 ? text : blanked(text, marks)
+  }
+
+  /**
+   * A line of a log, or a message to a terminal: the known values first, then the shapes of credentials. Not for
+   * results: a text that only looks like a credential would be torn up.
+   */
+  line(text: string): string {
+    return withoutShapes(this.text(text))
   }
 
   /** The same number of bytes as before: offsets in them may matter. */

@@ -52,6 +52,11 @@ const defaults: ReadonlySet<Limit> = new Set(defaultLimits)
 const guesses = new Limit({ principal: "*", resource: "wrong tokens", count: 30, seconds: 60 })
 /** Requests without a credential to what is open to everybody, counted per network. */
 const strangers = new Limit({ principal: "*", resource: "requests without a token", count: 600, seconds: 60 })
+/**
+ * Results that the service of a tool has signed, counted per tool: as many as a principal may send requests, because it
+ * answers for all who call the tool.
+ */
+const results = new Limit({ principal: "*", resource: "signed results", count: 12_000, seconds: 60 })
 
 /**
  * What can be limited: `tools/` and `spaces/` stand before names, which may come later. What is counted with
@@ -118,6 +123,7 @@ export class Limits extends Context.Service<
     readonly of: (who: Limited, resource: string) => Effect.Effect<Limit | undefined>
     readonly takeGuess: (address: string) => Effect.Effect<void, TooManyRequests>
     readonly takeStranger: (address: string) => Effect.Effect<void, TooManyRequests>
+    readonly takeResult: (tool: string) => Effect.Effect<void, TooManyRequests>
   }
 >()("server/access/limits/Limits") {
   static readonly layer = Layer.effect(
@@ -266,6 +272,7 @@ export class Limits extends Context.Service<
         takeGuess: (address) => Effect.suspend(() => count(`guess ${networkOf(address)}`, guesses, "wrong tokens")),
         takeStranger: (address) =>
           Effect.suspend(() => count(`stranger ${networkOf(address)}`, strangers, strangers.resource)),
+        takeResult: (tool) => Effect.suspend(() => count(`result ${tool}`, results, results.resource)),
         take: takeOne,
         of: (who, resource) => withLimits(who, (all) => Effect.succeed(limitFor(all, who, resource, false))),
         hold,

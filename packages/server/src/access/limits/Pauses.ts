@@ -3,6 +3,7 @@
  * the journal.
  */
 import { BadInput, Missing, type NewPause, type Page, Pause, type Principal } from "@stoa/contract"
+import { nearest } from "@stoa/tools"
 import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { chain } from "../../store/fibers/Resolved.ts"
@@ -58,6 +59,25 @@ export class Stopped {
   }
 }
 
+/** The tools and servers there are, by name. */
+export interface Pausable {
+  readonly tools: ReadonlyArray<string>
+  readonly servers: ReadonlyArray<string>
+}
+
+/** Why a subject cannot be paused: a tool or a server that does not exist, so that pausing it would stop nothing. Pure. */
+const unpausable = (subject: string, { servers, tools }: Pausable): string | undefined => {
+  const [, kind, name] = /^(tools|servers)\/(.+)$/.exec(subject) ?? []
+  if (kind === undefined || name === undefined) return undefined
+  const same = (one: string) => one.toLowerCase() === name.toLowerCase()
+  // A tool of a server that is not connected counts as existing.
+  const away = (server: string) => name.toLowerCase().startsWith(`${server.toLowerCase()}/`)
+  if (kind === "servers" ? servers.some(same) : tools.some(same) || servers.some(away)) return undefined
+  const meant = nearest(name, kind === "servers" ? servers : tools)
+  const hint = meant === undefined ? `list the ${kind} to see those there are` : `did you mean "${kind}/${meant}"?`
+  return `nobody has "${subject}"; ${hint}`
+}
+
 export class Pauses extends Context.Service<
   Pauses,
   {
@@ -74,8 +94,11 @@ export class Pauses extends Context.Service<
       touched: PauseTargets,
       it: Effect.Effect<A, E, R>,
     ) => Effect.Effect<A, E | Stopped, R>
-    readonly set: (wanted: NewPause) => Effect.Effect<Pause, BadInput, Transaction>
+    /** In a transaction of its own, or in the one around it. Fails for what does not exist. */
+    readonly set: (wanted: NewPause) => Effect.Effect<Pause, BadInput>
     readonly lift: (subject: string) => Effect.Effect<void, Missing, Transaction>
+    /** Says which tools and servers there are: the room on a higher floor that has them. Until then there are none. */
+    readonly learn: (there: Effect.Effect<Pausable>) => void
   }
 >()("server/access/limits/Pauses") {
   static readonly layer = Layer.effect(
@@ -144,7 +167,9 @@ export class Pauses extends Context.Service<
         return Effect.andThen(check(what, touched), Effect.raceFirst(it, stopped))
       }
 
-      const set: Pauses["Service"]["set"] = Effect.fn("Pauses.set")(function* ({ reason = "", subject }) {
+      let there: Effect.Effect<Pausable> = Effect.succeed({ tools: [], servers: [] })
+
+      const write = Effect.fnUntraced(function* ({ reason = "", subject }: NewPause) {
         const { key, shown: name } = yield* Effect.mapError(
           kept(subject),
           (error) => new BadInput({ issues: [{ path: "subject", message: error.message }] }),
@@ -163,6 +188,11 @@ export class Pauses extends Context.Service<
         const standing = (yield* all).find((one) => one.subject === key)!
         return new Pause({ ...standing, subject: name })
       })
+      const set: Pauses["Service"]["set"] = Effect.fn("Pauses.set")(function* (wanted) {
+        const message = unpausable(wanted.subject, yield* there)
+        if (message !== undefined) return yield* new BadInput({ issues: [{ path: "subject", message }] })
+        return yield* journal.transact(write(wanted))
+      })
 
       const lift: Pauses["Service"]["lift"] = Effect.fn("Pauses.lift")(function* (subject) {
         const { key } = yield* kept(subject)
@@ -177,7 +207,7 @@ export class Pauses extends Context.Service<
         (items): Page<Pause> => ({ items, next: null }),
       )
 
-      return Pauses.of({ list, at, now, unless, set, lift })
+      return Pauses.of({ list, at, now, unless, set, lift, learn: (from) => void (there = from) })
     }),
   )
 }

@@ -12,9 +12,10 @@ import type {
   ToolsetName,
   ToolValidationError,
 } from "@stoa/contract"
-import { BadInput, Forbidden, toolNames } from "@stoa/contract"
-import { CurrentToolsConfig, nearest, type RegisteredTool, Registry, Road } from "@stoa/tools"
+import { Forbidden, toolNames } from "@stoa/contract"
+import { CurrentToolsConfig, type RegisteredTool, Registry, Road } from "@stoa/tools"
 import { Context, Effect, Layer } from "effect"
+import { Pauses } from "../../access/limits/Pauses.ts"
 import { AllowLists, listsTool, wholeServer } from "../../access/rights/AllowLists.ts"
 import { Grants } from "../../access/rights/Grants.ts"
 import { Upstreams } from "../../upstreams/Upstreams.ts"
@@ -78,8 +79,6 @@ export class Catalogue extends Context.Service<
     >
     /** Fails if the scope is a toolset that the caller does not have. */
     readonly require: (caller: Caller["Service"], scope: ToolScope) => Effect.Effect<void, Forbidden>
-    /** Fails for a tool or a server that does not exist: pausing it would stop nothing. */
-    readonly pausable: (subject: string) => Effect.Effect<void, BadInput>
     /** Another tool whose name reads like this one: among everybody's tools and, if an owner is given, the owner's. */
     readonly alike: (name: string, owner?: PrincipalId) => string | undefined
     /** Whether it exists now: a tool of this set by its name, or `<server>/*` for a server, connected or not. */
@@ -99,6 +98,7 @@ export class Catalogue extends Context.Service<
     Effect.gen(function* () {
       const allowLists = yield* AllowLists
       const grants = yield* Grants
+      const pauses = yield* Pauses
       const upstreams = yield* Upstreams
       const runFork = Effect.runForkWith(yield* Effect.context<never>())
       const config = yield* CurrentToolsConfig
@@ -307,23 +307,13 @@ export class Catalogue extends Context.Service<
               instead: `An admin can give ${principal.name} the toolset ${scope.set}.`,
             })
 
-      const pausable: Catalogue["Service"]["pausable"] = Effect.fnUntraced(function* (subject) {
-        const [, kind, name] = /^(tools|servers)\/(.+)$/.exec(subject) ?? []
-        if (kind === undefined || name === undefined) return
-        yield* upToDate.sync
-        const servers = (yield* upstreams.list).items.map((server) => server.name)
-        const tools = [...groups.values()].flatMap((group) => group.registry.names())
-        const same = (one: string) => one.toLowerCase() === name.toLowerCase()
-        // A tool of a server that is not connected counts as existing.
-        const away = (server: string) => name.toLowerCase().startsWith(`${server.toLowerCase()}/`)
-        if (kind === "servers" ? servers.some(same) : tools.some(same) || servers.some(away)) return
-        const meant = nearest(name, kind === "servers" ? servers : tools)
-        const hint =
-          meant === undefined ? `list the ${kind} to see those there are` : `did you mean "${kind}/${meant}"?`
-        return yield* new BadInput({
-          issues: [{ path: "subject", message: `nobody has "${subject}"; ${hint}` }],
-        })
-      })
+      pauses.learn(
+        Effect.gen(function* () {
+          yield* upToDate.sync
+          const servers = (yield* upstreams.list).items.map((server) => server.name)
+          return { servers, tools: [...groups.values()].flatMap((group) => group.registry.names()) }
+        }),
+      )
 
       const alike: Catalogue["Service"]["alike"] = (name, owner) => {
         for (const group of groups.values()) {
@@ -369,7 +359,6 @@ export class Catalogue extends Context.Service<
         list,
         require,
         alike,
-        pausable,
         memoryTools: () =>
           [...groups.values()].flatMap(({ traits }) =>
             [...traits.keys()].filter((name) => traits.get(name)!.usesMemory),

@@ -7,6 +7,7 @@ import { makeReveal } from "../../access/secrets/Reveal.ts"
 import { webhookPlaceholders } from "../kinds/webhook.ts"
 import { isSigned, makeSigningKey } from "./Signatures.ts"
 import { Tools } from "../catalogue/Tools.ts"
+import type { CallRow } from "../road/record/rows.ts"
 
 /** The key of a configured webhook tool, to check a callback, and for an admin to hand to the service. */
 export const makeCallbackKey = Effect.gen(function* () {
@@ -39,17 +40,24 @@ export const makeCallbackRedactor = Effect.gen(function* () {
   })
 })
 
-/** Whether a callback was signed by the service that the call went to. */
-export const makeCallbackCheck = Effect.gen(function* () {
+/** A result that the service of a webhook tool has signed. */
+export interface SignedResult {
+  readonly call: string
+  readonly signature: string
+  readonly body: Effect.Effect<string>
+}
+
+/** The tool whose service has signed a result, if the call waits for a callback and went to that service. */
+export const makeCallbackCheck = Effect.fnUntraced(function* (
+  byId: (id: string) => Effect.Effect<CallRow | undefined>,
+) {
   const keyOfTool = yield* makeCallbackKey
-  return Effect.fn("Signatures.verify")(function* (
-    call: { readonly id: string; readonly tool: string },
-    header: string,
-    body: string,
-  ) {
-    const key = yield* Effect.option(keyOfTool(call.tool))
+  return Effect.fn("Calls.signedBy")(function* ({ body, call, signature }: SignedResult) {
+    const row = yield* byId(call)
+    if (row?.onKind !== "callback") return undefined
+    const key = yield* Effect.option(keyOfTool(row.tool))
     // wall clock: the service has signed a moment.
     const now = Math.floor((yield* Clock.currentTimeMillis) / 1000)
-    return key._tag === "Some" && isSigned(key.value, header, now, call.id, body)
+    return key._tag === "Some" && isSigned(key.value, signature, now, row.id, yield* body) ? row.tool : undefined
   })
 })

@@ -81,7 +81,11 @@ const reader = Effect.gen(function* () {
     const { decision: id, failures, principal } = notification
     const person = yield* Effect.orDie(principals.get(principal))
     const address = yield* notifications.addressOf(principal)
-    if (address === undefined || (yield* decisions.awaits(id, person)) !== "asked") return
+    if (address === undefined) return
+    // It is sent what the link will show.
+    const linked = yield* Effect.option(decisions.byLink({ decision: id, principal: person }, "read"))
+    if (linked._tag === "None" || linked.value.is !== "asked") return
+    const { decision } = linked.value
     if (failures + 1 < mostTries)
       yield* transact(
         notifications.send(
@@ -89,7 +93,6 @@ const reader = Effect.gen(function* () {
           DateTime.add(yield* DateTime.now, { seconds: firstPause * 2 ** failures }),
         ),
       )
-    const decision = yield* Effect.orDie(decisions.get(id, { principal: person, all: true }))
     yield* house.known.pipe(
       Effect.flatMap((here) => post(address, bodyOf(decision, `${here}/d/${links.make(id, principal)}`))),
       Effect.andThen(transact(timers.cancelKeys([notificationKey(notification)]))),

@@ -7,6 +7,7 @@ import { Caller, Submitter, Submitting } from "@stoa/contract"
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
 import { signatureHeader } from "../../../calls/waiting/Signatures.ts"
+import { currentCause } from "../../../store/journal/Correlation.ts"
 import { Acting } from "../../Acting.ts"
 import { actingAsBearer, senderOf, withRefusalHeaders } from "./Authentication.ts"
 
@@ -25,8 +26,10 @@ export const layerSubmitting = Layer.effect(
             Effect.flatMap(Caller, ({ principal }) => Effect.provideService(app, Submitter, { principal })),
           )
         const { call = "" } = yield* HttpRouter.params
-        yield* acting.identifyResult(senderOf(request), { call, signature, body: Effect.orDie(request.text) })
-        return yield* Effect.provideService(app, Submitter, { principal: null })
+        const body = Effect.orDie(request.text)
+        const tool = yield* acting.identifyResult(senderOf(request), { call, signature, body })
+        const { correlationId } = yield* currentCause
+        return yield* acting.asTool(tool, correlationId, Effect.provideService(app, Submitter, { principal: null }))
       }).pipe(withRefusalHeaders),
     )
   }),

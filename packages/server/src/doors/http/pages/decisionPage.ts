@@ -5,11 +5,12 @@
 import {
   BadInput,
   Decision,
-  Forbidden,
+  type DecisionId,
   inputIn,
   issuesOf,
   NewAnswer,
   NoRoute,
+  type Principal,
   questionIn,
   WrongState,
 } from "@stoa/contract"
@@ -71,81 +72,96 @@ const told = <E extends { readonly message: string }, R>(
   app: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
 ) => Effect.catch(app, (error) => Effect.succeed(problemResponse(error as never)))
 
+interface Bearer {
+  readonly token: string
+  readonly verdict: string | undefined
+  readonly id: DecisionId
+  readonly principal: Principal
+  readonly found: Effect.Success<ReturnType<Decisions["Service"]["byLink"]>>
+}
+
 export const decisionPage = Layer.unwrap(
   Effect.gen(function* () {
     const decisions = yield* Decisions
     const acting = yield* Acting
     const { transact } = yield* Journal
 
-    /**
-     * Whom the link acts as, on which decision, and whether it is still valid. Persons who are not asked, or no longer,
-     * are denied.
-     */
-    const bearer = Effect.fnUntraced(
-      function* (action: "read" | "answer") {
-        const { token = "", verdict } = yield* HttpRouter.params
-        const sender = senderOf(yield* HttpServerRequest.HttpServerRequest)
-        const { caller, decision } = yield* acting.identifyLink(sender, token)
-        const { correlationId } = yield* currentCause
-        const as = <A, E, R>(app: Effect.Effect<A, E, R>) => acting.as(caller, correlationId, app)
-        const is = yield* decisions.awaits(decision, caller.principal)
-        if (is !== "none") return { token, verdict, decision, principal: caller.principal, as, is }
-        return yield* as(Effect.fail(new Forbidden({ action, resource: `decisions/${decision}`, rule: "not asked" })))
-      },
-      Effect.catchTag(["Unauthenticated", "Forbidden"], () => Effect.succeed(undefined)),
-    )
-    type Bearer = NonNullable<Effect.Success<ReturnType<typeof bearer>>>
-
-    const look = Effect.gen(function* () {
-      const who = yield* bearer("read")
-      if (who?.is !== "asked") return dead(404)
-      const decision = yield* decisions.get(who.decision, { principal: who.principal, all: true }, "link")
-      const { cookies, headers } = yield* HttpServerRequest.HttpServerRequest
-      if (!(headers["accept"] ?? "").includes("text/html") && (headers["accept"] ?? "").includes("application/json"))
-        return HttpServerResponse.setHeader(
-          HttpServerResponse.jsonUnsafe({
-            person: { id: who.principal.id, name: who.principal.name },
-            decision: encode(decision),
-          }),
-          "cache-control",
-          "no-store",
-        )
-      const title = "A decision is asked of you"
-      const body = asked(decision, who.token)
-      return builtLink(`<main class="page alone"><h1>${title}</h1>${body}</main>`, cookies) ?? page(title, body)
+    /** Acts as the person of the link, on its decision; `use` gets nothing if the link is not valid for them. */
+    const asBearer = Effect.fnUntraced(function* <E, R>(
+      action: "read" | "answer",
+      use: (who: Bearer | undefined) => Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
+    ) {
+      const { token = "", verdict } = yield* HttpRouter.params
+      const sender = senderOf(yield* HttpServerRequest.HttpServerRequest)
+      const link = yield* acting
+        .identifyLink(sender, token)
+        .pipe(Effect.catchTag("Unauthenticated", () => Effect.succeed(undefined)))
+      if (link === undefined) return yield* use(undefined)
+      const { principal } = link.caller
+      const who = acting.recorded(decisions.byLink({ decision: link.decision, principal }, action)).pipe(
+        Effect.map((found): Bearer => ({ token, verdict, id: link.decision, principal, found })),
+        Effect.catchTag("Forbidden", () => Effect.succeed(undefined)),
+      )
+      const { correlationId } = yield* currentCause
+      return yield* acting.as(link.caller, correlationId, Effect.flatMap(who, use))
     })
 
-    const answerAs = ({ as, decision, principal }: Bearer, given: NewAnswer) =>
-      as(transact(decisions.answer(decision, principal, given, { through: "link" }))).pipe(
+    const look = asBearer(
+      "read",
+      Effect.fnUntraced(function* (who) {
+        if (who?.found.is !== "asked") return dead(404)
+        const { decision } = who.found
+        const { cookies, headers } = yield* HttpServerRequest.HttpServerRequest
+        if (!(headers["accept"] ?? "").includes("text/html") && (headers["accept"] ?? "").includes("application/json"))
+          return HttpServerResponse.setHeader(
+            HttpServerResponse.jsonUnsafe({
+              person: { id: who.principal.id, name: who.principal.name },
+              decision: encode(decision),
+            }),
+            "cache-control",
+            "no-store",
+          )
+        const title = "A decision is asked of you"
+        const body = asked(decision, who.token)
+        return builtLink(`<main class="page alone"><h1>${title}</h1>${body}</main>`, cookies) ?? page(title, body)
+      }),
+    )
+
+    const answerAs = ({ id, principal }: Bearer, given: NewAnswer) =>
+      transact(decisions.answer(id, principal, given, { through: "link" })).pipe(
         Effect.catchTag("WrongState", () => Effect.fail(over)),
       )
 
-    const press = Effect.gen(function* () {
-      const who = yield* bearer("answer")
-      const verdict = who?.verdict
-      if (who === undefined || (verdict !== "approve" && verdict !== "deny")) return dead(404)
-      if (who.is === "over") return dead(409)
-      return yield* Effect.matchEffect(answerAs(who, { verdict }), {
-        onFailure: (error) => (error._tag === "WrongState" ? Effect.succeed(dead(409)) : Effect.fail(error)),
-        onSuccess: ({ state, verdict: final }) => {
-          const outcome = final === null ? ", and waits for a second person" : `: ${final}`
-          return Effect.succeed(page("Thank you", `<p>The decision is ${state}${outcome}.</p>`))
-        },
-      })
-    })
+    const press = asBearer(
+      "answer",
+      Effect.fnUntraced(function* (who) {
+        const verdict = who?.verdict
+        if (who === undefined || (verdict !== "approve" && verdict !== "deny")) return dead(404)
+        if (who.found.is === "over") return dead(409)
+        return yield* Effect.matchEffect(answerAs(who, { verdict }), {
+          onFailure: (error) => (error._tag === "WrongState" ? Effect.succeed(dead(409)) : Effect.fail(error)),
+          onSuccess: ({ state, verdict: final }) => {
+            const outcome = final === null ? ", and waits for a second person" : `: ${final}`
+            return Effect.succeed(page("Thank you", `<p>The decision is ${state}${outcome}.</p>`))
+          },
+        })
+      }),
+    )
 
-    const submit = Effect.gen(function* () {
-      const who = yield* bearer("answer")
-      if (who === undefined) return yield* new NoRoute({ method: "POST", path: "/d/…" })
-      if (who.is === "over") return yield* over
-      const request = yield* HttpServerRequest.HttpServerRequest
-      const body = yield* Effect.mapError(
-        request.json,
-        () => new BadInput({ issues: [{ path: "body", message: "is not JSON" }] }),
-      )
-      const given = yield* Effect.mapError(readAnswer(body), (error) => new BadInput({ issues: issuesOf(error) }))
-      return HttpServerResponse.jsonUnsafe(encode(yield* decisions.show(yield* answerAs(who, given))))
-    })
+    const submit = asBearer(
+      "answer",
+      Effect.fnUntraced(function* (who) {
+        if (who === undefined) return yield* new NoRoute({ method: "POST", path: "/d/…" })
+        if (who.found.is === "over") return yield* over
+        const request = yield* HttpServerRequest.HttpServerRequest
+        const body = yield* Effect.mapError(
+          request.json,
+          () => new BadInput({ issues: [{ path: "body", message: "is not JSON" }] }),
+        )
+        const given = yield* Effect.mapError(readAnswer(body), (error) => new BadInput({ issues: issuesOf(error) }))
+        return HttpServerResponse.jsonUnsafe(encode(yield* decisions.show(yield* answerAs(who, given))))
+      }),
+    )
 
     return Layer.mergeAll(
       HttpRouter.add("GET", "/d/:token", told(look)),

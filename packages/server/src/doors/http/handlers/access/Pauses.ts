@@ -3,7 +3,6 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Grants } from "../../../../access/rights/Grants.ts"
 import { Pauses } from "../../../../access/limits/Pauses.ts"
-import { Catalogue } from "../../../../calls/catalogue/Catalogue.ts"
 import { followPause } from "../../../../calls/waiting/Resume.ts"
 import { Journal } from "../../../../store/journal/Journal.ts"
 import { Readers } from "../../../../store/journal/readers/Readers.ts"
@@ -21,7 +20,6 @@ export const pausesHandlers = HttpApiBuilder.group(
     const readers = yield* Readers
     const upstreams = yield* Upstreams
     const { transact } = yield* Journal
-    const { pausable } = yield* Catalogue
 
     /** Calls made after a lift must not be stopped by the pause before it, and a server's tools must be there again. */
     const lift = Effect.fnUntraced(function* (subject: string) {
@@ -36,10 +34,7 @@ export const pausesHandlers = HttpApiBuilder.group(
 
     return handlers.handleAll({
       list: () => Effect.andThen(require("read", "pauses/*"), pauses.list),
-      set: ({ payload }) =>
-        Effect.all([require("admin", "pauses/*"), pausable(payload.subject)], { discard: true }).pipe(
-          Effect.andThen(transact(pauses.set(payload))),
-        ),
+      set: ({ payload }) => Effect.andThen(require("admin", "pauses/*"), pauses.set(payload)),
       lift: ({ params }) => Effect.andThen(require("admin", "pauses/*"), lift(params.subject)),
     })
   }),

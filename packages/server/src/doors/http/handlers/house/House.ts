@@ -1,11 +1,10 @@
-import { Api, Caller, Forbidden } from "@stoa/contract"
+import { Api, Caller } from "@stoa/contract"
 import { Effect, Metric, Stream } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { PrometheusMetrics } from "effect/observability"
 import { Grants } from "../../../../access/rights/Grants.ts"
 import { makeOwnFiles } from "../../../../calls/OwnFiles.ts"
 import { currentCause } from "../../../../store/journal/Correlation.ts"
-import { Files } from "../../../../store/Files.ts"
 import { Journal } from "../../../../store/journal/Journal.ts"
 import { Endings } from "../../../Endings.ts"
 import { Feed } from "../../../Feed.ts"
@@ -19,9 +18,8 @@ export const houseHandlers = HttpApiBuilder.group(
   Api,
   "house",
   Effect.fn(function* (handlers) {
-    const { judge, require, viewer } = yield* Grants
-    const files = yield* Files
-    const ownsFile = yield* makeOwnFiles
+    const { require } = yield* Grants
+    const files = yield* makeOwnFiles
     const upkeep = yield* Upkeep
     const endings = yield* Endings
     const feed = yield* Feed
@@ -43,15 +41,7 @@ export const houseHandlers = HttpApiBuilder.group(
         const cause = yield* currentCause
         return Stream.interruptWhen(upkeep.backup({ withKey: query.withKey === "true", cause }), over)
       }),
-      file: Effect.fnUntraced(function* ({ params }) {
-        const caller = yield* Caller
-        const resource = `files/${params.id}`
-        const { rule, verdict } = yield* judge(caller, "read", resource)
-        // If no rule applies, a file is readable for those who got it as a result; what a rule refuses stays refused.
-        const may = verdict === "allow" || (rule === "silence" && (yield* ownsFile(params.id, yield* viewer("spaces"))))
-        if (!may) return yield* new Forbidden({ action: "read", resource, rule })
-        return (yield* files.get(params.id)).bytes
-      }),
+      file: ({ params }) => Effect.flatMap(Caller, (caller) => files.read(params.id, caller)),
     })
   }),
 )
