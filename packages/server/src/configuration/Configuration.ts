@@ -27,6 +27,7 @@ import { limitFaults } from "../access/limits/Limits.ts"
 import { AllowLists, unknownNames } from "../access/rights/AllowLists.ts"
 import { type PrincipalChanges, nameKey, Principals } from "../access/identity/Principals.ts"
 import { defaultRoles } from "../access/rights/policy.ts"
+import { resourceFaults } from "../access/rights/Resources.ts"
 import { Rules } from "../access/rights/Rules.ts"
 import { Tools } from "../calls/catalogue/Tools.ts"
 import { DeclaredSpaces } from "../spaces/DeclaredSpaces.ts"
@@ -86,7 +87,8 @@ const faults = (declared: Declared): ReadonlyArray<Issue> => {
     for (const [place, { principal }] of (declared[section] ?? []).entries())
       if (principal.startsWith("role:") && !(Role.literals as ReadonlyArray<string>).includes(principal.slice(5)))
         issues.push({ path: `${section}.${place}.principal`, message: `there is no ${principal.replace(":", " ")}` })
-  for (const [place, { approval, effect }] of (declared.policies ?? []).entries()) {
+  for (const [place, { approval, effect, resource }] of (declared.policies ?? []).entries()) {
+    issues.push(...resourceFaults(resource, `policies.${place}.resource`))
     if (approval === undefined) continue
     const path = `policies.${place}.approval`
     if (effect !== "ask") issues.push({ path, message: `is only allowed if effect is "ask"; it is "${effect}"` })
