@@ -74,11 +74,12 @@ const disk = Effect.gen(function* () {
 
 const audit = Effect.gen(function* () {
   const trail = yield* Audit
+  const { secretKey } = yield* Folder
   const { brokenAt, rows, sealed, why } = yield* trail.verify
   if (brokenAt !== null)
     return fail(
       "audit",
-      `the trail breaks at row ${brokenAt}: ${why}. Somebody changed it, or the house has another STOA_SECRET_KEY; keep the file and compare a backup`,
+      `the trail breaks at row ${brokenAt}: ${why}. Somebody changed it, or the house has another secret key (STOA_SECRET_KEY, or without it ${secretKey}); keep the file and compare a backup`,
     )
   const { failed, first } = yield* trail.resealed
   if (!sealed)
@@ -156,11 +157,12 @@ const embedding = Effect.gen(function* () {
 
 const secrets = Effect.gen(function* () {
   const shut = yield* (yield* Secrets).unreadable
+  const { secretKey } = yield* Folder
   return shut.length === 0
     ? ok("secrets", "all can be opened with the present key")
     : fail(
         "secrets",
-        `encrypted with another key: ${shut.join(", ")}. Start with the right STOA_SECRET_KEY, or set them again`,
+        `encrypted with another key: ${shut.join(", ")}. Start with the right one, in STOA_SECRET_KEY or without it in ${secretKey}, or set them again with "stoa secrets set NAME"`,
       )
 })
 
