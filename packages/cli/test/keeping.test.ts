@@ -212,7 +212,9 @@ describe("while it does not run", () => {
     expect(left.stderr).toContain(`unset STOA_SECRET_KEY and restore again: it is put into ${file}.`)
     const other = await away.spawn(["doctor"], { env }).ended
     expect(other.stdout).toMatch(/^fail {2}secrets /m)
-    expect(other.stdout).toContain(`in STOA_SECRET_KEY or without it in ${file}, or set them again with "stoa secrets set`)
+    expect(other.stdout).toContain(
+      `in STOA_SECRET_KEY or without it in ${file}, or set them again with "stoa secrets set`,
+    )
     expect(other.stdout).toContain(`another secret key (STOA_SECRET_KEY, or without it ${file})`)
     const key = readFileSync(file, "utf8")
     rmSync(file)

@@ -86,7 +86,9 @@ const restore = (file: string, options: { readonly replace: boolean }): Promise<
         )
       else {
         const old = yield* folder.put(secretKeyName, done.secretKey.value)
-        words.push(`Its secret key is in place, in ${folder.secretKey}.${old === undefined ? "" : ` The one before is kept at ${old}.`}`)
+        words.push(
+          `Its secret key is in place, in ${folder.secretKey}.${old === undefined ? "" : ` The one before is kept at ${old}.`}`,
+        )
       }
       return words.join(" ")
     }),

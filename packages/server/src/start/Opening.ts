@@ -24,7 +24,9 @@ export const keysOf = Effect.gen(function* () {
   const settings = yield* Settings
   const folder = yield* Folder
   const confidential = yield* Confidential
-  const secret = Option.isSome(settings.secretKey) ? settings.secretKey.value : (yield* folder.keep(secretKeyName)).value
+  const secret = Option.isSome(settings.secretKey)
+    ? settings.secretKey.value
+    : (yield* folder.keep(secretKeyName)).value
   confidential.add(Redacted.value(secret))
   if (Redacted.value(secret).length < shortestKey)
     yield* Effect.logWarning(

@@ -143,7 +143,11 @@ for (const store of stores)
           const unknown = Effect.fnUntraced(function* (path: string) {
             const answer = yield* post(path)
             assert.strictEqual(answer.status, 404)
-            return (yield* ask(() => answer.json())) as { readonly detail: string }
+            return (yield* ask(() => answer.json())) as {
+              readonly tag: string
+              readonly detail: string
+              readonly meant?: string
+            }
           })
           assert.deepInclude(yield* unknown("/mcp/nowhere"), {
             tag: "Missing",

@@ -25,8 +25,11 @@ describe("the resources of rules", () => {
     ] as const) {
       const [fault] = resourceFaults(resource, "policies.0.resource")
       assert.strictEqual(fault?.path, "policies.0.resource", resource)
-      assert.include(fault.message, `there is no resource "${resource}"; did you mean "${meant}"? A resource is *, audit`)
-      assert.match(fault.message, /begins with: agents\/, .*tools\/, wallets\/$/)
+      assert.include(
+        fault!.message,
+        `there is no resource "${resource}"; did you mean "${meant}"? A resource is *, audit`,
+      )
+      assert.match(fault!.message, /begins with: agents\/, .*tools\/, wallets\/$/)
     }
     const [far] = resourceFaults("x")
     assert.match(far!.message, /^there is no resource "x"\. A resource is \*, audit, or begins with: agents\//)
