@@ -85,6 +85,23 @@ it("tools add, set, show, ls and rm: a file with comments, one tool or many, and
   expect(await stoa("tools", "show", "first")).toMatchObject({ code: 2, stdout: "" })
 })
 
+it("tools add and set say what a tool names that is not there yet, with the command, and so does doctor", async () => {
+  const gateway = (execution: object) => tool("tides", { executionType: "gateway", execution })
+  const url = { url: "https://api.example.com/", headers: { key: "${secret.TIDES}" } }
+  const words = 'The tool "tides" needs the secret "TIDES", which is not set; an admin has to set it.'
+  const command = "An operator does it with: stoa secrets set TIDES"
+  expect(await stoa("tools", "add", file("tides.json", gateway(url)))).toMatchObject({
+    code: 0,
+    stdout: "tides\n",
+    stderr: `${words} ${command}\n`,
+  })
+  expect((await stoa("doctor")).stdout).toMatch(new RegExp(`^warn {2}tools +${words} ${command}$`, "m"))
+  const set = await stoa("tools", "set", file("tides.json", gateway({ agentConfig: { agent: "nemo" } })), "--json")
+  expect(json(set)).toMatchObject({ notes: [expect.stringContaining('the agent "nemo", which does not exist')] })
+  expect(set.stderr).toContain("An operator does it with: stoa agents add nemo")
+  await stoa("tools", "rm", "tides")
+})
+
 it("tools calls lists the last calls of one tool, newest first, as HTTP does", async () => {
   await stoa("tools", "add", file("birds.json", [tool("parrot"), tool("magpie")]))
   const one = json(await asJim("call", "parrot", "--input", '{"word":"one"}', "--json"))

@@ -1,5 +1,5 @@
 /** Looking the house over, copying it, and bringing a copy back: while it runs and while it does not. */
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
@@ -173,8 +173,9 @@ describe("while it does not run", () => {
     const done = await away.stoa("restore", inFile("with.db"))
     expect(done).toMatchObject({
       code: 0,
-      stderr: expect.stringMatching(/\d+ rows of .* are restored\..*secret key is in place/),
+      stderr: expect.stringMatching(/\d+ rows of .* are restored\..*secret key is in place, in \S+secret\.key\./),
     })
+    expect(done.stderr).toContain(join(away.data, "secret.key"))
     const back = await away.start()
     expect(await back.admin.principals.get("Kept")).toMatchObject({ kind: "agent" })
     expect((await back.admin.house.doctor()).findings.filter(({ state }) => state !== "ok")).toEqual([])
@@ -193,12 +194,35 @@ describe("while it does not run", () => {
     expect(unasked).toMatchObject({ code: 2, stdout: "", stderr: sentence(/--replace/) })
     const asked = await away.stoa("restore", inFile("without.db"), "--replace")
     expect(asked).toMatchObject({ code: 0, stderr: expect.stringMatching(/What was there before is kept at (\S+)\./) })
-    expect(asked.stderr).toContain("has no secret key")
+    expect(asked.stderr).toContain(
+      `has no secret key: before the next start, set STOA_SECRET_KEY to the key it was made under, or put that key into ${join(away.data, "secret.key")}.`,
+    )
     const [, kept] = /kept at (\S+)\./.exec(asked.stderr)!
     expect(existsSync(kept!)).toBe(true)
     const back = await away.start()
     await expect(back.admin.principals.get("Since")).rejects.toMatchObject({ tag: "Missing" })
     await back.stop()
+  })
+
+  it("restore and doctor name both places of the secret key: the variable, and the file with its path", async () => {
+    const file = join(away.data, "secret.key")
+    const env = { STOA_SECRET_KEY: "another key, which is long enough" }
+    const left = await away.spawn(["restore", inFile("with.db"), "--replace"], { env }).ended
+    expect(left.stderr).toContain("STOA_SECRET_KEY is set, and is used.")
+    expect(left.stderr).toContain(`unset STOA_SECRET_KEY and restore again: it is put into ${file}.`)
+    const other = await away.spawn(["doctor"], { env }).ended
+    expect(other.stdout).toMatch(/^fail {2}secrets /m)
+    expect(other.stdout).toContain(
+      `in STOA_SECRET_KEY or without it in ${file}, or set them again with "stoa secrets set`,
+    )
+    expect(other.stdout).toContain(`another secret key (STOA_SECRET_KEY, or without it ${file})`)
+    const key = readFileSync(file, "utf8")
+    rmSync(file)
+    const none = await away.stoa("doctor")
+    expect(none.stdout).toContain(`STOA_SECRET_KEY is not set, and there is no ${file}. Before the next start, set`)
+    const backup = await away.stoa("backup", inFile("keyless.db"), "--with-key")
+    expect(backup.stderr).toContain(`STOA_SECRET_KEY is not set, and there is no ${file}. Set`)
+    writeFileSync(file, key, { mode: 0o600 })
   })
 
   it("what is no backup is refused, and nothing is changed: a new folder gets no database", async () => {

@@ -72,12 +72,15 @@ export class Missing extends Schema.TaggedError<Missing>()(
     ref: Schema.String,
     /** The nearest of those that the caller can see. */
     meant: Schema.optionalKey(Schema.String),
+    /** All that the caller has, where they are few. */
+    yours: Schema.optionalKey(Schema.Array(Schema.String)),
   },
   { httpApiStatus: 404 },
 ) {
   override get message(): string {
     const hint = this.meant === undefined ? "" : `Did you mean "${this.meant}"? `
-    return `There is no ${this.noun} "${this.ref}" that you can see. ${hint}${whereToLook[this.noun] ?? listYours}`
+    const yours = this.yours === undefined ? undefined : `Yours: ${this.yours.join(", ") || "none"}.`
+    return `There is no ${this.noun} "${this.ref}" that you can see. ${hint}${yours ?? whereToLook[this.noun] ?? listYours}`
   }
 }
 

@@ -49,6 +49,9 @@ export {
   longestDelegationHours,
   personRoles,
   principalKinds,
+  type Resource,
+  type ResourceKind,
+  resourceKinds,
   verdicts,
 } from "./access/rightsWords.ts"
 export { Provenance } from "./access/Provenance.ts"

@@ -31,6 +31,7 @@ describe("the contract", () => {
         expected: tag === "StaleVersion" ? 1 : "words",
         current: 2,
         availableTools: ["x"],
+        yours: ["x"],
         size: null,
         limit: 1,
         retryAfter: 1,

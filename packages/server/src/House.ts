@@ -252,8 +252,10 @@ const calls = (keys: Keys, file: string) =>
 export const layerLook = (secret: Redacted.Redacted) =>
   Layer.unwrap(
     Effect.map(Settings, ({ config: file }) =>
-      Layer.mergeAll(Readers.layer, Disk.layer, Retention.layer, Audit.layer, AllowLists.layer(file), Rules.layer).pipe(
-        Layer.provideMerge(Secrets.layer(secret)),
+      Layer.mergeAll(Readers.layer, Disk.layer, Retention.layer, Audit.layer, AllowLists.layer(file)).pipe(
+        Layer.provideMerge(Layer.mergeAll(Agents.layer(file), Layer.provide(Languages.layer, modelKeys))),
+        Layer.provideMerge(Layer.mergeAll(Principals.layer(file), Environment.layer)),
+        Layer.provideMerge(Layer.mergeAll(Rules.layer, Secrets.layer(secret))),
         Layer.provideMerge(Journal.layer),
         Layer.provideMerge(layerStore),
       ),

@@ -81,6 +81,7 @@ export {
 export { makeRecordMemory, RecordPort } from "./road/RecordMemory.ts"
 export { type RegisteredTool, Registry, type ToolFilter } from "./registry/Registry.ts"
 export { programEnvironment } from "./program/environment.ts"
+export { isProgramHere } from "./program/lookup.ts"
 export { openProgram, Program, type ProgramOptions } from "./program/Program.ts"
 export * as Road from "./road/road.ts"
 export { isTooDeep } from "./schema/plain.ts"

@@ -1,11 +1,12 @@
 /** Programs that will not go, and what they started: ended as a whole, whoever ends and however. */
 import { spawn } from "node:child_process"
-import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { isProgramHere } from "../src/program/lookup.ts"
 import { openProgram, Program, type ProgramOptions } from "../src/program/Program.ts"
 import { until } from "./mcpKit.ts"
 
@@ -76,6 +77,30 @@ const optionsOf = (args: ReadonlyArray<string>, log: string, env: Record<string,
   args,
   env: { PATH: "/usr/bin:/bin", LOG: log, ...env },
   graceMs: 200,
+})
+
+describe("programs of this machine", () => {
+  it.effect("are found by their path, or by their name in the PATH that they would have", () =>
+    Effect.gen(function* () {
+      const folder = mkdtempSync(join(tmpdir(), "stoa-lookup-"))
+      const [tool, text] = [join(folder, "my-tool"), join(folder, "text")]
+      writeFileSync(tool, "#!/bin/sh\n", { mode: 0o755 })
+      writeFileSync(text, "no program", { mode: 0o644 })
+      for (const [command, added, at, here] of [
+        ["sh", {}, ".", true],
+        ["my-tool", {}, ".", false],
+        ["my-tool", { PATH: folder }, ".", true],
+        ["text", { PATH: folder }, ".", false],
+        [tool, {}, ".", true],
+        [text, {}, ".", false],
+        [folder, {}, ".", false],
+        ["./my-tool", {}, folder, true],
+        ["./my-tool", {}, ".", false],
+      ] as const)
+        assert.strictEqual(yield* isProgramHere(command, added, at), here, command)
+      rmSync(folder, { recursive: true })
+    }),
+  )
 })
 
 describe("S4-78 programs", () => {

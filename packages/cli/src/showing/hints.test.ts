@@ -1,7 +1,7 @@
 /** The house's neutral sentence becomes one with the command that helps. */
 import { Forbidden, Missing, OwnedByFile } from "@stoa/contract"
 import { describe, expect, it } from "vitest"
-import { withHint } from "./hints.ts"
+import { withCommand, withHint } from "./hints.ts"
 
 const jim = { name: "Jim", kind: "agent", toolsets: ["stoa"] }
 const hinted = (error: { readonly _tag: string; readonly message: string }, me: typeof jim | undefined = jim) =>
@@ -37,6 +37,18 @@ describe("hints", () => {
     }
     expect(withHint(refused, jim)).toBe("Jim may not. An admin does it with: stoa grants add Jim tools/wipe")
     expect(withHint({ ...refused, fields: { rule: "grant:1", toolName: "wipe" } }, jim)).toBe("Jim may not")
+  })
+
+  it("a warning: the commands for all that it names, each once", () => {
+    const secret = 'The tool "a" needs the secret "A", which is not set; an admin has to set it.'
+    const agent = 'The tool "b" works as the agent "my bot", which does not exist; an admin has to add that agent.'
+    expect(withCommand(`${secret} ${agent} ${secret}`)).toBe(
+      `${secret} ${agent} ${secret} An operator does it with: stoa secrets set A; stoa agents add 'my bot'`,
+    )
+    expect(withCommand('The model fast: The secret "F" is not set. An operator has to set it.')).toMatch(
+      /An operator does it with: stoa secrets set F$/,
+    )
+    expect(withCommand("every name is known")).toBe("every name is known")
   })
 
   it("something unknown: where such things are listed", () => {

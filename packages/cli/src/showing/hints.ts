@@ -58,12 +58,25 @@ const forbidden = ({ fields }: Refusal, me: Refused | undefined): string | undef
   return rule === "silence" && resource.startsWith("spaces/") ? grant(me, resource, "write") : undefined
 }
 
-/** In texts of failures that have no fields, because they were stored with a call. */
+const secretsIn = /[Tt]he secret "([^"]+)"(?:, which)? (?:is not set|has fewer than)/g
+const agentsIn = /the agent "([^"]+)", which does not exist/g
+
+/** In texts of failures that have no fields, because they were stored with a call, and in warnings. */
 const inWords = (message: string): string | undefined => {
-  const secret = /The secret "([^"]+)" (?:is not set|has fewer than)/.exec(message)?.[1]
-  if (secret !== undefined) return `An operator does it with: stoa secrets set ${quoted(secret)}`
+  const named = (pattern: RegExp) => [...new Set([...message.matchAll(pattern)].map(([, name]) => quoted(name!)))]
+  const commands = [
+    ...named(secretsIn).map((name) => `stoa secrets set ${name}`),
+    ...named(agentsIn).map((name) => `stoa agents add ${name}`),
+  ]
+  if (commands.length > 0) return `An operator does it with: ${commands.join("; ")}`
   const agent = /(?:^|\s)(\S+) has no model to think with/.exec(message)?.[1]
   return agent === undefined ? undefined : `An admin does it with: stoa agents set ${quoted(agent)} --model MODEL`
+}
+
+/** A warning of the house, and the command. */
+export const withCommand = (warning: string): string => {
+  const hint = inWords(warning)
+  return hint === undefined ? warning : `${warning} ${hint}`
 }
 
 /** Whether the hint names the caller. */

@@ -139,7 +139,7 @@ export class Agent extends Schema.Class<Agent>("Agent")({
   ...profile,
   /** The agent it works for. */
   parent: Schema.NullOr(PrincipalId),
-  /** Settings without effect, and why: such as a limit that is looser than its toolset's. */
+  /** Settings without effect, and why: a limit that is looser than its toolset's, a program that is not there. */
   notes: Schema.optionalKey(Schema.Array(Schema.String)),
   /** The limits that really apply to its runs: its own, or its toolset's if they are tighter. */
   inForce: Schema.optionalKey(AgentLimits),

@@ -16,17 +16,19 @@ import {
   ListedSet,
   NewPrincipal,
   Role,
-  specOf,
 } from "@stoa/contract"
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import * as jsonc from "jsonc-parser"
 import { inFile, withHint } from "./configurationHints.ts"
+import { makeConfigurationNotes } from "./configurationNotes.ts"
 import { modelFaults } from "./configurationModels.ts"
+import { serverFaults, serversOf } from "./configurationServers.ts"
 import { Agents } from "../access/identity/Agents.ts"
 import { limitFaults } from "../access/limits/Limits.ts"
 import { AllowLists, unknownNames } from "../access/rights/AllowLists.ts"
 import { type PrincipalChanges, nameKey, Principals } from "../access/identity/Principals.ts"
 import { defaultRoles } from "../access/rights/policy.ts"
+import { resourceFaults } from "../access/rights/Resources.ts"
 import { Rules } from "../access/rights/Rules.ts"
 import { Tools } from "../calls/catalogue/Tools.ts"
 import { DeclaredSpaces } from "../spaces/DeclaredSpaces.ts"
@@ -86,7 +88,8 @@ const faults = (declared: Declared): ReadonlyArray<Issue> => {
     for (const [place, { principal }] of (declared[section] ?? []).entries())
       if (principal.startsWith("role:") && !(Role.literals as ReadonlyArray<string>).includes(principal.slice(5)))
         issues.push({ path: `${section}.${place}.principal`, message: `there is no ${principal.replace(":", " ")}` })
-  for (const [place, { approval, effect }] of (declared.policies ?? []).entries()) {
+  for (const [place, { approval, effect, resource }] of (declared.policies ?? []).entries()) {
+    issues.push(...resourceFaults(resource, `policies.${place}.resource`))
     if (approval === undefined) continue
     const path = `policies.${place}.approval`
     if (effect !== "ask") issues.push({ path, message: `is only allowed if effect is "ask"; it is "${effect}"` })
@@ -131,36 +134,6 @@ const profileOf = (agent: NonNullable<Declared["agents"]>[number]): AgentChange 
   parent: agent.parent ?? null,
 })
 
-/** The house's servers, and each agent's own with the agent's name. */
-const serversOf = (declared: Declared) => [
-  ...Object.entries(declared.mcpServers ?? {}).map(([name, server]) => ({
-    name,
-    spec: specOf(server),
-    agent: undefined,
-    path: `mcpServers.${name}`,
-  })),
-  ...(declared.agents ?? []).flatMap(({ mcp, name: agent }, place) =>
-    (mcp?.servers ?? []).map(({ command: _never, name, ...spec }, at) => ({
-      name,
-      spec,
-      agent,
-      path: `agents.${place}.mcp.servers.${at}.name`,
-    })),
-  ),
-]
-
-/** Two servers with one name would give somebody two tools with one name (S1-87). */
-const serverFaults = (declared: Declared): ReadonlyArray<Issue> => {
-  const seen = new Map<string, string>()
-  const issues: Array<Issue> = []
-  for (const { agent, name, path } of serversOf(declared)) {
-    const first = seen.get(nameKey(name)) ?? (agent && seen.get(`${nameKey(agent)}/${nameKey(name)}`))
-    if (first === undefined) seen.set(agent === undefined ? nameKey(name) : `${nameKey(agent)}/${nameKey(name)}`, path)
-    else issues.push({ path, message: `"${name}" is already declared at ${first}` })
-  }
-  return issues
-}
-
 export class Configuration extends Context.Service<
   Configuration,
   { readonly file: string; readonly apply: Effect.Effect<AppliedFile, ConfigFaulty> }
@@ -179,6 +152,7 @@ export class Configuration extends Context.Service<
         const upstreams = yield* Upstreams
         const tools = yield* Tools
         const spaces = yield* DeclaredSpaces
+        const notesOn = yield* makeConfigurationNotes
         const faulty = (issues: ReadonlyArray<Issue>) => new ConfigFaulty({ file, issues })
 
         /** Tools describe their own faults better than a union of all their schemas. */
@@ -364,7 +338,7 @@ export class Configuration extends Context.Service<
 
         const apply = Effect.gen(function* () {
           const declared = (yield* exists) ? yield* load : yield* absent
-          const applied = yield* journal.transact(
+          const written = yield* journal.transact(
             Effect.gen(function* () {
               const done = yield* applyPrincipals(declared)
               for (const name of yield* applyProfiles(declared))
@@ -390,6 +364,7 @@ export class Configuration extends Context.Service<
             }),
           )
           yield* tools.refresh
+          const applied = { ...written, warnings: [...written.warnings, ...(yield* notesOn(declared))] }
           for (const warning of applied.warnings) yield* Effect.logWarning(`${file}: ${warning}`)
           return applied
         }).pipe(Effect.withSpan("Configuration.apply"))

@@ -7,9 +7,13 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { AllowLists, wholeServer } from "../access/rights/AllowLists.ts"
 import { Audit } from "../access/audit/Audit.ts"
+import { Agents } from "../access/identity/Agents.ts"
 import { Rules } from "../access/rights/Rules.ts"
 import { Secrets } from "../access/secrets/Secrets.ts"
+import { makeToolNotes } from "../calls/catalogue/ToolNotes.ts"
 import { migrations } from "../Migrations.ts"
+import { Languages } from "../models/Languages.ts"
+import { makeProgramNotes } from "../programs/ProgramNotes.ts"
 import { agentNotes } from "../runs/AgentNotes.ts"
 import { Folder } from "../store/Folder.ts"
 import { Journal } from "../store/journal/Journal.ts"
@@ -18,6 +22,7 @@ import { Retention } from "../store/journal/retention/Retention.ts"
 import { versionOf } from "../store/Schemas.ts"
 import { Disk, roomAt } from "../store/database/disk/Disk.ts"
 import { Store } from "../store/database/Store.ts"
+import { makeServerNotes } from "../upstreams/ServerNotes.ts"
 
 const ok = (check: string, detail: string): Finding => ({ check, state: "ok", detail })
 const warn = (check: string, detail: string): Finding => ({ check, state: "warn", detail })
@@ -74,11 +79,12 @@ const disk = Effect.gen(function* () {
 
 const audit = Effect.gen(function* () {
   const trail = yield* Audit
+  const { secretKey } = yield* Folder
   const { brokenAt, rows, sealed, why } = yield* trail.verify
   if (brokenAt !== null)
     return fail(
       "audit",
-      `the trail breaks at row ${brokenAt}: ${why}. Somebody changed it, or the house has another STOA_SECRET_KEY; keep the file and compare a backup`,
+      `the trail breaks at row ${brokenAt}: ${why}. Somebody changed it, or the house has another secret key (STOA_SECRET_KEY, or without it ${secretKey}); keep the file and compare a backup`,
     )
   const { failed, first } = yield* trail.resealed
   if (!sealed)
@@ -156,11 +162,12 @@ const embedding = Effect.gen(function* () {
 
 const secrets = Effect.gen(function* () {
   const shut = yield* (yield* Secrets).unreadable
+  const { secretKey } = yield* Folder
   return shut.length === 0
     ? ok("secrets", "all can be opened with the present key")
     : fail(
         "secrets",
-        `encrypted with another key: ${shut.join(", ")}. Start with the right STOA_SECRET_KEY, or set them again`,
+        `encrypted with another key: ${shut.join(", ")}. Start with the right one, in STOA_SECRET_KEY or without it in ${secretKey}, or set them again with "stoa secrets set NAME"`,
       )
 })
 
@@ -221,7 +228,38 @@ const agentLimits = Effect.gen(function* () {
     : warn("agents", `${said.join(" ")} Lower the limit, or give it another toolset`)
 })
 
-const quick = Effect.all([clock, readers, timers, runs, agentLimits, embedding, secrets, allowLists, rules])
+/** What is configured and would fail when it is used. Each note is a sentence with the next step. */
+const noted = (check: string, fine: string, notes: ReadonlyArray<string>): Finding =>
+  notes.length === 0 ? ok(check, fine) : warn(check, notes.join(" "))
+
+const tools = Effect.gen(function* () {
+  const notesOf = yield* makeToolNotes
+  return noted("tools", "every secret, variable and agent that a configured tool names is there", yield* notesOf())
+})
+
+const servers = Effect.gen(function* () {
+  const notesOf = yield* makeServerNotes
+  return noted("servers", "every secret, variable and program that an MCP server names is there", yield* notesOf())
+})
+
+const programs = Effect.gen(function* () {
+  const notesOf = yield* makeProgramNotes
+  const notes = yield* Effect.forEach(yield* (yield* Agents).living, notesOf)
+  return noted("programs", "every program of an agent is there", notes.flat())
+})
+
+const models = Effect.gen(function* () {
+  const found = yield* (yield* Languages).list
+  return noted(
+    "models",
+    `${found.length} declared, all can be used`,
+    found.flatMap(({ problem = [] }) => problem),
+  )
+})
+
+const configured = Effect.all([tools, servers, programs, models])
+
+const quick = Effect.all([clock, readers, timers, runs, agentLimits, embedding, secrets, allowLists, rules, configured])
 const rooms = Effect.all([audit, quick])
 
 /** An operator's acceptance is recorded in the journal, and so in the audit. */
@@ -242,11 +280,11 @@ export const acceptFinding = Effect.fn("Doctor.accept")(function* (check: Accept
 export const doctorReport = Effect.gen(function* () {
   const outside = yield* Effect.all([store, schema, integrity, folder, disk])
   const current = outside.every(({ check, state }) => check !== "schema" || state === "ok")
-  return new Report({ findings: [...outside, ...(current ? (yield* rooms).flat(2) : [])] })
+  return new Report({ findings: [...outside, ...(current ? (yield* rooms).flat(3) : [])] })
 }).pipe(Effect.withSpan("Doctor.report"))
 
 /** The cheap checks: without every page of the database and the whole audit trail. */
 export const quickReport = Effect.gen(function* () {
   const outside = yield* Effect.all([store, schema, folder, disk])
-  return new Report({ findings: [...outside, ...(yield* quick).flat()] })
+  return new Report({ findings: [...outside, ...(yield* quick).flat(2)] })
 }).pipe(Effect.withSpan("Doctor.quick"))

@@ -91,8 +91,8 @@ export const makeFigures = Effect.fnUntraced(function* (version: string) {
       checks: { all: findings.length, ok: findings.filter(({ state }) => state === "ok").length },
     }
     const found = findings
-      // Runs have their own needs.
-      .filter(({ check, state }) => state !== "ok" && check !== "runs")
+      // Runs and servers have their own needs.
+      .filter(({ check, state }) => state !== "ok" && check !== "runs" && check !== "servers")
       .map(({ check: subject, detail, state }): Need => ({
         kind: "finding",
         subject,

@@ -8,7 +8,7 @@ import { layerLook, layerStore } from "../House.ts"
 import { layerLog } from "../Log.ts"
 import { Settings } from "../Settings.ts"
 import { Backup, type Contents } from "../store/backup/Backup.ts"
-import { Folder } from "../store/Folder.ts"
+import { Folder, secretKeyName } from "../store/Folder.ts"
 import { refuse } from "../store/StartError.ts"
 
 const inFolder = <A, E, R>(work: Effect.Effect<A, E, R>) =>
@@ -27,29 +27,28 @@ const doctor = (): Promise<{ readonly findings: ReadonlyArray<Finding> }> =>
       const settings = yield* Settings
       if (Option.isNone(settings.database) && !existsSync(folder.database))
         return yield* refuse(`There is no house in ${folder.path} yet. Start one with "npm start", or set STOA_DATA.`)
-      const kept = yield* folder.find("secret.key")
+      const kept = yield* folder.find(secretKeyName)
       const secret = Option.getOrUndefined(settings.secretKey) ?? kept
       const report = yield* Effect.provide(doctorReport, layerLook(secret ?? Redacted.make("")))
-      return secret === undefined ? new Report({ findings: [...report.findings, keyless] }) : report
+      return secret === undefined ? new Report({ findings: [...report.findings, keyless(folder.secretKey)] }) : report
     }),
   ).pipe(Effect.runPromise)
 
-const keyless: Finding = {
+const keyless = (file: string): Finding => ({
   check: "secret key",
   state: "warn",
-  detail:
-    "there is none in the folder or in STOA_SECRET_KEY: the next start makes a new one, and stored secrets cannot be decrypted",
-}
+  detail: `there is none: STOA_SECRET_KEY is not set, and there is no ${file}. Before the next start, set the one or put the other back; otherwise it makes a new key, and stored secrets cannot be decrypted`,
+})
 
 const backup = (file: string, options: { readonly withKey: boolean }): Promise<Contents> =>
   inFolder(
     Effect.gen(function* () {
       const folder = yield* Folder
       const { secretKey } = yield* Settings
-      const secret = Option.getOrUndefined(secretKey) ?? (yield* folder.find("secret.key"))
+      const secret = Option.getOrUndefined(secretKey) ?? (yield* folder.find(secretKeyName))
       if (options.withKey && secret === undefined)
         return yield* refuse(
-          "There is no secret key to include: STOA_SECRET_KEY is not set, and the data folder has none.",
+          `There is no secret key to include: STOA_SECRET_KEY is not set, and there is no ${folder.secretKey}. Set the one or put the other back, or make the backup without --with-key.`,
         )
       const copies = Effect.flatMap(Backup, ({ make }) =>
         make(file, options.withKey && secret !== undefined ? { secretKey: secret } : {}),
@@ -79,13 +78,17 @@ const restore = (file: string, options: { readonly replace: boolean }): Promise<
       if (done.replaced !== undefined) words.push(`What was there before is kept at ${done.replaced}.`)
       if (Option.isNone(done.secretKey))
         words.push(
-          "The backup has no secret key: start with the STOA_SECRET_KEY it was made under, or its secrets cannot be decrypted.",
+          `The backup has no secret key: before the next start, set STOA_SECRET_KEY to the key it was made under, or put that key into ${folder.secretKey}. Otherwise its secrets cannot be decrypted.`,
         )
       else if (Option.isSome(settings.secretKey))
-        words.push("The key in the backup was left alone: STOA_SECRET_KEY is set.")
+        words.push(
+          `The key in the backup was left alone: STOA_SECRET_KEY is set, and is used. If the secrets need the key of the backup, unset STOA_SECRET_KEY and restore again: it is put into ${folder.secretKey}.`,
+        )
       else {
-        const old = yield* folder.put("secret.key", done.secretKey.value)
-        words.push(`Its secret key is in place.${old === undefined ? "" : ` The one before is kept at ${old}.`}`)
+        const old = yield* folder.put(secretKeyName, done.secretKey.value)
+        words.push(
+          `Its secret key is in place, in ${folder.secretKey}.${old === undefined ? "" : ` The one before is kept at ${old}.`}`,
+        )
       }
       return words.join(" ")
     }),

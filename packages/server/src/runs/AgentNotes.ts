@@ -4,10 +4,10 @@ import { limitsFor, looserOf } from "./profile.ts"
 
 /**
  * The agent with the limits that really apply to its runs, and a sentence for each of its limits that its toolset
- * overrides.
+ * overrides. `more`: what else is to be said about it.
  */
-export const withAgentNotes = (agent: Agent): Agent => {
-  const notes = looserOf(agent)
+export const withAgentNotes = (agent: Agent, more: ReadonlyArray<string> = []): Agent => {
+  const notes = [...looserOf(agent), ...more]
   return new Agent({ ...agent, inForce: limitsFor(agent), ...(notes.length === 0 ? {} : { notes }) })
 }
 

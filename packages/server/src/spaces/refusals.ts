@@ -1,5 +1,5 @@
 /** What somebody hears whom the table (`rules.ts`) refuses: an error that says what helps. */
-import { Forbidden, type Message, Missing, type Space, WrongState } from "@stoa/contract"
+import { Forbidden, type Message, Missing, type Resource, type Space, WrongState } from "@stoa/contract"
 import { Effect } from "effect"
 import type { Viewer } from "../access/rights/Viewer.ts"
 import { type Act, insteadOf, type SpaceVerdict, verbOf } from "./rules.ts"
@@ -15,7 +15,7 @@ export const withoutWrongState = <A>(asked: Effect.Effect<A, Refused>): Effect.E
  * What somebody hears who asked for something it cannot see. That depends on how it asked and on its own rules alone, never
  * on whether there is such a thing: whoever has no right to any such name is told so, anybody else that there is none.
  */
-export const unseen = (noun: string, ref: string, viewer: Viewer, resource: string): Effect.Effect<never, Unseen> => {
+export const unseen = (noun: string, ref: string, viewer: Viewer, resource: Resource): Effect.Effect<never, Unseen> => {
   const { rule, verdict } = viewer.judge("read", resource)
   return Effect.fail(
     verdict === "allow" ? new Missing({ noun, ref }) : new Forbidden({ action: "read", resource, rule }),

@@ -9,7 +9,7 @@ import { Dispatch } from "../runs/working/Dispatch.ts"
 import { Settings } from "../Settings.ts"
 import { Starting } from "./Starting.ts"
 import { Store } from "../store/database/Store.ts"
-import { Folder } from "../store/Folder.ts"
+import { Folder, secretKeyName } from "../store/Folder.ts"
 import { causedBy, newCorrelation } from "../store/journal/Correlation.ts"
 import { Journal } from "../store/journal/Journal.ts"
 import { refuse } from "../store/StartError.ts"
@@ -24,7 +24,9 @@ export const keysOf = Effect.gen(function* () {
   const settings = yield* Settings
   const folder = yield* Folder
   const confidential = yield* Confidential
-  const secret = Option.isSome(settings.secretKey) ? settings.secretKey.value : (yield* folder.keep("secret.key")).value
+  const secret = Option.isSome(settings.secretKey)
+    ? settings.secretKey.value
+    : (yield* folder.keep(secretKeyName)).value
   confidential.add(Redacted.value(secret))
   if (Redacted.value(secret).length < shortestKey)
     yield* Effect.logWarning(

@@ -11,6 +11,8 @@ import { Context, Effect, Layer, Redacted } from "effect"
 import { refuse, StartError } from "./StartError.ts"
 
 const marker = "stoa.folder"
+/** Encrypts the secrets, unless STOA_SECRET_KEY is set. */
+export const secretKeyName = "secret.key"
 
 const describe = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))
 
@@ -64,6 +66,8 @@ export class Folder extends Context.Service<
   {
     readonly path: string
     readonly database: string
+    /** The file of the secret key, whether it exists or not. */
+    readonly secretKey: string
     /** A secret that is created once and stored beside the data with mode 600. `made`: this start created it. */
     readonly keep: (
       name: string,
@@ -96,6 +100,7 @@ export class Folder extends Context.Service<
         return Folder.of({
           path,
           database: join(path, "stoa.db"),
+          secretKey: join(path, secretKeyName),
           keep: (name) => attempt(path, () => keep(path, name)),
           find: (name) => attempt(path, () => find(join(path, name))),
           note: (name) => attempt(path, () => fs.writeFileSync(join(path, name), "", { mode: 0o600 })),

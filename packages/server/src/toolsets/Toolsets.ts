@@ -2,7 +2,8 @@
  * The toolsets: their tools, offered to the catalogue, and their resources and prompts. Principal, allow lists and
  * grants determine which of them a caller has.
  */
-import { toolNames, ToolsetName } from "@stoa/contract"
+import { Missing, type Principal, toolNames, ToolsetName } from "@stoa/contract"
+import { nearest } from "@stoa/tools"
 import { Context, Effect, Layer, type Scope } from "effect"
 import { Pauses } from "../access/limits/Pauses.ts"
 import { Catalogue, type SetName } from "../calls/catalogue/Catalogue.ts"
@@ -45,6 +46,8 @@ export class Toolsets extends Context.Service<
   {
     /** The name of a toolset in the catalogue; undefined if there is none. */
     readonly setOf: (name: string) => SetName | undefined
+    /** What a principal is told that asks for a toolset that does not exist: which ones it has. */
+    readonly missing: (name: string, principal: Principal) => Missing
     /** What toolsets have besides tools, by toolset. */
     readonly contents: ReadonlyMap<string, Contents>
   }
@@ -66,6 +69,12 @@ export class Toolsets extends Context.Service<
       const setOf = (name: string): SetName | undefined =>
         isOwn(name) ? name : names.has(name) ? `brought:${name}` : undefined
 
+      const missing = (ref: string, { toolsets }: Principal): Missing => {
+        const yours = [...toolsets, ...names]
+        const meant = nearest(ref, yours)
+        return new Missing({ noun: "toolset", ref, yours, ...(meant === undefined ? {} : { meant }) })
+      }
+
       for (const { name, tools } of own) {
         const unlisted = tools.find(({ tool }) => !toolNames[name].includes(tool.definition.name))
         if (unlisted !== undefined)
@@ -81,7 +90,7 @@ export class Toolsets extends Context.Service<
       }
       for (const { offered, sets } of unionsOf(own))
         yield* Effect.orDie(catalogue.unite(sets, offered.tool, offered.traits))
-      return Toolsets.of({ setOf, contents })
+      return Toolsets.of({ setOf, missing, contents })
     }),
   )
 }

@@ -316,7 +316,7 @@ for (const store of ["sqlite", "postgres"] as const)
         const me = yield* ask(() => admin.principals.me())
         for (const principal of ["admin", "Admin", "ADMIN", me.id]) {
           assert.strictEqual((yield* refused(() => clerk.client.tokens.add({ principal }))).status, 403, principal)
-          const grant = { principal, resource: "x", actions: ["read" as const] }
+          const grant = { principal, resource: "tools/x", actions: ["read" as const] }
           assert.strictEqual((yield* refused(() => clerk.client.grants.add(grant))).status, 403, principal)
         }
       }),

@@ -78,6 +78,11 @@ for (const store of ["sqlite", "postgres"] as const)
             assert.deepStrictEqual(yield* tools, ["whoami"])
 
             const grant = { principal: bot.id, resource: "house/doctor", actions: ["read" as const] }
+            // What could not be made is refused at once: nobody is asked about it.
+            assert.strictEqual(
+              (yield* refused(() => admin.grants.add({ ...grant, resource: "houses/doctor" }))).status,
+              400,
+            )
             yield* decide(waits(yield* ask(() => admin.grants.add(grant))), "approve")
             const { items } = yield* ask(() => admin.grants.list({ principal: bot.id }))
             assert.deepInclude(items[0]!, { resource: "house/doctor", effect: "allow" })

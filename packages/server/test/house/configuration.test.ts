@@ -273,6 +273,23 @@ for (const store of ["sqlite", "postgres"] as const)
       }),
     )
 
+    it.effect("a policy on a resource that cannot exist is refused, with what was meant; names may come later", () =>
+      Effect.gen(function* () {
+        const rules = (...resources: ReadonlyArray<string>) => ({
+          policies: resources.map((resource) => ({ principal: "*", resource, actions: ["execute"], effect: "ask" })),
+        })
+        yield* write(rules("tools/wipe", "tool/wipe"))
+        assert.match(
+          (yield* refusal(reload)).message,
+          /policies\.1\.resource.*there is no resource "tool\/wipe"; did you mean "tools\/wipe"\? .*tools\//,
+        )
+        yield* write(rules("tools/not-there-yet", "tools/*", "sp*", "audit"))
+        assert.deepStrictEqual((yield* reload).changed, ["policies"])
+        yield* write({})
+        yield* reload
+      }),
+    )
+
     it.effect("a limit of something that is not counted names what was meant; what is counted is taken", () =>
       Effect.gen(function* () {
         for (const [resource, words] of [

@@ -122,7 +122,7 @@ for (const store of stores)
     )
 
     it.effect(
-      "a toolset that is not one's own refuses, says what to do, and is audited; an unknown one is not there",
+      "a toolset that is not one's own refuses, says what to do, and is audited; of an unknown one it is said which one has",
       () =>
         Effect.gen(function* () {
           const { raw, url } = yield* Guest
@@ -140,7 +140,26 @@ for (const store of stores)
           const { detail } = (yield* ask(() => refused.json())) as { readonly detail: string }
           assert.include(detail, "your toolsets are stoa")
           assert.include(detail, `An admin can give ${who.name} the toolset office.`)
-          assert.strictEqual((yield* post("/mcp/nowhere")).status, 404)
+          const unknown = Effect.fnUntraced(function* (path: string) {
+            const answer = yield* post(path)
+            assert.strictEqual(answer.status, 404)
+            return (yield* ask(() => answer.json())) as {
+              readonly tag: string
+              readonly detail: string
+              readonly meant?: string
+            }
+          })
+          assert.deepInclude(yield* unknown("/mcp/nowhere"), {
+            tag: "Missing",
+            detail: 'There is no toolset "nowhere" that you can see. Yours: stoa.',
+          })
+          assert.deepInclude(yield* unknown("/mcp/stoas"), {
+            tag: "Missing",
+            detail: 'There is no toolset "stoas" that you can see. Did you mean "stoa"? Yours: stoa.',
+            meant: "stoa",
+          })
+          // Nothing is suggested that would be refused.
+          assert.notInclude((yield* unknown("/mcp/ofice")).detail, "Did you mean")
           assert.isString(url)
           const { items } = (yield* request(yield* admin, "GET", `/audit?principal=${who.id}&result=denied`)).body as {
             readonly items: ReadonlyArray<{ readonly resource: string }>

@@ -3,6 +3,7 @@ import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import { columns } from "../../showing/columns.ts"
 import { type Failure, refused, reworded } from "../../Failure.ts"
+import { withCommand } from "../../showing/hints.ts"
 import { change } from "../../command/change.ts"
 import { given, named, textFlag, wordsFlag } from "../../command/flags.ts"
 import { all, ask, client, list, show, printNote } from "../../command/root.ts"
@@ -79,14 +80,15 @@ const verb = (plural: string, kind: "agent" | "person") => {
           ...given({ wallet }),
         }),
       )
-      const made =
+      const agent =
         Object.keys(profile).length === 0
-          ? added
+          ? undefined
           : yield* Effect.mapError(
               ask((stoa) => stoa.agents.change(added.id, profile)),
               after(`${added.name} is added, but without ${Object.keys(profile).join(", ")}.`),
             )
-      yield* show(made, `${made.name} is added: ${made.id}`)
+      yield* show(agent ?? added, `${added.name} is added: ${added.id}`)
+      for (const note of agent?.notes ?? []) yield* printNote(withCommand(note))
     }),
   ).pipe(
     Command.withDescription(`Add one of the ${plural}`),
@@ -148,7 +150,7 @@ const verb = (plural: string, kind: "agent" | "person") => {
       const made = agent ?? changed
       const address = Option.isSome(wallet) ? `; wallet ${changed.wallet ?? "none"}` : ""
       yield* show(made, `${made.name}: roles ${made.roles.join(", ")}; toolsets ${made.toolsets.join(", ")}${address}`)
-      for (const note of agent?.notes ?? []) yield* printNote(note)
+      for (const note of agent?.notes ?? []) yield* printNote(withCommand(note))
     }),
   ).pipe(
     Command.withDescription("Change roles, toolsets or the name; new values replace the old ones"),

@@ -5,6 +5,7 @@ import { Argument, Command, Flag } from "effect/cli"
 import { counted } from "../../showing/counted.ts"
 import { given, named, switchFlag, textFlag } from "../../command/flags.ts"
 import { ask, list, root, show, printNote } from "../../command/root.ts"
+import { withCommand } from "../../showing/hints.ts"
 import { membersOf, readTeam } from "./teamFile.ts"
 
 const agent = named("agent", "Name or id of the agent", 'Give an agent; "stoa agents ls" lists them')
@@ -44,6 +45,7 @@ const spawn = Command.make(
     }
     const made = yield* ask((stoa) => stoa.agents.spawn(parent, wanted))
     yield* show(made, `${made.name} works for ${parent}: ${made.id}`)
+    for (const note of made.notes ?? []) yield* printNote(withCommand(note))
   }),
 ).pipe(
   Command.withDescription("Make an agent that works for another, and give it its instructions"),
@@ -114,6 +116,7 @@ export const team = Command.make(
     if (words !== undefined) yield* ask((stoa) => stoa.agents.say(name, { text: words }))
     yield* printNote(`${counted(members.length, "agent")} ${members.length === 1 ? "works" : "work"} for ${name}`)
     yield* show(lead, `${lead.name}: ${lead.id}`)
+    for (const note of lead.notes ?? []) yield* printNote(withCommand(note))
   }),
 ).pipe(
   Command.withDescription("Start a team from a file: a root agent, its children, and the first message"),

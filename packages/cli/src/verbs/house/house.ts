@@ -9,6 +9,7 @@ import { Failure, refused } from "../../Failure.ts"
 import { named, switchFlag } from "../../command/flags.ts"
 import { backupHere, doctorHere, restoreHere } from "../../local.ts"
 import { ask, houseRuns, printLine, printJson, place, root, show, printNote } from "../../command/root.ts"
+import { withCommand } from "../../showing/hints.ts"
 
 export const login = Command.make(
   "login",
@@ -31,7 +32,8 @@ export const reload = Command.make(
     const count = done.added.length + done.changed.length + done.retired.length
     yield* show(done, count === 0 ? `${done.file}: nothing has changed` : `${done.file}: ${said(done)}`)
     // A house of an earlier version has no warnings.
-    yield* Effect.forEach((done.warnings as typeof done.warnings | undefined) ?? [], printNote, { discard: true })
+    const warnings = (done.warnings as typeof done.warnings | undefined) ?? []
+    yield* Effect.forEach(warnings, (warning) => printNote(withCommand(warning)), { discard: true })
   }),
 ).pipe(Command.withDescription("Apply the configuration file, all of it or nothing"))
 
@@ -61,7 +63,7 @@ export const doctor = Command.make(
     if (json) yield* printJson(report)
     else
       for (const { check, detail, state } of report.findings)
-        yield* printLine(`${state.padEnd(4)}  ${check.padEnd(18)}  ${detail}`)
+        yield* printLine(`${state.padEnd(4)}  ${check.padEnd(18)}  ${withCommand(detail)}`)
     if (report.findings.some(({ state }) => state === "fail"))
       return yield* new Failure({ message: "The house has problems: see above.", exitCode: 1 })
   }),

@@ -6,6 +6,7 @@ import { Command, Flag } from "effect/cli"
 import { columns } from "../../showing/columns.ts"
 import { counted } from "../../showing/counted.ts"
 import { type Failure, refused, reworded } from "../../Failure.ts"
+import { withCommand } from "../../showing/hints.ts"
 import { given, named, switchFlag, textFlag, wordsFlag } from "../../command/flags.ts"
 import { jsonFile } from "../../reading/input.ts"
 import { nameOf, namesForPeople } from "../../showing/names.ts"
@@ -126,6 +127,7 @@ const send = (
         )
         made.push(tool)
         if (!json) yield* printLine(tool.name)
+        for (const note of tool.notes ?? []) yield* printNote(withCommand(note))
       }
       if (json) yield* printJson(single ? made[0] : made)
     }),

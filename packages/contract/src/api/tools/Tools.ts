@@ -43,6 +43,8 @@ export class ToolView extends Schema.Class<ToolView>("ToolView")({
   customUI: Schema.optionalKey(Schema.String),
   /** Where the configuration file declares it, for those who may change tools: it is changed there. */
   declaredIn: Schema.optionalKey(Schema.Struct({ file: Schema.String, key: Schema.String })),
+  /** When it is added or changed: what it names that does not exist yet, such as a secret, and the next step. */
+  notes: Schema.optionalKey(Schema.Array(Schema.String)),
 }) {}
 
 /** Anything that was sent: the room reads it, and names every fault by its path. */

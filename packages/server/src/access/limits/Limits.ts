@@ -4,12 +4,12 @@
  * many run at once, which each counts alone.
  */
 import { type Caller, type Issue, Limit, TooManyRequests } from "@stoa/contract"
-import { nearest } from "@stoa/tools"
 import { Clock, Context, Effect, Layer } from "effect"
 import { monotonicOf } from "../../store/Moment.ts"
 import { networkOf } from "./network.ts"
 import { SharedLimits } from "./SharedLimits.ts"
 import { concerns, fits } from "../rights/policy.ts"
+import { canMatch, probablyMeant } from "../rights/Resources.ts"
 import { Rules } from "../rights/Rules.ts"
 
 /** A bucket that drains evenly, stored as the time at which it will be empty (GCRA). */
@@ -64,21 +64,11 @@ const results = new Limit({ principal: "*", resource: "signed results", count: 1
  */
 const limitable = defaultLimits.map(({ resource }) => resource).filter((resource) => resource !== "calls/memory")
 
-const canBeCounted = (resource: string): boolean => {
-  const head = resource.split("*")[0]!
-  return limitable.some((known) => {
-    if (!known.endsWith("*")) return fits(resource, known)
-    const kind = known.slice(0, -1)
-    return (head.startsWith(kind) && resource.length > kind.length) || (head !== resource && kind.startsWith(head))
-  })
-}
-
 /** Limits that would never count anything, with what was probably meant. */
 export const limitFaults = (limits: ReadonlyArray<Limit>): ReadonlyArray<Issue> =>
   limits.flatMap(({ resource }, place) => {
-    if (canBeCounted(resource)) return []
-    const kind = resource.includes("/") ? nearest(resource.split("/")[0]!, ["tools", "spaces"]) : undefined
-    const meant = nearest(resource, limitable) ?? (kind && `${kind}/${resource.split("/").slice(1).join("/")}`)
+    if (canMatch(resource, limitable)) return []
+    const meant = probablyMeant(resource, limitable)
     const instead = meant === undefined ? `there are: ${limitable.join(", ")}` : `did you mean "${meant}"?`
     return [{ path: `limits.${place}.resource`, message: `nothing is counted as "${resource}"; ${instead}` }]
   })

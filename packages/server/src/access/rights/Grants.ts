@@ -16,6 +16,8 @@ import {
   type PageQuery,
   type Principal,
   type PrincipalId,
+  type Resource,
+  type ResourceKind,
 } from "@stoa/contract"
 import { Clock, Context, DateTime, Duration, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
@@ -86,18 +88,18 @@ export class Grants extends Context.Service<
       context?: AccessContext,
     ) => Effect.Effect<Judgement>
     /** Who looks at things of a kind, such as `calls`, and whether they may see everybody's. */
-    readonly viewer: (things: string) => Effect.Effect<Viewer, never, Caller>
+    readonly viewer: (things: ResourceKind) => Effect.Effect<Viewer, never, Caller>
     readonly viewerOf: (
       who: Pick<Caller["Service"], "principal" | "epoch"> & Partial<Pick<Caller["Service"], "context">>,
-      things: string,
+      things: ResourceKind,
     ) => Effect.Effect<Viewer>
     /**
      * With its present rights, for what has been open or waiting for a while. Inside a transaction it sees that
      * transaction's changes.
      */
-    readonly viewerNow: (principal: PrincipalId, things: string) => Effect.Effect<Viewer, Missing>
+    readonly viewerNow: (principal: PrincipalId, things: ResourceKind) => Effect.Effect<Viewer, Missing>
     /** Fails unless the caller may. */
-    readonly require: (action: Action, resource: string) => Effect.Effect<void, Forbidden, Caller>
+    readonly require: (action: Action, resource: Resource) => Effect.Effect<void, Forbidden, Caller>
     /**
      * Journals a refusal, and so audits it. For the door that answers: inside the refused transaction it would be
      * rolled back.

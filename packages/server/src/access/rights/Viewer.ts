@@ -2,7 +2,7 @@
  * What one principal may see; every list, feed and search uses it. `Grants.viewer` builds it for one epoch of rights;
  * anything that stays open longer (a feed, a watch) gets a new one when rights change.
  */
-import type { Action, Principal } from "@stoa/contract"
+import type { Action, Principal, Resource } from "@stoa/contract"
 import type { RuleVerdict, Coverage } from "./policy.ts"
 
 export type { RuleVerdict } from "./policy.ts"
@@ -11,7 +11,7 @@ export interface Viewer {
   readonly principal: Principal
   /** An admin of the things it was made for: sees everybody's. */
   readonly all: boolean
-  readonly judge: (action: Action, resource: string) => RuleVerdict
+  readonly judge: (action: Action, resource: Resource) => RuleVerdict
   /** Whether its rules say the same about all resources with this prefix, such as `spaces/`. */
   readonly reach: (action: Action, things: string) => Coverage
   /** Whether its answers hold until its own rules change: none of them expires or is lent. */

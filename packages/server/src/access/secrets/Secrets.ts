@@ -55,7 +55,7 @@ export class Secrets extends Context.Service<
             try: () => Redacted.make(Buffer.from(unseal(key, `secret/${row.name}`, row.sealed)).toString("utf8")),
             catch: () =>
               new WrongState({
-                detail: `The secret "${row.name}" was encrypted with another key. Start with the right STOA_SECRET_KEY, or set it again.`,
+                detail: `The secret "${row.name}" was encrypted with another key. Start with the right one (STOA_SECRET_KEY, or secret.key of the data folder), or set it again.`,
               }),
           })
 

@@ -1,5 +1,5 @@
 /** Who may offer tools to everybody. Offering them to oneself needs no right. */
-import { Caller } from "@stoa/contract"
+import { Caller, type Resource } from "@stoa/contract"
 import { Clock, Effect } from "effect"
 import { Tokens } from "../../access/identity/Tokens.ts"
 import { Grants } from "../../access/rights/Grants.ts"
@@ -7,7 +7,7 @@ import { rightsEpoch } from "../../access/rights/Rights.ts"
 import type { HostRow } from "./rows.ts"
 
 const action = "write"
-const resourceOf = (name: string): string => `hosts/${name}`
+const resourceOf = (name: string): Resource => `hosts/${name}`
 
 export const makeSharing = Effect.gen(function* () {
   const grants = yield* Grants

@@ -4,9 +4,13 @@
  */
 import { Effect } from "effect"
 import { PendingResult } from "../road/Handler.ts"
-import type { Kind } from "./Kind.ts"
+import type { Configured, Kind } from "./Kind.ts"
 
 const usual = 60_000
+
+/** The agent that it works as, if it names one; otherwise its caller. */
+export const namedAgent = ({ execution: { agentConfig } }: Configured<"agent">): string | undefined =>
+  typeof agentConfig["agent"] === "string" && agentConfig["agent"] !== "" ? agentConfig["agent"] : undefined
 
 export const agentKind: Kind<"agent"> = {
   effects: "none",

@@ -1,6 +1,6 @@
 /**
- * The environment variables that a configured tool names but may not read: refused when it is configured, not only when
- * it is called (S1-26).
+ * The values of the house that a configured tool names. Environment variables that it may not read are refused when it
+ * is configured, not only when it is called (S1-26).
  */
 import type { Issue, Placeholder, ToolConfiguration, ToolKind } from "@stoa/contract"
 import { housePlaceholders, readTemplate } from "./templates/template.ts"
@@ -10,6 +10,14 @@ const filling: ReadonlySet<ToolKind> = new Set<ToolKind>(["http", "webhook", "im
 
 /** Its kind reports malformed placeholders. */
 const ignored = () => {}
+
+/** Everything of the house that a call fills in or signs with. */
+export const placeholdersOfTool = (tool: ToolConfiguration): ReadonlyArray<Placeholder> => {
+  if (!filling.has(tool.kind)) return []
+  const filled = housePlaceholders(readTemplate(tool.execution, "", ignored))
+  const signing = tool.kind === "webhook" ? tool.execution.signingSecret : undefined
+  return signing === undefined ? filled : [...filled, { from: "secret", name: signing }]
+}
 
 export const unlisted = ({ execution, kind }: ToolConfiguration, listed: ReadonlyArray<string>): ReadonlyArray<Issue> =>
   !filling.has(kind)

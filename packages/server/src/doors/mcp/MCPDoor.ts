@@ -7,6 +7,7 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import {
   Caller,
   type Forbidden,
+  type Missing,
   NoRoute,
   problemType,
   TooLarge,
@@ -109,13 +110,13 @@ export class MCPDoor extends Context.Service<
           const who = whoAsks(place, request)
           const serveAs = (
             caller: Caller["Service"] | null,
-          ): Effect.Effect<void, Forbidden | NoRoute | TooManyRequests> => {
+          ): Effect.Effect<void, Forbidden | Missing | NoRoute | TooManyRequests> => {
             const exchange: Exchange = { ...house, place, caller, request, reply, body, cancel: () => cancel() }
             const nothing = () => new NoRoute({ method: request.method ?? "POST", path: target.path })
             const asked = Effect.suspend(() =>
               chain(
                 desk.viewFor(caller, place.endpoint),
-                (view): Effect.Effect<void, Forbidden | NoRoute | TooManyRequests> =>
+                (view): Effect.Effect<void, Forbidden | Missing | NoRoute | TooManyRequests> =>
                   view === undefined ? Effect.fail(nothing()) : serve(exchange, view),
               ),
             )

@@ -67,7 +67,7 @@ export const isStarting = ({ first, scope }: Entry): boolean => scope !== undefi
 
 export const nothing: Offer = { tools: [], held: [], missing: [] }
 const sealedElsewhere =
-  "its connection details were encrypted with another key; start with the right STOA_SECRET_KEY, or add it again"
+  "its connection details were encrypted with another key; start with the right one (STOA_SECRET_KEY, or secret.key of the data folder), or add it again"
 
 export const newEntry = (server: Server, deltas: Deltas["Service"]): Entry => ({
   server,

@@ -6,6 +6,7 @@ import {
   type AccessContext,
   type Action,
   type AllowList,
+  BadInput,
   Caller,
   Forbidden,
   type Grant,
@@ -21,6 +22,7 @@ import { newId } from "../../../store/journal/Correlation.ts"
 import { isWithin, outerOf, usualContext } from "../../identity/contexts.ts"
 import { defaultRoles, mayDelegate, reachesBeyond } from "../policy.ts"
 import { Grants } from "../Grants.ts"
+import { resourceFaults } from "../Resources.ts"
 
 /**
  * A policy requires a second person for this change (G-38). Never crosses the wire: the code that makes the change asks
@@ -54,7 +56,11 @@ export class Authority extends Context.Service<
       whose: Principal,
     ) => Effect.Effect<DateTime.Utc | null, Forbidden | Missing, Caller>
     readonly revocation: (token: Token, whose: Principal) => Effect.Effect<void, Forbidden | Missing, Caller>
-    readonly grant: (wanted: NewGrant, whose: Principal, approval: Approval) => Effect.Effect<NewGrant, Refusal, Caller>
+    readonly grant: (
+      wanted: NewGrant,
+      whose: Principal,
+      approval: Approval,
+    ) => Effect.Effect<NewGrant, Refusal | BadInput, Caller>
     readonly revokeGrant: (grant: Grant, whose: Principal, approval: Approval) => Effect.Effect<void, Refusal, Caller>
     readonly newPrincipal: (wanted: NewPrincipal) => Effect.Effect<void, Forbidden, Caller>
     readonly changedPrincipal: (
@@ -207,6 +213,9 @@ export class Authority extends Context.Service<
 
       const grant: Authority["Service"]["grant"] = Effect.fn("Authority.grant")(function* (wanted, whose, approval) {
         const caller = yield* Caller
+        // Before anybody is asked to approve it.
+        const issues = resourceFaults(wanted.resource)
+        if (issues.length > 0) return yield* new BadInput({ issues })
         // A grant can give anything, so only an admin may make one.
         yield* agreed("admin", `grants/${whose.name}`, approval)
         if (wanted.effect === "deny" || wanted.effect === "ask") return wanted

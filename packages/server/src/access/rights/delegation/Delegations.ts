@@ -25,6 +25,7 @@ import { walletResource } from "../../identity/wallets/walletKey.ts"
 import { delegationFrom, rowOfDelegation } from "./delegationRows.ts"
 import { Grants } from "../Grants.ts"
 import { deepestDelegation, longestDelegation, mayDelegate, mostDelegations } from "../policy.ts"
+import { resourceFaults } from "../Resources.ts"
 import { rightsChanged } from "../Rights.ts"
 
 export class Delegations extends Context.Service<
@@ -73,6 +74,8 @@ export class Delegations extends Context.Service<
 
       const add: Delegations["Service"]["add"] = Effect.fn("Delegations.add")(function* (asked) {
         const caller = yield* Caller
+        const issues = resourceFaults(asked.resource)
+        if (issues.length > 0) return yield* new BadInput({ issues })
         const wanted = { ...asked, resource: walletResource(asked.resource) }
         const now = yield* DateTime.now
         const latest = DateTime.add(now, longestDelegation)

@@ -3,7 +3,7 @@
  * behind it knows tools and no protocol. Toolsets, configured tools and MCP servers all come through here, for one
  * caller and one endpoint at a time.
  */
-import type { Caller, Forbidden, ToolAnnotations, WaitsOn } from "@stoa/contract"
+import type { Caller, Forbidden, Missing, ToolAnnotations, WaitsOn } from "@stoa/contract"
 import { Context, type Effect } from "effect"
 import type { Arrival } from "../../../access/identity/Arrivals.ts"
 import type { Fault } from "../wire/Fault.ts"
@@ -188,11 +188,11 @@ export interface EndpointView {
 export class Desk extends Context.Service<
   Desk,
   {
-    /** Undefined if this caller finds nothing. A request without a token is null, if that is allowed at all. */
+    /** Undefined if this caller finds nothing; for an unknown toolset, Missing names its own. A request without a token is null, if that is allowed at all. */
     readonly viewFor: (
       caller: Caller["Service"] | null,
       endpoint: Endpoint,
-    ) => Effect.Effect<EndpointView | undefined, Forbidden>
+    ) => Effect.Effect<EndpointView | undefined, Forbidden | Missing>
     /** A client has introduced itself. */
     readonly arrived: (caller: Caller["Service"], arrival: Arrival) => Effect.Effect<void>
   }

@@ -219,7 +219,8 @@ export const layerHouseDesk = Layer.effect(
 
     const freshView = Effect.fnUntraced(function* (caller: Caller["Service"], endpoint: Endpoint) {
       const shown = shownOf(endpoint)
-      if (shown === undefined) return undefined
+      if (shown === undefined)
+        return endpoint.kind === "toolset" ? yield* toolsets.missing(endpoint.name, caller.principal) : undefined
       yield* catalogue.require(caller, shown)
       const now = version()
       const view = yield* make(caller, endpoint, shown)

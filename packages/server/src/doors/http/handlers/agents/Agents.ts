@@ -6,6 +6,7 @@ import { Grants } from "../../../../access/rights/Grants.ts"
 import { findIfPermitted } from "../../../../access/rights/FindIfPermitted.ts"
 import { signatureHeader } from "../../../../calls/waiting/Signatures.ts"
 import { Languages } from "../../../../models/Languages.ts"
+import { makeProgramNotes } from "../../../../programs/ProgramNotes.ts"
 import { withAgentNotes } from "../../../../runs/AgentNotes.ts"
 import { Prompts } from "../../../../runs/Prompts.ts"
 import { Triggers } from "../../../../runs/waking/Triggers.ts"
@@ -24,6 +25,7 @@ export const agentsHandlers = HttpApiBuilder.group(
     const agents = yield* Agents
     const languages = yield* Languages
     const prompts = yield* Prompts
+    const programNotes = yield* makeProgramNotes
     const tree = yield* Tree
     const team = yield* Team
     const { transact } = yield* Journal
@@ -49,7 +51,8 @@ export const agentsHandlers = HttpApiBuilder.group(
     const shown = Effect.fnUntraced(function* (agent: Agent) {
       const { thinker } = agent
       if (thinker.kind !== "program") return withAgentNotes(agent)
-      if ((yield* judge(yield* Caller, "admin", "house/programs")).verdict === "allow") return withAgentNotes(agent)
+      if ((yield* judge(yield* Caller, "admin", "house/programs")).verdict === "allow")
+        return withAgentNotes(agent, yield* programNotes(agent))
       const { command, kind, program } = thinker
       const called = command === undefined ? {} : { command: [command[0]!.split("/").at(-1)!] }
       return withAgentNotes(new Agent({ ...agent, thinker: { kind, program, ...called } }))

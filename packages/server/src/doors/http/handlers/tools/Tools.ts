@@ -11,6 +11,7 @@ import { Explanations } from "../../../../calls/catalogue/Explanations.ts"
 import { Catalogue, everything, type ToolScope } from "../../../../calls/catalogue/Catalogue.ts"
 import type { CatalogueTool } from "../../../../calls/catalogue/Traits.ts"
 import { makeCallbackKey } from "../../../../calls/waiting/Callbacks.ts"
+import { makeToolNotes } from "../../../../calls/catalogue/ToolNotes.ts"
 import { Tools } from "../../../../calls/catalogue/Tools.ts"
 import { pageFrom, pageOf } from "../../../../store/Pages.ts"
 import { bodyFault } from "../../../node/Body.ts"
@@ -21,6 +22,7 @@ type Declared = ReturnType<Tools["Service"]["declaredIn"]>
 const viewOf = (
   { asks, set, tool: { definition, wireName } }: Pick<CatalogueTool, "set" | "tool"> & { readonly asks?: boolean },
   declaredIn?: Declared,
+  notes: ReadonlyArray<string> = [],
 ): ToolView =>
   new ToolView({
     name: definition.name,
@@ -38,6 +40,7 @@ const viewOf = (
     annotations: definition.annotations ?? {},
     ...(definition.customUI === undefined ? {} : { customUI: definition.customUI }),
     ...(declaredIn === undefined ? {} : { declaredIn }),
+    ...(notes.length === 0 ? {} : { notes }),
   })
 
 /** A document sent as text: an API description is larger than any other body, and few principals may send one. */
@@ -66,6 +69,7 @@ export const toolsHandlers = HttpApiBuilder.group(
     const limits = yield* Limits
     const keyOfTool = yield* makeCallbackKey
     const explanations = yield* Explanations
+    const notesOf = yield* makeToolNotes
     const standing = yield* makeTypicalCaller
 
     const configured: ToolScope = { kind: "set", set: "configured" }
@@ -73,10 +77,11 @@ export const toolsHandlers = HttpApiBuilder.group(
     const shown = Effect.fnUntraced(function* (name: string) {
       const caller = yield* Caller
       const callable = (yield* catalogue.list(caller, configured)).find(({ tool }) => tool.definition.name === name)
-      if (callable !== undefined) return viewOf(callable)
+      const notes = yield* notesOf({ name })
+      if (callable !== undefined) return viewOf(callable, undefined, notes)
       const every = yield* catalogue.every(caller.principal.id)
       const { tool } = every.find((one) => one.set === "configured" && one.tool.definition.name === name)!
-      return viewOf({ set: "configured", tool })
+      return viewOf({ set: "configured", tool }, undefined, notes)
     })
     /** As the caller sees them: only those who may change tools see where one is declared. */
     const seen = Effect.gen(function* () {

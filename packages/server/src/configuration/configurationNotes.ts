@@ -1,0 +1,33 @@
+/**
+ * What the configuration file names and does not exist yet: a secret, a variable, an agent, a program. It may still
+ * come, so it is no fault. The words are those of the rooms that will need it, and of the doctor.
+ */
+import type { Configuration as Declared } from "@stoa/contract"
+import { Effect } from "effect"
+import { makeToolNotes } from "../calls/catalogue/ToolNotes.ts"
+import { Languages } from "../models/Languages.ts"
+import { makeProgramNotes } from "../programs/ProgramNotes.ts"
+import { makeServerNotes } from "../upstreams/ServerNotes.ts"
+
+const source = "file"
+
+export const makeConfigurationNotes = Effect.gen(function* () {
+  const languages = yield* Languages
+  const toolNotes = yield* makeToolNotes
+  const serverNotes = yield* makeServerNotes
+  const programNotes = yield* makeProgramNotes
+
+  /** After it is applied. */
+  return Effect.fnUntraced(function* ({ agents = [], models = {} }: Declared) {
+    const programs = yield* Effect.forEach(agents, ({ name, thinker }) =>
+      thinker === undefined ? Effect.succeed([]) : programNotes({ name, thinker }),
+    )
+    const declared = (yield* languages.listFor({ all: true })).filter(({ name }) => Object.hasOwn(models, name))
+    return [
+      ...(yield* toolNotes({ source })),
+      ...(yield* serverNotes({ source })),
+      ...programs.flat(),
+      ...declared.flatMap(({ problem = [] }) => problem),
+    ]
+  })
+})
