@@ -57,6 +57,7 @@ import { Models } from "./models/images/Models.ts"
 import { Programs } from "./programs/Programs.ts"
 import { Workspaces } from "./programs/Workspaces.ts"
 import { Dispatch } from "./runs/working/Dispatch.ts"
+import { AgentSettings } from "./runs/AgentSettings.ts"
 import { Prompts } from "./runs/Prompts.ts"
 import { Runs } from "./runs/Runs.ts"
 import { Children } from "./runs/waking/Children.ts"
@@ -231,7 +232,9 @@ const calls = (keys: Keys, file: string) =>
     Layer.provideMerge(Triggers.layer),
     Layer.provideMerge(layerWake),
     Layer.provideMerge(Dispatch.layer),
-    Layer.provideMerge(Layer.mergeAll(Runs.layer, Prompts.layer, Waits.layer, Children.layer, Inbox.layer)),
+    Layer.provideMerge(
+      Layer.mergeAll(Runs.layer, AgentSettings.layer, Prompts.layer, Waits.layer, Children.layer, Inbox.layer),
+    ),
     Layer.provideMerge(Programs.layer),
     Layer.provideMerge(Workspaces.layer),
     Layer.provideMerge(

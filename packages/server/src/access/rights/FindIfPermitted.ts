@@ -5,6 +5,7 @@
 import { type Action, Caller, Forbidden } from "@stoa/contract"
 import { Effect, Exit } from "effect"
 import type { Grants } from "./Grants.ts"
+import type { Viewer } from "./Viewer.ts"
 
 interface Asked {
   readonly ref: string
@@ -12,8 +13,21 @@ interface Asked {
   readonly of: "principals" | "agents" | "tokens" | "grants" | "servers"
 }
 
-export const findIfPermitted = Effect.fnUntraced(function* <A extends { readonly name: string }, E>(
-  { require }: Pick<Grants["Service"], "require">,
+/** What is asked whether the caller may: `Grants`, or a viewer (`demandsOf`). */
+interface Demands<R> {
+  readonly require: (action: Action, resource: string) => Effect.Effect<void, Forbidden, R>
+}
+
+/** The same question as that of `Grants`, to the rules of a viewer. The house itself is refused nothing. */
+export const demandsOf = (viewer: Pick<Viewer, "judge">): Demands<never> => ({
+  require: (action, resource) => {
+    const { rule, verdict } = viewer.judge(action, resource)
+    return verdict === "allow" ? Effect.void : Effect.fail(new Forbidden({ action, resource, rule }))
+  },
+})
+
+export const findIfPermitted = Effect.fnUntraced(function* <A extends { readonly name: string }, E, R>(
+  { require }: Demands<R>,
   find: Effect.Effect<A, E>,
   { action, of, ref }: Asked,
 ) {
