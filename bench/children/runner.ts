@@ -8,6 +8,7 @@ import { join } from "node:path"
 import type { Agent, RunId } from "@stoa/contract"
 import { Effect, Layer, ManagedRuntime } from "effect"
 import { SqlClient } from "effect/sql"
+import { houseViewer } from "../../packages/server/src/access/rights/Viewer.ts"
 import { Agents } from "../../packages/server/src/access/identity/Agents.ts"
 import { Principals } from "../../packages/server/src/access/identity/Principals.ts"
 import { layerHouse } from "../../packages/server/src/House.ts"
@@ -126,8 +127,8 @@ const open = async (question: Extract<RunnerQuestion, { readonly do: "open" }>) 
   await house.runPromise(floorTables)
   const run = async (caller: number, steps: number) => {
     const agent = agents[caller]!
-    const trigger = { text: textOf(steps), space: null, key: undefined, by: agent, run: undefined }
-    const id = await house.runPromise(services.triggers.start(agent, trigger))
+    const trigger = { text: textOf(steps), space: null, key: undefined, run: undefined }
+    const id = await house.runPromise(services.triggers.start(agent.id, trigger, houseViewer(agent)))
     if (!over.delete(id)) await new Promise<void>((resolve) => waiting.set(id, resolve))
     if (faults > 0) throw new Error("a run of the bench did not complete")
   }

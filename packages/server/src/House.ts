@@ -57,6 +57,7 @@ import { Models } from "./models/images/Models.ts"
 import { Programs } from "./programs/Programs.ts"
 import { Workspaces } from "./programs/Workspaces.ts"
 import { Dispatch } from "./runs/working/Dispatch.ts"
+import { AgentSettings } from "./runs/AgentSettings.ts"
 import { Prompts } from "./runs/Prompts.ts"
 import { Runs } from "./runs/Runs.ts"
 import { Children } from "./runs/waking/Children.ts"
@@ -231,7 +232,9 @@ const calls = (keys: Keys, file: string) =>
     Layer.provideMerge(Triggers.layer),
     Layer.provideMerge(layerWake),
     Layer.provideMerge(Dispatch.layer),
-    Layer.provideMerge(Layer.mergeAll(Runs.layer, Prompts.layer, Waits.layer, Children.layer, Inbox.layer)),
+    Layer.provideMerge(
+      Layer.mergeAll(Runs.layer, AgentSettings.layer, Prompts.layer, Waits.layer, Children.layer, Inbox.layer),
+    ),
     Layer.provideMerge(Programs.layer),
     Layer.provideMerge(Workspaces.layer),
     Layer.provideMerge(
@@ -254,6 +257,7 @@ export const layerLook = (secret: Redacted.Redacted) =>
     Effect.map(Settings, ({ config: file }) =>
       Layer.mergeAll(Readers.layer, Disk.layer, Retention.layer, Audit.layer, AllowLists.layer(file)).pipe(
         Layer.provideMerge(Layer.mergeAll(Agents.layer(file), Layer.provide(Languages.layer, modelKeys))),
+        Layer.provideMerge(Grants.layer),
         Layer.provideMerge(Layer.mergeAll(Principals.layer(file), Environment.layer)),
         Layer.provideMerge(Layer.mergeAll(Rules.layer, Secrets.layer(secret))),
         Layer.provideMerge(Journal.layer),

@@ -1,7 +1,9 @@
 /** What rooms above read of calls besides the service. */
 import type { CallId, PrincipalId } from "@stoa/contract"
 import { Effect } from "effect"
-import type { SqlClient } from "effect/sql"
+import type { SqlClient, Statement } from "effect/sql"
+import { inState } from "../store/database/dialect/States.ts"
+import { from, open } from "./road/record/lifecycle.ts"
 
 export interface CallRead {
   readonly id: CallId
@@ -9,6 +11,12 @@ export interface CallRead {
   readonly state: string
   readonly at: string
 }
+
+/** Part of a statement: the calls that are not settled. */
+export const isOpenCall = (sql: SqlClient.SqlClient, table?: string): Statement.Fragment => inState(sql, open, table)
+
+/** Part of a statement: those of them that may still start. A running call settles itself. */
+export const mayStartCall = (sql: SqlClient.SqlClient): Statement.Fragment => inState(sql, from("start"))
 
 /** The newest calls of a principal, newest first. */
 export const readCallsOf = (

@@ -28,7 +28,7 @@ import { type LinkedDecision, type LinkSubject, makeAwaiting } from "./electorat
 import { makeEligibility } from "./electorate/eligibility.ts"
 import { checkAnswer } from "./fitting.ts"
 import { makeHands, refused } from "./electorate/hands.ts"
-import { type Act, from, isOpen, leadsTo } from "./lifecycle.ts"
+import { type Act, first, from, isOpen, leadsTo } from "./lifecycle.ts"
 import type { NewDecision } from "./NewDecision.ts"
 import { Notifications } from "./notices/Notifications.ts"
 import { makeOpenQuestions } from "./openQuestions.ts"
@@ -136,7 +136,7 @@ export class Decisions extends Context.Service<
         // If the names belong to nobody, they let nobody in: the admins answer, as if the caller had been named.
         const approver = named === undefined ? null : (named[0] ?? askedBy)
         const askedAt = DateTime.formatIso(wanted.askedAt)
-        const asked = { id, kind, state: "open", askedBy, askedAt, approver, space, escalatedAt: null } as const
+        const asked = { id, kind, state: first, askedBy, askedAt, approver, space, escalatedAt: null } as const
         const escalatesAt = escalation && DateTime.add(now, { milliseconds: escalation.milliseconds })
         yield* Effect.orDie(
           insert({

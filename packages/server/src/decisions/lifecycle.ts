@@ -19,6 +19,9 @@ export const next: Record<DecisionState, Row> = {
   canceled: closed,
 }
 
+/** The state of a decision that was just asked. */
+export const first = "open" satisfies DecisionState
+
 const states = Object.keys(next) as ReadonlyArray<DecisionState>
 
 /** The states in which an act is possible: the condition of an UPDATE. */

@@ -104,10 +104,13 @@ export const makeMaking = Effect.gen(function* () {
   /** Starts greeter, once: its trigger has a key. */
   const begin = Effect.gen(function* () {
     const row = yield* rows.get
-    const greeter = yield* agents.get("greeter")
     const admin = yield* principals.get("admin")
     if (row?.state === "on")
-      yield* triggers.start(greeter, { text: office.opening, space: row.space, key: "demo", by: admin, run: undefined })
+      yield* triggers.start(
+        "greeter",
+        { text: office.opening, space: row.space, key: "demo", run: undefined },
+        houseViewer(admin),
+      )
   })
 
   /**

@@ -1,8 +1,10 @@
 /** Loads the rows for a prompt. The pure functions in `prompt/` make the texts. */
 import {
   type Agent,
-  type Caller,
+  Caller,
+  type Forbidden,
   type Message,
+  type Missing,
   type Prompt,
   promptTextOf,
   type RunId,
@@ -10,6 +12,7 @@ import {
 } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
+import { Agents } from "../access/identity/Agents.ts"
 import { Principals } from "../access/identity/Principals.ts"
 import { Tokens } from "../access/identity/Tokens.ts"
 import { Grants } from "../access/rights/Grants.ts"
@@ -68,8 +71,11 @@ export class Prompts extends Context.Service<
   Prompts,
   {
     readonly make: (about: PromptSubject) => Effect.Effect<PromptTexts>
-    /** What an agent is told about itself now, section by section. */
-    readonly preview: (agent: Agent) => Effect.Effect<Prompt>
+    /**
+     * What an agent is told about itself now, section by section. Its memory is its own: besides itself, only those who
+     * administer it may read that.
+     */
+    readonly preview: (ref: string) => Effect.Effect<Prompt, Missing | Forbidden, Caller>
   }
 >()("server/runs/Prompts") {
   static readonly layer = Layer.effect(
@@ -78,6 +84,7 @@ export class Prompts extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const spaces = yield* Spaces
       const messages = yield* Messages
+      const agents = yield* Agents
       const principals = yield* Principals
       const grants = yield* Grants
       const tokens = yield* Tokens
@@ -214,7 +221,9 @@ export class Prompts extends Context.Service<
               onSuccess: ({ declared }) => declared.window ?? usualWindow,
             })
 
-      const preview: Prompts["Service"]["preview"] = Effect.fn("Prompts.preview")(function* (agent) {
+      const preview: Prompts["Service"]["preview"] = Effect.fn("Prompts.preview")(function* (ref) {
+        const agent = yield* agents.find(ref)
+        if ((yield* Caller).principal.id !== agent.id) yield* grants.require("admin", `principals/${agent.name}`)
         const sections = systemSections({
           name: agent.name,
           persona: agent.persona,

@@ -4,9 +4,11 @@ import { DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Agents } from "../access/identity/Agents.ts"
 import { Settings } from "../Settings.ts"
+import { inState } from "../store/database/dialect/States.ts"
 import { momentOf, pointAt, type Span, zeros } from "../store/Span.ts"
 import { forecastOf } from "./spend/forecast.ts"
 import { limitsFor } from "./profile.ts"
+import { open } from "./record/lifecycle.ts"
 import { Spend } from "./spend/Spend.ts"
 import type { Reader } from "../access/rights/Viewer.ts"
 
@@ -63,7 +65,7 @@ export const makeRunFigures = Effect.gen(function* () {
       if (point !== undefined) series[state][point]!++
     }
     const live = yield* sql<{ agent: string; state: string; n: number }>`SELECT agent, state, count(*) AS n FROM runs
-      WHERE state IN ('queued', 'running', 'waiting_tool', 'waiting_reply') GROUP BY agent, state`
+      WHERE ${inState(sql, open)} GROUP BY agent, state`
     const now = (...states: ReadonlyArray<string>) =>
       live.reduce((all, one) => (states.includes(one.state) && counts(one) ? all + one.n : all), 0)
     const busy = live.reduce((all, one) => (one.state === "running" ? all + one.n : all), 0)

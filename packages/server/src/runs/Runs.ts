@@ -16,6 +16,7 @@ import {
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Reader } from "../access/rights/Viewer.ts"
+import { isOpenCall } from "../calls/CallReads.ts"
 import { callFrom, type CallRow, Calls } from "../calls/Calls.ts"
 import { activeSpaceOf } from "../spaces/ActiveSpaces.ts"
 import { makeMessageReads } from "../spaces/MessageReads.ts"
@@ -300,9 +301,7 @@ export class Runs extends Context.Service<
           return yield* new WrongState({ detail: `This run is already ${now.state}.` })
         }
         const unsettled = yield* Effect.orDie(
-          sql<{
-            id: string
-          }>`SELECT id FROM calls WHERE run = ${run.id} AND state IN ('received', 'waiting', 'running')`,
+          sql<{ id: string }>`SELECT id FROM calls WHERE run = ${run.id} AND ${isOpenCall(sql)}`,
         )
         // Whoever may stop a run may stop its calls.
         const stopper = { principal: reader.principal, all: true }

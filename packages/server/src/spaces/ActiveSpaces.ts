@@ -2,10 +2,10 @@
  * The space that a caller has entered, stored with its run or its token: two tokens of one agent do not disturb each
  * other (X-63). Also the position from which it reads backwards: the newest message when it last read from the end.
  */
-import type { Caller, MemberRole, PrincipalId, Space, SpaceId } from "@stoa/contract"
+import type { Caller, MemberRole, PrincipalId, RunId, Space, SpaceId } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
-import type { Transaction } from "../store/journal/Journal.ts"
+import { Journal, type Transaction } from "../store/journal/Journal.ts"
 import { chain } from "../store/fibers/Resolved.ts"
 import { Grants } from "../access/rights/Grants.ts"
 import { rightsChanged } from "../access/rights/Rights.ts"
@@ -34,6 +34,7 @@ export class ActiveSpaces extends Context.Service<
   {
     /** The space it has entered, if it may still be there. */
     readonly of: (who: Who) => Effect.Effect<SpaceId | undefined>
+    /** Recorded of a run; who enters without one leaves no event. */
     readonly enter: (who: Who, space: Space) => Effect.Effect<void, Refused, Transaction>
     readonly anchor: (who: Who, space: SpaceId) => Effect.Effect<number | undefined>
     readonly setAnchor: (who: Who, space: SpaceId, seq: number) => Effect.Effect<void, never, Transaction>
@@ -44,6 +45,7 @@ export class ActiveSpaces extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const grants = yield* Grants
+      const journal = yield* Journal
       // Most callers have entered nothing, so the set of holders is cached. A caller that enters for the first time
       // raises the epoch of rights, for all processes, so that a set cached under an earlier epoch is read again.
       let known: { readonly epoch: number; readonly holders: Set<string> } | undefined
@@ -79,6 +81,11 @@ export class ActiveSpaces extends Context.Service<
         const said = answer("enter", accessOf(viewer, space, role, { archived: space.archivedAt !== null }))
         if (said.is !== "yes") return yield* refusal("enter", said, space, viewer)
         yield* put(who, space.id)
+        if (who.run !== undefined)
+          yield* journal.append({
+            kind: "run.entered",
+            body: { run: who.run as RunId, principal: who.principal.id, entered: space.id },
+          })
       })
       const put = Effect.fnUntraced(function* (who: Who, space: SpaceId) {
         const row = { holder: holderOf(who), space, enteredAt: DateTime.formatIso(yield* DateTime.now) }

@@ -1,12 +1,14 @@
 /**
- * What agents do with their team besides writing to it: create a child, look at one, stop one. A child has at most its
- * parent's rights, toolsets and program; the depth, width and size of a tree are limited.
+ * What agents do with their team besides writing to it: create a child, look at one, stop one; and what people do with
+ * agents from outside. Who may is in `rules.ts`. A child has at most its parent's rights, toolsets and program; the
+ * depth, width and size of a tree are limited.
  */
 import {
   type Agent,
   type AgentChange,
   type AgentRole,
   BadInput,
+  Caller,
   type Forbidden,
   type Message,
   type Missing,
@@ -22,9 +24,11 @@ import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Agents } from "../access/identity/Agents.ts"
 import { nameKey, Principals } from "../access/identity/Principals.ts"
-import type { Viewer } from "../access/rights/Viewer.ts"
+import { demandsOf } from "../access/rights/FindIfPermitted.ts"
+import { Grants } from "../access/rights/Grants.ts"
 import { readCallsOf } from "../calls/CallReads.ts"
 import { type Work, Workspaces } from "../programs/Workspaces.ts"
+import { AgentSettings } from "../runs/AgentSettings.ts"
 import { Runs } from "../runs/Runs.ts"
 import { makeTriggerReads } from "../runs/waking/TriggerReads.ts"
 import { Settings } from "../Settings.ts"
@@ -32,7 +36,17 @@ import { makeMessageReads } from "../spaces/MessageReads.ts"
 import { Messages } from "../spaces/messages/Messages.ts"
 import { Journal, type Transaction } from "../store/journal/Journal.ts"
 import { nameOfHuman, Post } from "./Post.ts"
+import { type Act, mayByPlace, rightFor } from "./rules.ts"
 import { Tree } from "./Tree.ts"
+
+/**
+ * Who asks. Within the team it is an agent with the tools of its team, which names its relatives; from outside it is
+ * anybody, by rights, who names any agent.
+ */
+export interface TeamAsker {
+  readonly caller: Caller["Service"]
+  readonly from: "team" | "outside"
+}
 
 /** Names that the house itself uses in mail. */
 const reserved = new Set([
@@ -51,23 +65,26 @@ const recent = 10
 export class Team extends Context.Service<
   Team,
   {
-    /** Creates a child of an agent, with its first message. It starts as soon as there is a slot. */
+    /**
+     * Creates a child of an agent (without a name, of the caller itself) with its first message, and shows it as the
+     * caller may see it. It starts as soon as there is a slot.
+     */
     readonly spawn: (
-      parent: Agent,
+      by: TeamAsker,
+      parent: string | undefined,
       wanted: NewTeamAgent,
-      run: string | undefined,
-    ) => Effect.Effect<Agent, BadInput | WrongState | NameTaken | Missing, Transaction>
-    /** A person writes to an agent, in their direct-message space. */
+    ) => Effect.Effect<Agent, BadInput | Forbidden | WrongState | NameTaken | Missing, Transaction>
+    /** A person writes to an agent that it may see, in their direct-message space. */
     readonly say: (
-      agent: Agent,
-      by: Viewer,
+      caller: Caller["Service"],
+      name: string,
       text: string,
     ) => Effect.Effect<Message, Missing | WrongState | Forbidden | TooLarge, Transaction>
     /**
      * What an agent recently wrote, received and called, as far as the caller may read it. Does not change its inbox
      * (S3-48).
      */
-    readonly activity: (agent: Agent, by: Viewer) => Effect.Effect<TeamActivity>
+    readonly activity: (by: TeamAsker, name: string) => Effect.Effect<TeamActivity, Missing | Forbidden | WrongState>
     /** The changes of a child, or of the agent itself, in its worktree. */
     readonly work: (
       self: Agent,
@@ -82,10 +99,13 @@ export class Team extends Context.Service<
     ) => Effect.Effect<string, Missing | WrongState>
     /** Ends its runs. With `remove`, also retires it, which requires that no agent works for it (S3-57). */
     readonly stop: (
-      agent: Agent,
-      by: string,
+      by: TeamAsker,
+      name: string,
       remove: boolean,
-    ) => Effect.Effect<{ readonly stopped: number }, WrongState | Missing | OwnedByFile>
+    ) => Effect.Effect<
+      { readonly agent: Agent; readonly stopped: number },
+      WrongState | Missing | Forbidden | OwnedByFile
+    >
   }
 >()("server/team/Team") {
   static readonly layer = Layer.effect(
@@ -94,6 +114,8 @@ export class Team extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const settings = yield* Settings
       const agents = yield* Agents
+      const grants = yield* Grants
+      const agentSettings = yield* AgentSettings
       const principals = yield* Principals
       const workspaces = yield* Workspaces
       const runs = yield* Runs
@@ -103,6 +125,32 @@ export class Team extends Context.Service<
       const reads = makeMessageReads(sql)
       const woken = makeTriggerReads(sql)
       const journal = yield* Journal
+
+      /** The agent that is named, if this agent's place in the tree allows it. */
+      const relative = Effect.fnUntraced(function* (self: Agent, act: Act, name: string = self.name) {
+        if (mayByPlace(act, "self") && nameKey(name) === nameKey(self.name)) return self
+        const { agent, relation } = yield* tree.find(self, name)
+        if (mayByPlace(act, relation)) return agent
+        return yield* new WrongState({
+          detail: `${agent.name} is your ${relation}: only your own children (your subordinates) can be inspected or stopped.`,
+        })
+      })
+
+      const viewerOf = (caller: Caller["Service"]) => grants.viewerOf(caller, "spaces")
+      const seen = (caller: Caller["Service"], name: string) => Effect.provideService(agents.find(name), Caller, caller)
+
+      /** The agent that is named, if the rules allow this to who asks. */
+      const permitted = Effect.fnUntraced(function* (
+        { caller, from }: TeamAsker,
+        act: Exclude<Act, "merge">,
+        name: string | undefined,
+      ) {
+        if (from === "team") return yield* relative(yield* tree.self(caller), act, name)
+        const agent = yield* seen(caller, name ?? caller.principal.id)
+        const right = rightFor(act, caller.principal, agent)
+        if (right !== undefined) yield* demandsOf(yield* viewerOf(caller)).require(right, `principals/${agent.name}`)
+        return agent
+      })
 
       const bad = (path: string, message: string) => new BadInput({ issues: [{ path, message }] })
 
@@ -165,7 +213,8 @@ export class Team extends Context.Service<
       const changed = (id: PrincipalId, change: AgentChange) =>
         Effect.catchTag(agents.change(id, change), "OwnedByFile", Effect.die)
 
-      const spawn: Team["Service"]["spawn"] = Effect.fn("Team.spawn")(function* (parent, wanted, run) {
+      const spawn: Team["Service"]["spawn"] = Effect.fn("Team.spawn")(function* (by, name, wanted) {
+        const parent = yield* permitted(by, "spawn", name)
         if (parent.retiredAt !== null)
           return yield* new WrongState({ detail: `${parent.name} is retired; no agent can work for it.` })
         yield* fresh(parent, wanted.name)
@@ -187,14 +236,15 @@ export class Team extends Context.Service<
           role,
           parent: parent.id,
         })
-        yield* post.instruct(parent, child, wanted.instructions, run)
-        return child
+        yield* post.instruct(parent, child, wanted.instructions, by.caller.run)
+        return yield* Effect.provideService(agentSettings.shown(child), Caller, by.caller)
       })
 
-      const activity: Team["Service"]["activity"] = Effect.fn("Team.activity")(function* (agent, by) {
+      const activity: Team["Service"]["activity"] = Effect.fn("Team.activity")(function* (by, name) {
+        const agent = yield* permitted(by, "inspect", name)
         // A caller reads only what it may: the agent's messages in other spaces are for their members.
         const wrote = yield* reads.mailOf(
-          by,
+          yield* viewerOf(by.caller),
           agent.id,
           {
             spaces: woken.spacesOf(agent.id),
@@ -217,13 +267,15 @@ export class Team extends Context.Service<
         })
       })
 
-      const say: Team["Service"]["say"] = Effect.fn("Team.say")(function* (agent, by, text) {
-        if (by.principal.kind !== "person")
+      const say: Team["Service"]["say"] = Effect.fn("Team.say")(function* (caller, name, text) {
+        const agent = yield* seen(caller, name)
+        if (caller.principal.kind !== "person")
           return yield* new WrongState({
             detail: "Only people can write to agents this way; agents use the tools of their team.",
           })
-        const space = yield* post.dmOf(agent, by.principal.id)
-        return yield* Effect.catchTag(messages.post(space, by, { text }), "TooManyRequests", (error) =>
+        const space = yield* post.dmOf(agent, caller.principal.id)
+        const posted = messages.post(space, yield* viewerOf(caller), { text })
+        return yield* Effect.catchTag(posted, "TooManyRequests", (error) =>
           Effect.fail(new WrongState({ detail: error.message })),
         )
       })
@@ -237,17 +289,18 @@ export class Team extends Context.Service<
         yield* principals.retire(agent.id)
       })
 
-      const stop: Team["Service"]["stop"] = Effect.fn("Team.stop")(function* (agent, by, leaves) {
+      const stop: Team["Service"]["stop"] = Effect.fn("Team.stop")(function* (by, name, leaves) {
+        const agent = yield* permitted(by, "stop", name)
         if (leaves) yield* journal.transact(remove(agent))
         const reader = { principal: agent, all: true }
         const open = yield* runs.openOf(agent.id)
-        for (const id of open) yield* Effect.ignore(runs.cancel(id, reader, by))
-        return { stopped: open.length }
+        for (const id of open) yield* Effect.ignore(runs.cancel(id, reader, by.caller.principal.name))
+        return { agent, stopped: open.length }
       })
 
       const worker = Effect.fnUntraced(function* (self: Agent, name: string | undefined) {
-        if (name === undefined || nameKey(name) === nameKey(self.name)) return self
-        const child = yield* tree.child(self, name)
+        const child = yield* relative(self, "merge", name)
+        if (child.id === self.id) return self
         if ((yield* tree.shown(child)).state === "busy")
           return yield* new WrongState({
             detail: `${child.name} is at work. Try again when its turn is over.`,
@@ -263,7 +316,7 @@ export class Team extends Context.Service<
       })
 
       const merge: Team["Service"]["merge"] = Effect.fn("Team.merge")(function* (self, name, commit, shown) {
-        const agent = yield* nameKey(name) === nameKey(self.name) ? Effect.succeed(self) : tree.child(self, name)
+        const agent = yield* relative(self, "merge", name)
         return yield* Effect.mapError(workspaces.merge(agent, commit, shown), notMerged(agent.name))
       })
 

@@ -2,14 +2,22 @@
  * The tree of agents: who works for whom, what each is doing, and whom each may write to. A team is the children of one
  * agent; it is computed and not stored, so that it is right after every change (S3-56).
  */
-import { type Agent, type PrincipalId, TeamAgent, WrongState } from "@stoa/contract"
+import {
+  type Agent,
+  type Caller,
+  type Forbidden,
+  type Missing,
+  type PrincipalId,
+  TeamAgent,
+  WrongState,
+} from "@stoa/contract"
 import { Context, Effect, Layer } from "effect"
 import { Agents } from "../access/identity/Agents.ts"
 import { nameKey } from "../access/identity/Principals.ts"
+import { Grants } from "../access/rights/Grants.ts"
 import { Runs } from "../runs/Runs.ts"
 import { Inbox } from "../runs/waking/Inbox.ts"
-
-type Relation = "parent" | "child" | "sibling"
+import type { Relation } from "./rules.ts"
 
 export interface Relative {
   readonly agent: Agent
@@ -21,16 +29,17 @@ const hop = "You can write to your parent, your children and your siblings only 
 export class Tree extends Context.Service<
   Tree,
   {
+    /** The caller as an agent: identity comes from the token (S3-04). */
+    readonly self: (caller: Caller["Service"]) => Effect.Effect<Agent, WrongState | Missing>
     /** The agents that are one hop away. Roots have no siblings (S3-55). */
     readonly around: (self: Agent) => Effect.Effect<ReadonlyArray<Relative>>
     /** The one with that name among them; the failure states the rule (S3-25, S3-65). */
     readonly find: (self: Agent, name: string) => Effect.Effect<Relative, WrongState>
-    readonly child: (self: Agent, name: string) => Effect.Effect<Agent, WrongState>
     /** How many agents are above it. */
     readonly depthOf: (self: Agent) => Effect.Effect<number>
     readonly shown: (agent: Agent) => Effect.Effect<TeamAgent>
-    /** Every living agent, parents before their children. */
-    readonly all: Effect.Effect<ReadonlyArray<TeamAgent>>
+    /** Every living agent, parents before their children, for those who may see all principals. */
+    readonly all: Effect.Effect<ReadonlyArray<TeamAgent>, Forbidden, Caller>
     /** The size of the tree, including its root. */
     readonly sizeOf: (self: Agent) => Effect.Effect<number>
   }
@@ -39,8 +48,16 @@ export class Tree extends Context.Service<
     Tree,
     Effect.gen(function* () {
       const agents = yield* Agents
+      const grants = yield* Grants
       const runs = yield* Runs
       const inbox = yield* Inbox
+
+      const itself: Tree["Service"]["self"] = Effect.fnUntraced(function* ({ principal }) {
+        if (principal.kind === "agent") return yield* agents.get(principal.id)
+        return yield* new WrongState({
+          detail: "Only agents have a team. People write to agents in a space or a chat.",
+        })
+      })
 
       const living = (id: PrincipalId | null) =>
         id === null
@@ -74,14 +91,6 @@ export class Tree extends Context.Service<
         )
         if (other.id === self.id) return yield* new WrongState({ detail: `${name} is yourself. ${rule}` })
         return yield* new WrongState({ detail: `${other.name} is more than one hop away. ${rule}` })
-      })
-
-      const child: Tree["Service"]["child"] = Effect.fnUntraced(function* (self, name) {
-        const { agent, relation } = yield* find(self, name)
-        if (relation === "child") return agent
-        return yield* new WrongState({
-          detail: `${agent.name} is your ${relation}: only your own children (your subordinates) can be inspected or stopped.`,
-        })
       })
 
       const above = Effect.fnUntraced(function* (self: Agent) {
@@ -133,6 +142,7 @@ export class Tree extends Context.Service<
       })
 
       const all: Tree["Service"]["all"] = Effect.gen(function* () {
+        yield* grants.require("read", "principals/*")
         const every = yield* agents.living
         const ordered: Array<Agent> = []
         const ids = new Set<string>(every.map(({ id }) => id))
@@ -162,7 +172,7 @@ export class Tree extends Context.Service<
         return under.size
       })
 
-      return Tree.of({ around, find, child, depthOf, shown, all, sizeOf })
+      return Tree.of({ self: itself, around, find, depthOf, shown, all, sizeOf })
     }),
   )
 }

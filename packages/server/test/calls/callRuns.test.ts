@@ -1,6 +1,6 @@
 /** What runs will stand on: a call knows its run and its place there, is made once a place, and can wait for a run. */
 import { assert, layer } from "@effect/vitest"
-import { Caller, type CallRun } from "@stoa/contract"
+import { Caller, type CallRun, type RunId } from "@stoa/contract"
 import { Effect } from "effect"
 import { Tokens } from "../../src/access/identity/Tokens.ts"
 import { Calls } from "../../src/calls/Calls.ts"
@@ -8,6 +8,7 @@ import { PendingResult } from "../../src/calls/road/Handler.ts"
 import { Grants } from "../../src/access/rights/Grants.ts"
 import { ActiveSpaces } from "../../src/spaces/ActiveSpaces.ts"
 import { Spaces } from "../../src/spaces/Spaces.ts"
+import { newId } from "../../src/store/journal/Correlation.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
 import {
   callNow,
@@ -148,8 +149,8 @@ for (const store of stores)
         const { transact } = yield* Journal
         const caller = yield* (yield* Tokens).again(bot.id, "agent")
         const [first, second] = [
-          { ...caller, run: fresh("run") },
-          { ...caller, run: fresh("run") },
+          { ...caller, run: newId<RunId>("run") },
+          { ...caller, run: newId<RunId>("run") },
         ]
         const viewer = yield* (yield* Grants).viewerOf(caller, "spaces")
         const spaces = yield* Spaces
@@ -158,6 +159,16 @@ for (const store of stores)
         const now = yield* (yield* Tokens).again(bot.id, "agent")
         const places = yield* Effect.forEach([{ ...now, run: first.run }, { ...now, run: second.run }, now], active.of)
         assert.deepStrictEqual(places, [one, two, undefined] as never)
+        // Entering is recorded of a run, whoever lets it enter; not of a token.
+        yield* transact(active.enter(now, yield* spaces.get(one, viewer)))
+        const entered = yield* (yield* Journal).read({ after: 0, limit: 1000, kinds: ["run.entered"] })
+        assert.deepStrictEqual(
+          entered.map(({ body }) => body as object),
+          [
+            { run: first.run, principal: bot.id, entered: one },
+            { run: second.run, principal: bot.id, entered: two },
+          ],
+        )
       }),
     )
   })

@@ -4,7 +4,7 @@ import { DecisionState } from "@stoa/contract"
 import { DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Decisions } from "../../src/decisions/Decisions.ts"
-import { type Act, from, isOpen, leadsTo, next } from "../../src/decisions/lifecycle.ts"
+import { type Act, first, from, isOpen, leadsTo, next } from "../../src/decisions/lifecycle.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
 import { callsHouse, callTool, configure, eventsOf, room, stores, told } from "../calls/callsKit.ts"
 import { someone, type Someone } from "../spaces/spacesGuests.ts"
@@ -21,6 +21,7 @@ const eventOf: Record<Act, string> = {
 describe("the table of a decision's life", () => {
   plain("G-13 is total, leads each act to one state, and never out of a closed one", () => {
     assert.deepStrictEqual(Object.keys(next).toSorted(), [...DecisionState.literals].toSorted())
+    assert.isTrue(isOpen(first))
     for (const state of DecisionState.literals) {
       assert.deepStrictEqual(Object.keys(next[state]).toSorted(), acts.toSorted())
       assert.strictEqual(isOpen(state), state === "open")

@@ -2,8 +2,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
-import type { PrincipalId } from "@stoa/contract"
-import { Agents } from "../../src/access/identity/Agents.ts"
+import { Principals } from "../../src/access/identity/Principals.ts"
+import { houseViewer } from "../../src/access/rights/Viewer.ts"
 import { Dispatch } from "../../src/runs/working/Dispatch.ts"
 import { Triggers } from "../../src/runs/waking/Triggers.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
@@ -15,9 +15,8 @@ import { ended, inState, runsHouse, setRules, settled, stores, thinker, until } 
 /** Asks for a run, and looks at its row the moment that is answered: nobody has had time to claim it since. */
 const asked = Effect.fnUntraced(function* ({ id }: { readonly id: string }) {
   const sql = yield* SqlClient.SqlClient
-  const agent = yield* (yield* Agents).get(id)
-  const by = { id: id as PrincipalId, kind: "service" } as const
-  const run = yield* (yield* Triggers).start(agent, { text: "go", space: null, key: undefined, by, run: undefined })
+  const by = houseViewer(yield* (yield* Principals).get("admin"))
+  const run = yield* (yield* Triggers).start(id, { text: "go", space: null, key: undefined, run: undefined }, by)
   const rows = yield* sql<{ fence: number; startedAt: string | null }>`SELECT * FROM runs WHERE id = ${run}`
   return { run, isClaimed: rows[0]!.startedAt !== null && rows[0]!.fence === 1 }
 })
@@ -120,9 +119,8 @@ for (const store of stores)
             const sql = yield* SqlClient.SqlClient
             yield* setRules([{ when: {}, say: "done", waitMs: 3 }])
             const bot = yield* thinker()
-            const agent = yield* (yield* Agents).get(bot.id)
             const { start } = yield* Triggers
-            const by = { id: bot.id, kind: "service" } as const
+            const by = houseViewer(yield* (yield* Principals).get("admin"))
             let most = 0
             const look = Effect.gen(function* () {
               const rows = yield* sql`SELECT id FROM runs WHERE agent = ${bot.id} AND state = 'running'`
@@ -131,7 +129,7 @@ for (const store of stores)
             })
             const looking = yield* Effect.forkChild(Effect.forever(look))
             const asks = (key: string | undefined, delay: number) =>
-              Effect.andThen(later(delay), start(agent, { text: "go", space: null, key, by, run: undefined }))
+              Effect.andThen(later(delay), start(bot.id, { text: "go", space: null, key, run: undefined }, by))
             for (let round = 1; round <= rounds; round++) {
               yield* settled
               // The one with a key takes several statements: the other is asked for, and written, in between.

@@ -6,6 +6,8 @@ import {
   Agent,
   type AgentChange,
   BadInput,
+  Caller,
+  type Forbidden,
   Missing,
   OwnedByFile,
   type PrincipalId,
@@ -17,11 +19,17 @@ import { SqlClient } from "effect/sql"
 import { json } from "../../store/database/dialect/Columns.ts"
 import { Journal, type Transaction } from "../../store/journal/Journal.ts"
 import { makeEventCache } from "../../store/journal/events/EventCache.ts"
+import { demandsOf, findIfPermitted } from "../rights/FindIfPermitted.ts"
+import { Grants } from "../rights/Grants.ts"
 import { rightsChanged } from "../rights/Rights.ts"
+import type { Viewer } from "../rights/Viewer.ts"
 import { principalFromRow, Principals } from "./Principals.ts"
 
 /** The most levels of agents above one agent: a longer chain is a cycle or a mistake. */
 const mostParents = 50
+
+/** A program runs on the machine of the house, as the house: this is the right to set one, and to see how it starts. */
+export const programsOfHouse = "house/programs"
 
 const Profile = Schema.Struct({
   persona: Agent.fields.persona,
@@ -65,12 +73,21 @@ export class Agents extends Context.Service<
   {
     /** By id or by name. Fails with Missing for a principal that is not an agent. */
     readonly get: (ref: string) => Effect.Effect<Agent, Missing>
+    /** The same for a caller: one that may not see it does not learn whether there is one. */
+    readonly find: (ref: string) => Effect.Effect<Agent, Missing | Forbidden, Caller>
+    /** The same for somebody who is to wake it, which takes a right on that agent, and none to see it. */
+    readonly findToWake: (ref: string, by: Viewer) => Effect.Effect<Agent, Missing | Forbidden>
+    /**
+     * The agent as the caller may see it. How its program is started reveals paths of the machine and its environment:
+     * who may not set that sees only which program it is.
+     */
+    readonly shown: (agent: Agent) => Effect.Effect<Agent, never, Caller>
     /**
      * The same by id, from a cache that events invalidate, for code that runs at every step. Changes of its gate have
      * no events.
      */
     readonly getCached: (id: string) => Effect.Effect<Agent, Missing>
-    /** Given fields replace the old values. */
+    /** Given fields replace the old values. Asks for no right: a caller's changes go through `Authority.changedAgent`. */
     readonly change: (
       ref: string,
       changes: AgentChange,
@@ -89,6 +106,7 @@ export class Agents extends Context.Service<
         const sql = yield* SqlClient.SqlClient
         const journal = yield* Journal
         const principals = yield* Principals
+        const grants = yield* Grants
 
         const profileOf = Effect.fnUntraced(function* (id: string) {
           const rows = yield* sql`SELECT persona, model, limits, thinker, role, auto_wake, gate, parent
@@ -101,6 +119,21 @@ export class Agents extends Context.Service<
           if (principal.kind !== "agent") return yield* new Missing({ noun: "agent", ref })
           const { autoWake, ...profile } = yield* profileOf(principal.id)
           return new Agent({ ...principal, ...profile, autoWake: autoWake === "on" })
+        })
+
+        const find: Agents["Service"]["find"] = (ref) =>
+          findIfPermitted(grants, get(ref), { ref, action: "read", of: "principals" })
+
+        const findToWake: Agents["Service"]["findToWake"] = (ref, by) =>
+          findIfPermitted(demandsOf(by), get(ref), { ref, action: "execute", of: "agents" })
+
+        const shown: Agents["Service"]["shown"] = Effect.fn("Agents.shown")(function* (agent) {
+          const { thinker } = agent
+          if (thinker.kind !== "program") return agent
+          if ((yield* grants.judge(yield* Caller, "admin", programsOfHouse)).verdict === "allow") return agent
+          const { command, kind, program } = thinker
+          const called = command === undefined ? {} : { command: [command[0]!.split("/").at(-1)!] }
+          return new Agent({ ...agent, thinker: { kind, program, ...called } })
         })
 
         const { get: getCached } = yield* makeEventCache(
@@ -174,7 +207,7 @@ export class Agents extends Context.Service<
           Effect.orDie,
         )
 
-        return Agents.of({ get, getCached, change, team, living })
+        return Agents.of({ get, find, findToWake, shown, getCached, change, team, living })
       }),
     )
 }

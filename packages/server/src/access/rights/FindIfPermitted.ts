@@ -2,9 +2,10 @@
  * Judges a request for something by name before saying whether it exists: to a caller without rights, used and free
  * names look alike.
  */
-import { type Action, Caller, Forbidden } from "@stoa/contract"
+import { type Action, Caller, Forbidden, type Resource } from "@stoa/contract"
 import { Effect, Exit } from "effect"
 import type { Grants } from "./Grants.ts"
+import type { Viewer } from "./Viewer.ts"
 
 interface Asked {
   readonly ref: string
@@ -12,8 +13,21 @@ interface Asked {
   readonly of: "principals" | "agents" | "tokens" | "grants" | "servers"
 }
 
-export const findIfPermitted = Effect.fnUntraced(function* <A extends { readonly name: string }, E>(
-  { require }: Pick<Grants["Service"], "require">,
+/** What is asked whether the caller may: `Grants`, or a viewer (`demandsOf`). */
+interface Demands<R> {
+  readonly require: (action: Action, resource: Resource) => Effect.Effect<void, Forbidden, R>
+}
+
+/** The same question as that of `Grants`, to the rules of a viewer. The house itself is refused nothing. */
+export const demandsOf = (viewer: Pick<Viewer, "judge">): Demands<never> => ({
+  require: (action, resource) => {
+    const { rule, verdict } = viewer.judge(action, resource)
+    return verdict === "allow" ? Effect.void : Effect.fail(new Forbidden({ action, resource, rule }))
+  },
+})
+
+export const findIfPermitted = Effect.fnUntraced(function* <A extends { readonly name: string }, E, R>(
+  { require }: Demands<R>,
   find: Effect.Effect<A, E>,
   { action, of, ref }: Asked,
 ) {

@@ -6,6 +6,7 @@ import type { AgentLimits, CallId, CorrelationId, MessageId, PrincipalId, RunId,
 import type { TriggerKind } from "@stoa/contract"
 import { Clock, DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { isOpenCall } from "../../calls/CallReads.ts"
 import { causedBy, currentCause } from "../../store/journal/Correlation.ts"
 import { makeBatch } from "../../store/journal/Batch.ts"
 import { type CausedEvent, Journal, type Transaction } from "../../store/journal/Journal.ts"
@@ -307,7 +308,7 @@ export const makeRecord = Effect.gen(function* () {
           "id",
           waiting.map(({ id }) => id),
         )} AND ${inState(sql, from(by))} AND NOT EXISTS (SELECT 1 FROM calls c
-          WHERE c.run = runs.id AND c.state IN ('received', 'waiting', 'running'))
+          WHERE c.run = runs.id AND ${isOpenCall(sql, "c")})
           AND NOT EXISTS (SELECT 1 FROM waits w WHERE w.run = runs.id AND w.call = '' AND w.state = 'open')
           RETURNING *`,
     )

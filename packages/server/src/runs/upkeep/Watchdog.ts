@@ -4,6 +4,7 @@
  */
 import { Clock, Context, DateTime, Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { isOpenCall } from "../../calls/CallReads.ts"
 import { causedBy, newCorrelation } from "../../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../../store/journal/Journal.ts"
 import { open, waiting } from "../record/lifecycle.ts"
@@ -38,7 +39,7 @@ export class Watchdog extends Context.Service<
 
       const ids = (query: Effect.Effect<ReadonlyArray<object>, unknown>) =>
         Effect.map(Effect.orDie(query), (rows) => (rows as ReadonlyArray<{ readonly id: string }>).map(({ id }) => id))
-      const openCall = sql`c.state IN ('received', 'waiting', 'running')`
+      const openCall = isOpenCall(sql, "c")
 
       /** Each in its own transaction: one that cannot be repaired does not block the others. */
       const each = (found: ReadonlyArray<string>, repair: (id: string) => Effect.Effect<unknown, never, Transaction>) =>

@@ -2,10 +2,19 @@
  * Sub-agents: runs that a call waits for. The parent waits as for any tool, without a slot, so that one slot is enough
  * for any depth. The call ends as the child ends; a call that is over ends its child.
  */
-import type { Agent, CallId, PrincipalId, RunId } from "@stoa/contract"
+import {
+  type Agent,
+  type CallId,
+  type Forbidden,
+  type Missing,
+  type PrincipalId,
+  type RunId,
+  WrongState,
+} from "@stoa/contract"
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { Agents } from "../../access/identity/Agents.ts"
+import type { Viewer } from "../../access/rights/Viewer.ts"
 import { type CallRow, Calls } from "../../calls/Calls.ts"
 import { Tools } from "../../calls/catalogue/Tools.ts"
 import { newId } from "../../store/journal/Correlation.ts"
@@ -17,8 +26,14 @@ import { partsOf, type RunConfig, type RunRow, type StepRow, type PromptRow } fr
 /** The greatest depth of agents that call agents. */
 const deepest = 5
 
-export interface NewChild {
-  readonly call: { readonly id: CallId; readonly run: string | null; readonly principal: PrincipalId }
+interface WaitingCall {
+  readonly id: CallId
+  readonly run: string | null
+  readonly principal: PrincipalId
+}
+
+interface NewChild {
+  readonly call: WaitingCall
   readonly agent: Agent
   readonly text: string
   readonly config: RunConfig
@@ -51,9 +66,14 @@ const configIn = (given: Readonly<Record<string, unknown>>): RunConfig => {
 export class Children extends Context.Service<
   Children,
   {
-    /** Starts a run that a call waits for; fails with a sentence if it cannot. */
-    readonly start: (child: NewChild) => Effect.Effect<RunId, string, Transaction>
-    /** A configured sub-agent was called: creates its run, once. */
+    /** Starts a run that a call waits for. It takes the right to wake that agent (`Agents.findToWake`). */
+    readonly start: (
+      ref: string,
+      text: string,
+      call: WaitingCall,
+      by: Viewer,
+    ) => Effect.Effect<RunId, Missing | Forbidden | WrongState, Transaction>
+    /** A configured sub-agent was called: creates its run, once. Who may call the tool may use its agent. */
     readonly called: (call: string) => Effect.Effect<void, never, Transaction>
     /** A run has ended: ends the call that waited for it. */
     readonly ended: (run: string) => Effect.Effect<void, never, Transaction>
@@ -79,7 +99,8 @@ export class Children extends Context.Service<
         return told.map(({ body }) => body).join("\n\n")
       }, Effect.orDie)
 
-      const start: Children["Service"]["start"] = Effect.fn("Children.start")(function* (child) {
+      /** Fails with a sentence if it cannot. */
+      const begin = Effect.fnUntraced(function* (child: NewChild) {
         const { agent, call, text } = child
         const parent = call.run === null ? undefined : yield* record.byId(call.run)
         const nesting = (parent?.nesting ?? 0) + 1
@@ -122,6 +143,14 @@ export class Children extends Context.Service<
         return id
       })
 
+      const start: Children["Service"]["start"] = Effect.fn("Children.start")(function* (ref, text, call, by) {
+        const agent = yield* agents.findToWake(ref, by)
+        return yield* Effect.mapError(
+          begin({ call, agent, text, config: {}, includeContext: false }),
+          (detail) => new WrongState({ detail }),
+        )
+      })
+
       const fail = (call: string, message: string) =>
         calls.finish(call, { step: "fail", error: { tag: "ToolExecutionError", message } })
 
@@ -138,7 +167,7 @@ export class Children extends Context.Service<
           return void (yield* fail(id, `"${call.tool}" names no agent of the house to work as (agentConfig.agent)`))
         const input = JSON.parse(call.input) as Readonly<Record<string, unknown>>
         const started = yield* Effect.result(
-          start({
+          begin({
             call,
             agent: agent.value,
             text: textOf(input["text"]) ?? textOf(input["prompt"]) ?? JSON.stringify(input),

@@ -5,7 +5,6 @@ import {
   type Caller,
   type Forbidden,
   Missing,
-  type Principal,
   type Run,
   type RunId,
   WrongState,
@@ -16,7 +15,7 @@ import { Agents } from "../../access/identity/Agents.ts"
 import { otherRequest } from "../../access/identity/IdempotencyKeys.ts"
 import { Tokens } from "../../access/identity/Tokens.ts"
 import { Grants } from "../../access/rights/Grants.ts"
-import type { Reader } from "../../access/rights/Viewer.ts"
+import type { Reader, Viewer } from "../../access/rights/Viewer.ts"
 import { addCopiedCalls } from "../../calls/CopiedCalls.ts"
 import { Spaces } from "../../spaces/Spaces.ts"
 import { newId } from "../../store/journal/Correlation.ts"
@@ -35,7 +34,6 @@ export interface Trigger {
   readonly space: string | null
   /** The same key means the same trigger: a repeat gets the first run. */
   readonly key: string | undefined
-  readonly by: Pick<Principal, "id" | "kind">
   /** The run in which it is requested, if any. */
   readonly run: string | undefined
 }
@@ -43,9 +41,11 @@ export interface Trigger {
 export class Triggers extends Context.Service<
   Triggers,
   {
+    /** By id or name. It takes the right to wake that agent (`Agents.findToWake`). */
     readonly start: (
-      agent: Agent,
+      ref: string,
       trigger: Trigger,
+      by: Viewer,
     ) => Effect.Effect<RunId, WrongState | Missing | Forbidden | Ambiguous>
     /** A new run with the same triggers; from a step, it takes over everything before it and repeats no call. */
     readonly retry: (
@@ -84,9 +84,10 @@ export class Triggers extends Context.Service<
         return space.id
       })
 
-      const start: Triggers["Service"]["start"] = Effect.fn("Triggers.start")(function* (agent, trigger) {
+      const start: Triggers["Service"]["start"] = Effect.fn("Triggers.start")(function* (ref, trigger, viewer) {
+        const agent = yield* agents.findToWake(ref, viewer)
         yield* able(agent)
-        const { by } = trigger
+        const by = viewer.principal
         const before = trigger.run === undefined ? undefined : yield* record.byId(trigger.run)
         const depth = depthAfter(by.kind, before?.chainDepth ?? null)
         const limits = limitsFor(agent)

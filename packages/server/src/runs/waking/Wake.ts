@@ -6,6 +6,7 @@ import type { Event, EventBody, MemoryId, PrincipalId, RunId } from "@stoa/contr
 import { Clock, Context, DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { Agents, branchOf } from "../../access/identity/Agents.ts"
+import { mayStartCall } from "../../calls/CallReads.ts"
 import { Calls } from "../../calls/Calls.ts"
 import { Memories } from "../../memory/Memories.ts"
 import { newId } from "../../store/journal/Correlation.ts"
@@ -262,7 +263,7 @@ export const layerWake = Layer.effect(
       if (ended !== undefined) yield* inbox.over(ended)
       if (state === "completed") return
       const left = yield* Effect.orDie(
-        sql<{ id: string }>`SELECT id FROM calls WHERE run = ${run} AND state IN ('received', 'waiting')`,
+        sql<{ id: string }>`SELECT id FROM calls WHERE run = ${run} AND ${mayStartCall(sql)}`,
       )
       for (const { id } of left)
         yield* calls.finish(id, { step: "cancel", error: { tag: "Canceled", message: "Its run has ended" } })

@@ -2,11 +2,10 @@
  * Seed 001's built-in tools for conversation, runs and memory. Only enter_space and read_messages name a destination: a
  * message goes to the caller's active space (S1-04, X-02).
  */
-import { Caller, type Message, type RunId, type Space } from "@stoa/contract"
+import { Caller, type Message, type Space } from "@stoa/contract"
 import { type HandlerCall, PendingResult } from "../../calls/road/Handler.ts"
 import { DateTime, Effect } from "effect"
 import { integer, offered, text, withMemory } from "../toolsetTool.ts"
-import { Journal } from "../../store/journal/Journal.ts"
 import { Waits } from "../../runs/waiting/Waits.ts"
 import { gatewayRuns } from "../parts/runs.ts"
 import { gatewayMemory } from "./memory.ts"
@@ -30,7 +29,6 @@ const words = { text: text("What to say. @Name addresses a member", { minLength:
 export const gateway = Effect.gen(function* () {
   const conversation = yield* makeConversation
   const waits = yield* Waits
-  const journal = yield* Journal
 
   const delivered = (message: Message) => ({ success: true, messageId: withoutPrefix(message.id), status: "delivered" })
 
@@ -52,11 +50,6 @@ export const gateway = Effect.gen(function* () {
         const { items } = yield* newest(space, input.limit ?? usual)
         const read = space.lastSeq - space.unread
         yield* conversation.active.enter(caller, space)
-        if (caller.run !== undefined)
-          yield* journal.append({
-            kind: "run.entered",
-            body: { run: caller.run as RunId, principal: caller.principal.id, entered: space.id },
-          })
         return {
           success: true,
           spaceId: withoutPrefix(space.id),

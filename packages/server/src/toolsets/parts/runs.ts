@@ -1,9 +1,7 @@
 /** Seed 001's two tools about the caller's own runs (S1-52, S1-61). */
-import { Caller, RunState, WrongState } from "@stoa/contract"
+import { Caller, RunState } from "@stoa/contract"
 import { Effect } from "effect"
-import { Agents } from "../../access/identity/Agents.ts"
 import { Grants } from "../../access/rights/Grants.ts"
-import { findIfPermitted } from "../../access/rights/FindIfPermitted.ts"
 import { type HandlerCall, PendingResult } from "../../calls/road/Handler.ts"
 import { Children } from "../../runs/waking/Children.ts"
 import { Runs } from "../../runs/Runs.ts"
@@ -64,7 +62,6 @@ export const gatewayRuns = Effect.gen(function* () {
 
 /** Any client may let an agent of the house work for it, and follow that as a task (needs a grant on the agent). */
 export const stoaRuns = Effect.gen(function* () {
-  const agents = yield* Agents
   const children = yield* Children
   const grants = yield* Grants
   return [
@@ -84,21 +81,8 @@ export const stoaRuns = Effect.gen(function* () {
         input: { readonly agent: string; readonly text: string; readonly timeoutSeconds?: number },
         call: HandlerCall,
       ) {
-        const agent = yield* findIfPermitted(grants, agents.get(input.agent), {
-          ref: input.agent,
-          action: "execute",
-          of: "agents",
-        })
-        yield* Effect.mapError(
-          children.start({
-            call: { id: call.id, run: call.run?.id ?? null, principal: call.principal },
-            agent,
-            text: input.text,
-            config: {},
-            includeContext: false,
-          }),
-          (detail) => new WrongState({ detail }),
-        )
+        const waiting = { id: call.id, run: call.run?.id ?? null, principal: call.principal }
+        yield* children.start(input.agent, input.text, waiting, yield* grants.viewer("agents"))
         return new PendingResult("run", (input.timeoutSeconds ?? 600) * 1000)
       }),
     }),

@@ -2,16 +2,15 @@
  * Seed 003's tools, for agents that work in a tree. All of them return at once: answers arrive as the next message
  * (S3-09). The room `team` decides whom an agent may write to, and what answers what.
  */
-import { type Agent, Caller, type MailKind, type NewTeamAgent, WrongState } from "@stoa/contract"
+import { type Agent, Caller, type MailKind, type NewTeamAgent } from "@stoa/contract"
 import { Effect } from "effect"
 import { Agents } from "../../access/identity/Agents.ts"
 import { Principals } from "../../access/identity/Principals.ts"
-import { Grants } from "../../access/rights/Grants.ts"
 import type { HandlerCall } from "../../calls/road/Handler.ts"
 import { Inbox } from "../../runs/waking/Inbox.ts"
 import { nameOfHuman, Post } from "../../team/Post.ts"
 import { makePolling } from "../../team/Polling.ts"
-import { Team } from "../../team/Team.ts"
+import { Team, type TeamAsker } from "../../team/Team.ts"
 import { Tree } from "../../team/Tree.ts"
 import { integer, offered, text } from "../toolsetTool.ts"
 import { withoutPrefix } from "../parts/conversation.ts"
@@ -54,7 +53,6 @@ interface SpawnInput {
 
 export const team = Effect.gen(function* () {
   const agents = yield* Agents
-  const grants = yield* Grants
   const principals = yield* Principals
   const inbox = yield* Inbox
   const post = yield* Post
@@ -62,12 +60,8 @@ export const team = Effect.gen(function* () {
   const group = yield* Team
   const polling = yield* makePolling
 
-  /** The caller as an agent: identity comes from the token (S3-04). */
-  const self = Effect.gen(function* () {
-    const { principal } = yield* Caller
-    if (principal.kind === "agent") return yield* agents.get(principal.id)
-    return yield* new WrongState({ detail: "Only agents have a team. People write to agents in a space or a chat." })
-  })
+  const self = Effect.flatMap(Caller, tree.self)
+  const within = Effect.map(Caller, (caller): TeamAsker => ({ caller, from: "team" }))
 
   const shownName = ({ from, fromKind }: { readonly from: string | null; readonly fromKind: string | null }) =>
     from === null ? system : fromKind === "person" ? nameOfHuman : from
@@ -201,7 +195,7 @@ export const team = Effect.gen(function* () {
         },
         required: ["name", "instructions"],
       },
-      run: Effect.fnUntraced(function* (input: SpawnInput, { caller }: HandlerCall) {
+      run: Effect.fnUntraced(function* (input: SpawnInput) {
         const wanted: NewTeamAgent = {
           name: input.name,
           instructions: input.instructions,
@@ -209,7 +203,7 @@ export const team = Effect.gen(function* () {
           ...(input.workspace_subdir === undefined ? {} : { workspaceSubdir: input.workspace_subdir }),
           ...(input.program === undefined ? {} : { program: input.program }),
         }
-        const child = yield* group.spawn(yield* self, wanted, caller.run)
+        const child = yield* group.spawn(yield* within, undefined, wanted)
         return { status: "created", agent_id: withoutPrefix(child.id), name: child.name }
       }),
     }),
@@ -219,9 +213,7 @@ export const team = Effect.gen(function* () {
       effects: "none",
       input: { properties: { name }, required: ["name"] },
       run: Effect.fnUntraced(function* (input: { readonly name: string }) {
-        const me = yield* self
-        const child = yield* tree.child(me, input.name)
-        const { agent, calls, messages } = yield* group.activity(child, yield* grants.viewer("spaces"))
+        const { agent, calls, messages } = yield* group.activity(yield* within, input.name)
         return {
           state: agent.state,
           recent_messages: messages.map(({ from, id, text: words, to }) => ({
@@ -291,10 +283,8 @@ export const team = Effect.gen(function* () {
         required: ["name"],
       },
       run: Effect.fnUntraced(function* (input: { readonly name: string; readonly remove?: boolean }) {
-        const me = yield* self
-        const child = yield* tree.child(me, input.name)
-        const { stopped } = yield* group.stop(child, me.name, input.remove === true)
-        return { status: input.remove === true ? "removed" : "stopped", name: child.name, runs_stopped: stopped }
+        const { agent, stopped } = yield* group.stop(yield* within, input.name, input.remove === true)
+        return { status: input.remove === true ? "removed" : "stopped", name: agent.name, runs_stopped: stopped }
       }),
     }),
     ...(yield* teamWork(self)),

@@ -5,6 +5,8 @@
 import {
   type AccessContext,
   type Action,
+  type Agent,
+  type AgentChange,
   type AllowList,
   BadInput,
   Caller,
@@ -19,6 +21,7 @@ import {
 } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { newId } from "../../../store/journal/Correlation.ts"
+import { programsOfHouse } from "../../identity/Agents.ts"
 import { isWithin, outerOf, usualContext } from "../../identity/contexts.ts"
 import { defaultRoles, mayDelegate, reachesBeyond } from "../policy.ts"
 import { Grants } from "../Grants.ts"
@@ -68,6 +71,7 @@ export class Authority extends Context.Service<
       changes: Partial<Pick<Principal, "name" | "roles" | "toolsets" | "wallet">>,
       approval: Approval,
     ) => Effect.Effect<void, Refusal, Caller>
+    readonly changedAgent: (before: Agent, changes: AgentChange) => Effect.Effect<void, Forbidden, Caller>
     readonly allowList: (
       before: AllowList,
       tools: ReadonlyArray<string>,
@@ -344,6 +348,15 @@ export class Authority extends Context.Service<
         },
       )
 
+      const changedAgent: Authority["Service"]["changedAgent"] = Effect.fn("Authority.changedAgent")(function* (
+        before,
+        { parent, thinker },
+      ) {
+        // Rules for those above an agent bind it too, so moving it in the tree means giving it rights.
+        yield* require(parent === undefined ? "write" : "admin", `principals/${before.name}`)
+        if (thinker?.kind === "program") yield* require("admin", programsOfHouse)
+      })
+
       const allowList: Authority["Service"]["allowList"] = Effect.fn("Authority.allowList")(
         function* (before, tools, approval) {
           const caller = yield* Caller
@@ -362,6 +375,7 @@ export class Authority extends Context.Service<
         revokeGrant,
         newPrincipal,
         changedPrincipal,
+        changedAgent,
         allowList,
       })
     }),
