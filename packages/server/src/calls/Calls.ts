@@ -15,7 +15,6 @@ import {
   Missing,
   type Page,
   type PageQuery,
-  type Principal,
   ToolAuthorizationError,
   ToolNotFoundError,
   ToolValidationError,
@@ -80,10 +79,10 @@ export class Calls extends Context.Service<
     readonly settled: (id: string, milliseconds: number) => Effect.Effect<CallRow, never, Caller>
     /** Its caller may, and whoever may see every call. */
     readonly cancel: (id: string, reader: Reader, reason: string) => Effect.Effect<CallRow, Missing | WrongState>
-    /** `by` is a member of the space, or null if the door has checked a signature. */
+    /** `by` is a member of the space or a host, or null if the door has checked a signature. */
     readonly result: (
       id: string,
-      by: Principal | null,
+      by: Caller["Service"] | null,
       result: CallResult,
     ) => Effect.Effect<CallRow, Missing | WrongState | BadInput | Forbidden>
     readonly resume: (call: CallId, decision: string) => Effect.Effect<void>

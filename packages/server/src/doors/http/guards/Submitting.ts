@@ -21,12 +21,10 @@ export const layerSubmitting = Layer.effect(
         const request = yield* HttpServerRequest.HttpServerRequest
         const signature = request.headers[signatureHeader]
         if (signature === undefined)
-          return yield* asBearer(
-            Effect.flatMap(Caller, ({ principal }) => Effect.provideService(app, Submitter, { principal })),
-          )
+          return yield* asBearer(Effect.flatMap(Caller, (caller) => Effect.provideService(app, Submitter, { caller })))
         const { call = "" } = yield* HttpRouter.params
         yield* acting.identifyResult(senderOf(request), { call, signature, body: Effect.orDie(request.text) })
-        return yield* Effect.provideService(app, Submitter, { principal: null })
+        return yield* Effect.provideService(app, Submitter, { caller: null })
       }).pipe(withRefusalHeaders),
     )
   }),
