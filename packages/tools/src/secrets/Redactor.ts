@@ -14,7 +14,7 @@ const instead = "[secret]"
 const layers = 3
 /**
  * What is remembered of a stream, to find secrets that continue in its next message: the last characters of each way of
- * reading it. Eight characters of a secret are enough to find it, so this is the length of eight in any encoding.
+ * reading it. Eight characters of a secret are enough to find it, so this depends on the encodings, not on the secret.
  */
 const remembered = { characters: 256, orders: 128, subjects: 64 }
 /** Levels of an error and its causes. */
