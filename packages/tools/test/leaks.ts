@@ -16,6 +16,12 @@ const escapesOff = (text: string): string =>
     .replaceAll(/\\(["\\/])/g, "$1")
     .replaceAll("\\n", "\n")
 
+/** As a parser of HTML reads them, which wants no semicolon. */
+const referencesOff = (text: string): string =>
+  text.replaceAll(/&#(?:x([0-9a-f]+)|(\d+));?/gi, (_, hex?: string, decimal?: string) =>
+    String.fromCodePoint(Math.min(0x10ffff, hex === undefined ? Number(decimal) : Number.parseInt(hex, 16))),
+  )
+
 type Part = { readonly key: string; readonly text: string }
 const partsOf = (value: unknown, key = ""): ReadonlyArray<Part> => {
   if (typeof value === "string" || typeof value === "number") return [{ key, text: String(value) }]
@@ -76,6 +82,7 @@ export const leaksIn = (text: string, ...secrets: ReadonlyArray<string>): Readon
     escapesOff(one),
     escapesOff(escapesOff(one)),
     percentOff(escapesOff(one)),
+    referencesOff(one),
   ])
   const bodies = [...new Set(views)]
   return secrets.flatMap((secret) => needlesOf(secret).filter((needle) => bodies.some((body) => body.includes(needle))))

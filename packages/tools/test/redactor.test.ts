@@ -1,6 +1,7 @@
 /** The one redactor against secrets, encodings and splits that are drawn at random, and against texts that hold none. */
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
+import { times } from "../../../test/long.ts"
 import { Redactor } from "../src/secrets/Redactor.ts"
 import { leaksIn } from "./leaks.ts"
 import { partsOf, repeats, secrets, textOf } from "./repeats.ts"
@@ -82,6 +83,79 @@ describe("Redactor", () => {
         assert.deepStrictEqual(leaksIn(JSON.stringify(events), secret), [])
       }),
       seed,
+    )
+  })
+
+  it("G-17 they are found where they come in messages of a few characters, whichever of the fields they come in", () => {
+    const secret = "Zq7xKv93LmTp2wRbYh5c"
+    const progress = (message: string, n: number) => ({
+      jsonrpc: "2.0",
+      method: "notifications/progress",
+      params: { progressToken: 7, progress: n + 1, total: 100, message },
+    })
+    const log = (data: unknown) => ({
+      jsonrpc: "2.0",
+      method: "notifications/message",
+      params: { level: "error", logger: "x", data },
+    })
+    const told = (messages: ReadonlyArray<unknown>, about: (n: number) => string | undefined) => {
+      const stream = new Redactor([secret]).stream(new Set(["message", "data"]))
+      return messages
+        .map((message, n) => (stream.json(message, about(n)) as ReturnType<typeof progress>).params)
+        .map((params) =>
+          ("data" in params ? JSON.stringify(params["data"]) : params.message).replaceAll(/[^\w[\]]/g, ""),
+        )
+    }
+    // What went out before the eighth character cannot be taken back.
+    for (let size = 1; size < 8; size++) {
+      const parts = secret.match(new RegExp(`.{1,${size}}`, "g"))!
+      const free = Math.ceil(8 / size) - 1
+      const expected = parts.map((part, n) => (n < free ? part : "[secret]"))
+      const shapes: ReadonlyArray<(part: string, n: number) => unknown> = [
+        progress,
+        log,
+        (part, n) => (n % 2 === 0 ? progress(part, n) : log(part)),
+      ]
+      for (const shape of shapes)
+        assert.deepStrictEqual(
+          told(parts.map(shape), () => undefined),
+          expected,
+        )
+      const nested = told(
+        parts.map((part, n) => (n % 2 === 0 ? progress(part, n) : log({ deep: part }))),
+        () => undefined,
+      )
+      assert.deepStrictEqual(
+        nested.map((one) => one.replace("deep", "")),
+        expected,
+      )
+      // Another call's messages come in between.
+      const other = parts.flatMap((part, n) => [progress(part, n), progress("working on it", n)])
+      assert.deepStrictEqual(
+        told(other, (n) => `${n % 2}`).filter((_, n) => n % 2 === 0),
+        expected,
+      )
+    }
+  })
+
+  it("G-17 they are found where they come as one number in each message", () => {
+    const secret = "Zq7xKv93LmTp2wRbYh5c"
+    const stream = new Redactor([secret]).stream()
+    const numbers = [...Buffer.from(secret)].map((progress) => stream.json({ method: "progress", progress }).progress)
+    assert.deepStrictEqual(
+      numbers,
+      [...Buffer.from(secret.slice(0, 7)), ...secret.slice(7)].map((n) => (typeof n === "number" ? n : 0)),
+    )
+  })
+
+  it("G-17 what is remembered of a stream is bounded, whatever comes", () => {
+    const secret = "Zq7xKv93LmTp2wRbYh5c"
+    const stream = new Redactor([secret]).stream(new Set(["message"]))
+    for (let n = 0; n < times(300, 3000); n++)
+      stream.json({ [`k${n}`.repeat(500)]: "x".repeat(5000), message: "y".repeat(5000) }, `s${n}`)
+    assert.deepStrictEqual(
+      [...secret].map((sign) => stream.json({ message: sign }, "s").message).join(""),
+      `${secret.slice(0, 7)}${"[secret]".repeat(13)}`,
     )
   })
 

@@ -36,6 +36,9 @@ const encodings = {
   form: (text: string) => new URLSearchParams({ x: text }).toString().slice(2),
   escapes: (text: string) =>
     Array.from({ length: text.length }, (_, n) => `\\u${text.charCodeAt(n).toString(16).padStart(4, "0")}`).join(""),
+  references: (text: string) => Array.from(text, (sign) => `&#x${sign.codePointAt(0)!.toString(16)};`).join(""),
+  bare: (text: string) => Array.from(text, (sign) => `&#${sign.codePointAt(0)}`).join(""),
+  zeros: (text: string) => Array.from(text, (sign) => `&#000000${sign.codePointAt(0)}`).join(""),
   json: (text: string) => JSON.stringify(text).slice(1, -1),
   jsonTwice: (text: string) => JSON.stringify(JSON.stringify(text)).slice(1, -1),
 }

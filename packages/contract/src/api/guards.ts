@@ -12,7 +12,6 @@ import {
   Unauthenticated,
   WrongState,
 } from "../Errors.ts"
-import type { Principal } from "../access/identity/Principal.ts"
 import { problem } from "../Problem.ts"
 import { WaitingChange } from "../access/rights/WaitingChange.ts"
 
@@ -28,8 +27,8 @@ export class Authentication extends HttpApiMiddleware.Service<Authentication, { 
 /** Marks an endpoint that a service may call with a signature instead of a token. */
 export const TakesSignature = Context.Reference<boolean>("contract/api/TakesSignature", { defaultValue: () => false })
 
-/** Who submits a result: a principal, or null if the called service has signed it. */
-export class Submitter extends Context.Service<Submitter, { readonly principal: Principal | null }>()(
+/** Who submits a result: a caller, or null if the called service has signed it. */
+export class Submitter extends Context.Service<Submitter, { readonly caller: Caller["Service"] | null }>()(
   "contract/api/Submitter",
 ) {}
 

@@ -15,7 +15,6 @@ import {
   Missing,
   type Page,
   type PageQuery,
-  type Principal,
   ToolAuthorizationError,
   ToolNotFoundError,
   ToolValidationError,
@@ -83,10 +82,10 @@ export class Calls extends Context.Service<
     readonly cancel: (id: string, reader: Reader, reason: string) => Effect.Effect<CallRow, Missing | WrongState>
     /** The tool whose service has signed this result of a call that waits for it; undefined if it has not. */
     readonly signedBy: (result: SignedResult) => Effect.Effect<string | undefined>
-    /** `by` is a member of the space, or null for the service of the call's tool, which `signedBy` has recognized. */
+    /** `by` is a member of the space or a host, or null for the service of the call's tool, which `signedBy` has recognized. */
     readonly result: (
       id: string,
-      by: Principal | null,
+      by: Caller["Service"] | null,
       result: CallResult,
     ) => Effect.Effect<CallRow, Missing | WrongState | BadInput | Forbidden>
     readonly resume: (call: CallId, decision: string) => Effect.Effect<void>

@@ -124,6 +124,25 @@ it.live(
   120_000,
 )
 
+/** The stream of the admin's host "sums", once calls come on it. */
+const line = (url: string, instance: string) =>
+  Effect.promise(async () => {
+    const answer = await fetch(`${url}/api/v1/hosts/sums/calls?instance=${instance}`, {
+      headers: { authorization: `Bearer ${token}` },
+    })
+    const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader()
+    let text = ""
+    const until = async (part: string) => {
+      while (!text.includes(part)) {
+        const { done, value } = await reader.read()
+        if (done) throw new Error(`it ended before "${part}": ${text}`)
+        text += value
+      }
+    }
+    await until("event: ready")
+    return { until, stop: () => reader.cancel() }
+  })
+
 it.live(
   "G-22 a host whose process connects to another house process is there alone: the old line is closed, and its end changes nothing",
   () =>
@@ -132,23 +151,6 @@ it.live(
       const [first, second] = [yield* shared(database), yield* shared(database)]
       const tools = [{ name: "adds", description: "Adds.", inputSchema: { type: "object" } }]
       yield* send(first.url, token, "PUT", "/hosts/sums", { tools })
-      const line = (url: string, instance: string) =>
-        Effect.promise(async () => {
-          const answer = await fetch(`${url}/api/v1/hosts/sums/calls?instance=${instance}`, {
-            headers: { authorization: `Bearer ${token}` },
-          })
-          const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader()
-          let text = ""
-          const until = async (part: string) => {
-            while (!text.includes(part)) {
-              const { done, value } = await reader.read()
-              if (done) throw new Error(`it ended before "${part}": ${text}`)
-              text += value
-            }
-          }
-          await until("event: ready")
-          return { until, stop: () => reader.cancel() }
-        })
       const old = yield* line(first.url, "instance-one")
       const now = yield* line(second.url, "instance-two")
       yield* Effect.promise(() => old.until('"reason":"replaced"'))
@@ -164,6 +166,45 @@ it.live(
       yield* eventually(send(first.url, token, "GET", "/hosts"), (answer) =>
         (answer.body["items"] as ReadonlyArray<{ readonly connected: boolean }>).every(({ connected }) => !connected),
       )
+      yield* first.child.kill
+      yield* second.child.kill
+    }),
+  120_000,
+)
+
+it.live(
+  "G-22 a host that is made private at one process gets nothing more of others at the other, and answers nothing there",
+  () =>
+    Effect.gen(function* () {
+      const database = Redacted.value((yield* tempDatabase).url)
+      const [first, second] = [yield* shared(database), yield* shared(database)]
+      const tools = [{ name: "adds", description: "Adds.", inputSchema: { type: "object" } }]
+      yield* send(first.url, token, "POST", "/principals", { kind: "agent", name: "bot" })
+      const bot = (yield* send(first.url, token, "POST", "/tokens", { principal: "bot" })).body["token"] as string
+      yield* send(first.url, token, "PUT", "/hosts/sums", { tools })
+      const stream = yield* line(first.url, "instance-one")
+      const call = (url: string, who: string) => send(url, who, "POST", "/tools/adds/call", { input: {}, wait: 0 })
+      yield* eventually(call(second.url, bot), ({ status }) => status < 400)
+      const { id } = told(yield* call(second.url, bot))
+      yield* Effect.promise(() => stream.until(id))
+      const own = told(yield* call(first.url, token))
+      yield* Effect.promise(() => stream.until(own.id))
+      assert.strictEqual((yield* send(second.url, token, "PUT", "/hosts/sums", { tools, shared: false })).status, 200)
+      const failed = told(yield* send(first.url, bot, "GET", `/calls/${id}`))
+      assert.deepInclude(failed, { state: "failed" })
+      assert.match(failed.error!.message, /is now for its owner alone; it may have run/)
+      const result = (call: string) => send(first.url, token, "POST", `/calls/${call}/result`, { output: 3 })
+      assert.strictEqual((yield* result(id)).status, 409)
+      assert.strictEqual((yield* result(own.id)).status, 200)
+      // The first may still offer it for a moment; what comes meanwhile fails unsent.
+      const late = yield* call(first.url, bot)
+      if (late.status < 400)
+        yield* eventually(
+          Effect.map(send(first.url, bot, "GET", `/calls/${told(late).id}`), told),
+          ({ state }) => state === "failed",
+        )
+      yield* eventually(call(first.url, bot), ({ status }) => status === 404)
+      yield* Effect.promise(() => stream.stop())
       yield* first.child.kill
       yield* second.child.kill
     }),

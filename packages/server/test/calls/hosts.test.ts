@@ -16,61 +16,9 @@ import {
   stores,
   told,
 } from "./callsKit.ts"
-import { fresh, listen, someone, type Someone } from "../spaces/spacesGuests.ts"
+import { connected, offer, put, rowsOf, service, submit, tool } from "./hostsKit.ts"
+import { fresh, listen, someone } from "../spaces/spacesGuests.ts"
 import { ahead, wrongClock } from "../wrongClock.ts"
-
-/** Somebody who may offer functions to everybody. */
-const service = Effect.gen(function* () {
-  const who = yield* someone("service")
-  const granted = yield* request(yield* admin, "POST", "/grants", {
-    principal: who.id,
-    resource: "hosts/*",
-    actions: ["write"],
-  })
-  assert.strictEqual(granted.status, 201, JSON.stringify(granted.body))
-  return { ...who, grant: told(granted).id }
-})
-
-const tool = (over: object = {}) => ({
-  name: fresh("fn"),
-  description: "Does what its process does.",
-  inputSchema: { type: "object" },
-  ...over,
-})
-
-const put = (who: Someone, host: string, body: object) => request(who, "PUT", `/hosts/${host}`, body)
-
-/** A host with one function. */
-const offer = Effect.fnUntraced(function* (who: Someone, over: object = {}, shared = true) {
-  const [host, form] = [fresh("host"), tool(over)]
-  const made = yield* put(who, host, { tools: [form], shared })
-  assert.strictEqual(made.status, 200, JSON.stringify(made.body))
-  return { host, id: told(made).id, form, name: form.name }
-})
-
-/** Its stream, once calls come on it. */
-const connected = Effect.fnUntraced(function* (who: Someone, host: string, instance: string) {
-  const stream = yield* listen(who, { path: `/hosts/${host}/calls?instance=${instance}` })
-  assert.strictEqual(stream.status, 200)
-  const before: Array<string> = []
-  for (;;) {
-    const { data, event } = yield* stream.next
-    if (event === "ready") return { ...stream, before }
-    if (event === "call") before.push(data!["id"] as string)
-  }
-})
-
-const rowsOf = Effect.fnUntraced(function* (
-  table: "hosts" | "hosted_tools" | "hosted_calls",
-  column: string,
-  value: string,
-) {
-  const sql = yield* SqlClient.SqlClient
-  return yield* sql<Record<string, unknown>>`SELECT * FROM ${sql(table)} WHERE ${sql(column)} = ${value}`
-})
-
-const submit = (who: Someone, call: string, output: unknown = "done") =>
-  request(who, "POST", `/calls/${call}/result`, { output })
 
 // Usually it is 15 seconds (packages/sdk/test/host.test.ts).
 const grace = Layer.succeed(HostGrace, 3000)

@@ -5,7 +5,7 @@
  * log, from which it also removes whatever has the shape of a credential (`shapes.ts`).
  */
 import { decodedIn } from "./decode.ts"
-import { type Leaf, leavesOf, type Mark, ordersOf, placeMarks, type Writing } from "./leaves.ts"
+import { leavesOf, type Mark, ordersOf, placeMarks, type Tails, type Writing } from "./leaves.ts"
 import { withoutShapes } from "./shapes.ts"
 import { run, type Writings, writingsOf } from "./writings.ts"
 
@@ -14,8 +14,11 @@ const shortest = 4
 const instead = "[secret]"
 /** Nested encodings: JSON in JSON in JSON, base64 of percent-encoded text. */
 const layers = 3
-/** What is remembered of a stream, to find secrets that continue in its next message. */
-const remembered = { leaves: 64, characters: 128, subjects: 64 }
+/**
+ * What is remembered of a stream, to find secrets that continue in its next message: the last characters of each way of
+ * reading it. Eight characters of a secret are enough to find it, so this depends on the encodings, not on the secret.
+ */
+const remembered = { characters: 256, orders: 128, subjects: 64 }
 /** Levels of an error and its causes. */
 const deepest = 5
 
@@ -67,6 +70,13 @@ const rename = (owner: Record<string, unknown>, names: ReadonlyMap<string, strin
       configurable: true,
     })
   }
+}
+
+/** The newest are kept. */
+const keepLast = <A>(all: Map<string, A>, name: string, value: A, most: number): void => {
+  all.delete(name)
+  all.set(name, value)
+  if (all.size > most) all.delete(all.keys().next().value!)
 }
 
 export class Redactor {
@@ -149,26 +159,28 @@ export class Redactor {
 
   /** Changes the value itself; a text is returned as a new one. */
   json<A>(value: A): A {
-    return this.isEmpty ? value : (this.#clean(value, []).value as A)
+    return this.isEmpty ? value : (this.#clean(value).value as A)
   }
 
   /** A JSON text; returned unchanged if nothing is found. */
   jsonText(text: string): string {
     if (this.isEmpty) return text
-    const { changed, value } = this.#clean(JSON.parse(text) as unknown, [])
+    const { changed, value } = this.#clean(JSON.parse(text) as unknown)
     return changed ? JSON.stringify(value) : text
   }
 
-  #clean(value: unknown, before: ReadonlyArray<Leaf>) {
+  /** `memories`: what was read before, which this continues. */
+  #clean(value: unknown, memories: ReadonlyArray<Tails | undefined> = [undefined], said?: ReadonlySet<string>) {
     const root = { value }
-    const leaves = [...before, ...leavesOf(root)]
+    const leaves = leavesOf(root, said)
     const marked = new Map<number, Array<Mark>>()
-    for (const order of ordersOf(leaves)) placeMarks(order, this.#find(order.text, order.isWhole), marked)
+    const read = memories.map((before) => ordersOf(leaves, before))
+    for (const order of read.flat())
+      if (!order.isCovered) placeMarks(order, this.#find(order.text, order.isWhole), marked)
     const names = new Map<Record<string, unknown>, Map<string, string>>()
     let changed = false
     for (const [n, marks] of marked) {
       const { isByte, isKey, key, owner, text } = leaves[n]!
-      if (owner === undefined) continue
       changed = true
       if (isKey) {
         const renamed = names.get(owner as Record<string, unknown>) ?? new Map<string, string>()
@@ -181,29 +193,30 @@ export class Redactor {
       Object.defineProperty(owner, key, { value: shown, writable: true, enumerable: true, configurable: true })
     }
     for (const [owner, renamed] of names) rename(owner, renamed)
-    return { value: root.value, changed, leaves: leaves.slice(before.length) }
+    return { value: root.value, changed, read }
   }
 
-  /** For messages that are read as one: all of them together, and those about the same subject. */
-  stream(): { readonly json: <A>(message: A, about?: string) => A } {
-    const heard = new Map<string, ReadonlyArray<Leaf>>()
-    const remember = (about: string, leaves: ReadonlyArray<Leaf>) => {
-      const last = [...(heard.get(about) ?? []), ...leaves].slice(-remembered.leaves)
-      heard.delete(about)
-      heard.set(
-        about,
-        last.map((leaf) => ({ ...leaf, owner: undefined, text: leaf.text.slice(-remembered.characters) })),
-      )
-      if (heard.size > remembered.subjects) heard.delete(heard.keys().next().value!)
+  /**
+   * For messages that are read as one: all of them together, and those about the same subject. `said`: keys whose values
+   * are read as one, whichever of them a message has.
+   */
+  stream(said?: ReadonlySet<string>): { readonly json: <A>(message: A, about?: string) => A } {
+    const all = new Map<string, string>()
+    const subjects = new Map<string, Map<string, string>>()
+    const subject = (about: string) => {
+      const known = subjects.get(about) ?? new Map<string, string>()
+      keepLast(subjects, about, known, remembered.subjects)
+      return known
     }
     return {
       json: (message, about) => {
         if (this.isEmpty) return message
-        const { leaves, value } = this.#clean(message, heard.get("") ?? [])
-        const before = about === undefined ? undefined : heard.get(about)
-        remember("", leaves)
-        if (about !== undefined) remember(about, leaves)
-        return (before === undefined ? value : this.#clean(value, before).value) as typeof message
+        const memories = about === undefined ? [all] : [all, subject(about)]
+        const { read, value } = this.#clean(message, memories, said)
+        for (const [n, orders] of read.entries())
+          for (const { name, text } of orders)
+            if (name !== "") keepLast(memories[n]!, name, text.slice(-remembered.characters), remembered.orders)
+        return value as typeof message
       },
     }
   }

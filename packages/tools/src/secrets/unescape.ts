@@ -49,7 +49,8 @@ const backslashAt = (text: string, at: number): Found | undefined => {
   return [short[sign] ?? sign, 2]
 }
 
-const entity = /&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|(amp|lt|gt|quot|apos|nbsp));/y
+/** A parser of HTML reads a number without its semicolon too, and any number of zeros before it. */
+const entity = /&(?:#0*(\d{1,7});?|#[xX]0*([0-9a-fA-F]{1,6});?|(amp|lt|gt|quot|apos|nbsp);)/y
 const entityAt = (text: string, at: number): Found | undefined => {
   entity.lastIndex = at
   const found = entity.exec(text)

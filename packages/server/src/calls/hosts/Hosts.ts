@@ -28,7 +28,7 @@ import type { HandlerCall } from "../road/Handler.ts"
 import { hostedTool } from "./hostedTool.ts"
 import { type LineState, type LineStep, nextLine, stateIn, takesCalls } from "./lifecycle.ts"
 import { type Line, makeHostLines } from "./lines.ts"
-import { type HostRow, makeHostRows } from "./rows.ts"
+import { type HostRow, makeHostRows, type WaitingCall } from "./rows.ts"
 import { makeSharing } from "./sharing.ts"
 
 export type { Line } from "./lines.ts"
@@ -94,7 +94,23 @@ export class Hosts extends Context.Service<
 
       const clock = yield* Clock.Clock
       const { id: me } = yield* Holder
-      const lines = yield* makeHostLines(rows, me)
+      const failed = (call: WaitingCall, message: string) =>
+        calls.finish(call.id, { step: "fail", error: { tag: "ToolExecutionError", message } })
+      /** Fails the call of somebody else for a host that is private now. */
+      const failUnshared = (call: WaitingCall) =>
+        failed(
+          call,
+          `The host that offers "${call.tool}" is now for its owner alone; ${call.instance === null ? "it did not run" : "it may have run"}`,
+        )
+      /** Fails a call whose host's process did not come back. */
+      const failLost = (call: WaitingCall) =>
+        failed(
+          call,
+          call.instance === null
+            ? `The process that offers "${call.tool}" disconnected before it got this call; it did not run`
+            : `The process that offers "${call.tool}" disconnected; it may have run`,
+        )
+      const lines = yield* makeHostLines(rows, me, failUnshared)
       /** Whoever is away for longer than the grace time has lapsed, whichever process of the house noticed it. */
       const stateOf = (id: HostId): LineState => {
         const { since = 0, state = "removed" } = known.get(id) ?? {}
@@ -196,6 +212,8 @@ export class Hosts extends Context.Service<
               const taken = yield* rows.taken(row)
               if (taken !== undefined) return yield* new NameTaken({ noun: "tool", name: taken })
               if (!(yield* rows.put(row))) return yield* new NameTaken({ noun: "tool", name: tools[0]!.name })
+              // Others asked a host that was offered to everybody: what it says now is not for them.
+              if (!shared) yield* Effect.forEach(yield* rows.strangers(row.id), failUnshared, { discard: true })
               yield* journal.append({
                 kind: "host.declared",
                 body: { ...about(row), shared, tools: tools.map((tool) => tool.name) },
@@ -216,31 +234,20 @@ export class Hosts extends Context.Service<
         return row
       })
 
-      /** Fails a call whose host's process did not come back. */
-      const fail = (call: { readonly id: string; readonly tool: string; readonly instance: string | null }) =>
-        Effect.ignore(
-          calls.result(call.id, null, {
-            error:
-              call.instance === null
-                ? `The process that offers "${call.tool}" disconnected before it got this call; it did not run`
-                : `The process that offers "${call.tool}" disconnected; it may have run`,
-          }),
-        )
-
       const drop = Effect.fnUntraced(function* (row: HostRow) {
         const line = lines.get(row.id)
         yield* withdraw(row)
         offered.delete(row.id)
         change(row.id, "remove")
         lines.delete(row.id)
-        const open = yield* rows.waiting(row.id)
         yield* journal.transact(
-          Effect.flatMap(rows.remove(row.id), (removed) =>
-            removed ? journal.append({ kind: "host.removed", body: about(row) }) : Effect.void,
-          ),
+          Effect.gen(function* () {
+            const open = yield* rows.waiting(row.id)
+            if (yield* rows.remove(row.id)) yield* journal.append({ kind: "host.removed", body: about(row) })
+            yield* Effect.forEach(open, failLost, { discard: true })
+          }),
         )
         line?.close("removed")
-        yield* Effect.forEach(open, fail, { discard: true })
       }, Effect.uninterruptible)
 
       /** The calls that the previous process was sent get the grace time to be answered. */
@@ -307,7 +314,7 @@ export class Hosts extends Context.Service<
         const isLost = !isThere(id) && !(yield* rows.isHeldBeside(id, me))
         const spared = isLost ? undefined : (lines.get(id)?.instance ?? row.instance)
         for (const call of yield* rows.waiting(id))
-          if (call.instance === null ? isLost : call.instance !== spared) yield* fail(call)
+          if (call.instance === null ? isLost : call.instance !== spared) yield* journal.transact(failLost(call))
         yield* rows.forget(id)
       })
 

@@ -4,8 +4,8 @@
  */
 import type { HostedEnd, HostId, TokenId } from "@stoa/contract"
 import { Effect, Semaphore } from "effect"
-import { Journal } from "../../store/journal/Journal.ts"
-import type { makeHostRows, SentCall } from "./rows.ts"
+import { Journal, type Transaction } from "../../store/journal/Journal.ts"
+import type { makeHostRows, SentCall, WaitingCall } from "./rows.ts"
 
 /** How many calls one process may have at a time; the others wait, and would go to the process that replaces it. */
 const mostOpen = 100
@@ -35,8 +35,12 @@ interface Open {
   readonly one: Semaphore.Semaphore
 }
 
-/** `me`: this process of the house. */
-export const makeHostLines = Effect.fnUntraced(function* (rows: Effect.Success<typeof makeHostRows>, me: string) {
+/** `me`: this process of the house. `failUnshared`: ends a call that its host may not be sent any more. */
+export const makeHostLines = Effect.fnUntraced(function* (
+  rows: Effect.Success<typeof makeHostRows>,
+  me: string,
+  failUnshared: (call: WaitingCall) => Effect.Effect<unknown, never, Transaction>,
+) {
   const journal = yield* Journal
   const all = new Map<HostId, Open>()
   let settled = 0
@@ -52,9 +56,13 @@ export const makeHostLines = Effect.fnUntraced(function* (rows: Effect.Success<t
       if (room <= 0 || all.get(id) !== open || !open.line.hasRoom()) return
       if (!(yield* open.line.stands)) return open.line.close("revoked")
       // Recorded before it is sent, so that a process that replaces this one never gets it too.
-      const calls = yield* journal.transact(rows.take(id, { instance: open.line.instance, holder: me }, room))
+      const { calls, strangers } = yield* journal.transact(
+        Effect.tap(rows.take(id, { instance: open.line.instance, holder: me }, room), (taken) =>
+          Effect.forEach(taken.strangers, failUnshared, { discard: true }),
+        ),
+      )
       for (const call of calls) send(open, call)
-      if (calls.length < room) return
+      if (calls.length + strangers.length < room) return
     }
   })
 

@@ -42,6 +42,11 @@ interface Sent {
   readonly createdAt: string
 }
 
+/** What is waiting for a host as its process takes it; `isMeant`: it may be sent there. */
+interface Found extends Sent {
+  readonly isMeant: unknown
+}
+
 /** A call as it is sent to its host. */
 export type SentCall = (typeof HostedCall)["Encoded"]
 
@@ -132,11 +137,19 @@ export const makeHostRows = Effect.map(SqlClient.SqlClient, (sql) => {
     )
 
   const waits = (host: string) => sql`c.state = 'waiting' AND c.on_kind = 'callback' AND c.on_id = ${host}`
+  /** A private host gets only the calls of its owner. */
+  const isMeant = sql`(h.shared = ${true} OR c.principal = h.owner)`
 
   const waiting = (host: string) =>
     Effect.orDie(
       sql<WaitingCall>`SELECT c.id, c.tool, s.instance FROM calls c LEFT JOIN hosted_calls s ON s.call = c.id
         WHERE ${waits(host)}`,
+    )
+  /** Those that it may not be sent any more, since it is private now. */
+  const strangers = (host: string) =>
+    Effect.orDie(
+      sql<WaitingCall>`SELECT c.id, c.tool, s.instance FROM calls c JOIN hosts h ON h.id = ${host}
+        LEFT JOIN hosted_calls s ON s.call = c.id WHERE ${waits(host)} AND NOT ${isMeant}`,
     )
 
   const sent = (row: Sent): SentCall => ({ ...row, input: JSON.parse(row.input) as Schema.Json })
@@ -147,23 +160,34 @@ export const makeHostRows = Effect.map(SqlClient.SqlClient, (sql) => {
   const unanswered = (host: string, instance: string) =>
     Effect.map(
       Effect.orDie(
-        sql<Sent>`SELECT ${columns} FROM calls c JOIN hosted_calls s ON s.call = c.id
-          WHERE ${waits(host)} AND s.instance = ${instance} ORDER BY c.created_at, c.id`,
+        sql<Sent>`SELECT ${columns} FROM calls c JOIN hosted_calls s ON s.call = c.id AND s.host = ${host}
+          JOIN hosts h ON h.id = s.host
+          WHERE ${waits(host)} AND ${isMeant} AND s.instance = ${instance} ORDER BY c.created_at, c.id`,
       ),
       (rows) => rows.map(sent),
     )
 
   // On Postgres: whoever connects the host elsewhere waits until these calls are taken, and then sends them again.
   const whileHeld = sql.onDialectOrElse({ pg: () => sql`FOR SHARE OF h`, orElse: () => sql`` })
-  /** Takes calls that nobody was sent yet, for this process only, while the line is of the house process `holder`. */
+  /**
+   * Takes calls that nobody was sent yet, for this process only, while the line is of the house process `holder`.
+   * `strangers`: those that began to wait when the host had just become private.
+   */
   const take = Effect.fnUntraced(function* (host: string, line: { instance: string; holder: string }, limit: number) {
     const { holder, instance } = line
-    const rows = yield* sql<Sent>`SELECT ${columns} FROM calls c JOIN hosts h ON h.id = ${host} AND h.holder = ${holder}
+    const rows =
+      yield* sql<Found>`SELECT ${columns}, CASE WHEN ${isMeant} THEN 1 ELSE 0 END AS is_meant FROM calls c JOIN hosts h ON h.id = ${host} AND h.holder = ${holder}
       LEFT JOIN hosted_calls s ON s.call = c.id
       WHERE ${waits(host)} AND s.call IS NULL ORDER BY c.created_at, c.id LIMIT ${limit} ${whileHeld}`
-    if (rows.length > 0)
-      yield* sql`INSERT INTO hosted_calls ${sql.insert(rows.map(({ id }) => ({ call: id, host, instance })) as never)}`
-    return rows.map(sent)
+    const found = rows.map(({ isMeant, ...row }) => ({ row, isMeant: flag(isMeant) }))
+    const meant = found.filter((one) => one.isMeant).map(({ row }) => row)
+    if (meant.length > 0)
+      yield* sql`INSERT INTO hosted_calls ${sql.insert(meant.map(({ id }) => ({ call: id, host, instance })) as never)}`
+    const strangers = found.filter((one) => !one.isMeant)
+    return {
+      calls: meant.map(sent),
+      strangers: strangers.map(({ row }): WaitingCall => ({ id: row.id, tool: row.tool, instance: null })),
+    }
   }, Effect.orDie)
 
   /** Settled calls need not be remembered. */
@@ -184,18 +208,9 @@ export const makeHostRows = Effect.map(SqlClient.SqlClient, (sql) => {
     disconnected,
     isHeldBeside,
     waiting,
+    strangers,
     unanswered,
     take,
     forget,
   }
 })
-
-/** The owner of the host that a call waits for: the only principal that may answer it. */
-export const makeOwnerOf = Effect.map(
-  SqlClient.SqlClient,
-  (sql) => (host: string) =>
-    Effect.map(
-      Effect.orDie(sql<{ owner: string }>`SELECT owner FROM hosts WHERE id = ${host}`),
-      (rows) => rows[0]?.owner,
-    ),
-)

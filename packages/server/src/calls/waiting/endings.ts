@@ -1,5 +1,13 @@
 /** How a waiting call continues or ends: by a decision, a result from outside, the clock, or a cancel. */
-import { BadInput, type CallId, type CallResult, Forbidden, Missing, type Principal, WrongState } from "@stoa/contract"
+import {
+  BadInput,
+  type Caller,
+  type CallId,
+  type CallResult,
+  Missing,
+  type Principal,
+  WrongState,
+} from "@stoa/contract"
 import { checkValue, Road, saidOf } from "@stoa/tools"
 import { Cause, Effect, Exit } from "effect"
 import { SqlClient } from "effect/sql"
@@ -13,7 +21,7 @@ import { Journal } from "../../store/journal/Journal.ts"
 import { Upstreams } from "../../upstreams/Upstreams.ts"
 import { makeCallbackRedactor } from "./Callbacks.ts"
 import { Catalogue, everything } from "../catalogue/Catalogue.ts"
-import { makeOwnerOf } from "../hosts/rows.ts"
+import { makeAnswering } from "../hosts/answering.ts"
 import { makeApprovalRule } from "../road/approvalRule.ts"
 import { causeOf, credentialOf } from "../road/attempt.ts"
 import { type makeExecute, measure } from "../road/execute.ts"
@@ -50,7 +58,7 @@ export const makeEndings = Effect.fnUntraced(function* (
   const resuming = yield* makeResuming
   const approval = yield* makeApprovalRule
   const catalogue = yield* Catalogue
-  const ownerOf = yield* makeOwnerOf
+  const answering = yield* makeAnswering
   const redactorOf = yield* makeCallbackRedactor
   const upstreams = yield* Upstreams
   const holder = yield* Holder
@@ -208,22 +216,18 @@ export const makeEndings = Effect.fnUntraced(function* (
       })
   })
 
-  /** Only the principal that runs a host's process may answer for its function. */
-  const hosts = (row: CallRow, by: Principal): Effect.Effect<boolean> =>
-    row.onKind !== "callback" || row.onId === null
-      ? Effect.succeed(false)
-      : Effect.map(ownerOf(row.onId), (owner) => owner === by.id)
-
   /** Whether a principal may know of this call: its caller, its host, and those who see the form it waits for. */
   const knows = (row: CallRow, by: Principal): Effect.Effect<boolean> => {
     if (row.principal === by.id) return Effect.succeed(true)
-    return row.onKind === "client" && row.onId !== null ? decisions.seenBy(row.onId, by) : hosts(row, by)
+    return row.onKind === "client" && row.onId !== null
+      ? decisions.seenBy(row.onId, by)
+      : answering.knows(row, by, isSettled(row.state))
   }
 
   /** A result from outside. If the call waits for a form, the result also answers it, in one transaction. */
-  const result = Effect.fn("Calls.result")(function* (id: string, by: Principal | null, given: CallResult) {
+  const result = Effect.fn("Calls.result")(function* (id: string, by: Caller["Service"] | null, given: CallResult) {
     const row = yield* record.byId(id)
-    if (row === undefined || (by !== null && !(yield* knows(row, by))))
+    if (row === undefined || (by !== null && !(yield* knows(row, by.principal))))
       return yield* new Missing({ noun: "call", ref: id })
     if (row.state !== "waiting" || (row.onKind !== "client" && row.onKind !== "callback"))
       return yield* new WrongState({
@@ -231,12 +235,9 @@ export const makeEndings = Effect.fnUntraced(function* (
           ? `This call is already ${row.state}: only the first result counts.`
           : `This call does not wait for a result (it is ${row.state}${row.onKind === null ? "" : `, on a ${row.onKind}`}).`,
       })
-    if (row.onKind === "callback" && by !== null && !(yield* hosts(row, by)))
-      return yield* new Forbidden({
-        action: "submit",
-        resource: `calls/${id}`,
-        rule: row.onId === id ? "signed callbacks only" : "its host only",
-      })
+    // A signature is of the service that the call itself waits for, never of a host.
+    if (by === null && row.onId !== id) return yield* new Missing({ noun: "call", ref: id })
+    if (row.onKind === "callback" && by !== null) yield* answering.require(row, by)
     const failure =
       given.error === undefined ? undefined : typeof given.error === "string" ? given.error : given.error.message
     if (failure === undefined) yield* fitsOutput(row, given.output)
@@ -250,11 +251,10 @@ export const makeEndings = Effect.fnUntraced(function* (
         : noTraces()
     const settled = yield* journal.transact(
       Effect.gen(function* () {
-        if (row.onKind === "client") {
-          if (by === null) return yield* new Missing({ noun: "call", ref: id })
+        if (row.onKind === "client" && by !== null) {
           yield* decisions.answer(
             row.onId!,
-            by,
+            by.principal,
             failure === undefined
               ? { verdict: "submit", value: given.output ?? null }
               : { verdict: "deny", note: failure.slice(0, 2000) },

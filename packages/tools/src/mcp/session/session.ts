@@ -210,6 +210,9 @@ const aboutOf = (message: JSONRPCMessage): string | undefined => {
   return typeof about === "string" || typeof about === "number" ? String(about) : undefined
 }
 
+/** What a server says in progress, logs, results and errors: together they may be one text. */
+const said = new Set(["message", "data", "text"])
+
 const diedOfProbe = (fault: Fault) => fault.kind === "lost" && /closed during the server\/discover/.test(fault.message)
 
 /** Connects; a second time if the probe killed the server, or if a person had to be asked first. */
@@ -225,7 +228,7 @@ const handshake = Effect.fnUntraced(function* (
     const way = yield* makeWay(config, ports, authorization?.provider, options.graceMs)
     const client = new Client(clientInfo, clientOptions(ports, config.protocolVersion, probeMs))
     prepare(client)
-    const heard = ports.redactor?.stream()
+    const heard = ports.redactor?.stream(said)
     Object.assign(way, {
       onmessage: (message: JSONRPCMessage) => {
         heard?.json(message, aboutOf(message))

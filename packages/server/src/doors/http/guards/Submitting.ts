@@ -22,14 +22,12 @@ export const layerSubmitting = Layer.effect(
         const request = yield* HttpServerRequest.HttpServerRequest
         const signature = request.headers[signatureHeader]
         if (signature === undefined)
-          return yield* asBearer(
-            Effect.flatMap(Caller, ({ principal }) => Effect.provideService(app, Submitter, { principal })),
-          )
+          return yield* asBearer(Effect.flatMap(Caller, (caller) => Effect.provideService(app, Submitter, { caller })))
         const { call = "" } = yield* HttpRouter.params
         const body = Effect.orDie(request.text)
         const tool = yield* acting.identifyResult(senderOf(request), { call, signature, body })
         const { correlationId } = yield* currentCause
-        return yield* acting.asTool(tool, correlationId, Effect.provideService(app, Submitter, { principal: null }))
+        return yield* acting.asTool(tool, correlationId, Effect.provideService(app, Submitter, { caller: null }))
       }).pipe(withRefusalHeaders),
     )
   }),

@@ -46,9 +46,8 @@ export const runsHandlers = HttpApiBuilder.group(
       steps: ({ params }) => Effect.flatMap(reader, (who) => runs.steps(params.run, who)),
       retry: ({ params, payload }) => Effect.flatMap(reader, (who) => triggers.retry(params.run, payload?.step, who)),
       toolResults: Effect.fnUntraced(function* ({ params, payload }) {
-        const { principal } = yield* Caller
         const call = yield* runs.callOf(params.run, payload.callId)
-        return callFrom(yield* calls.result(call, principal, { output: payload.result }))
+        return callFrom(yield* calls.result(call, yield* Caller, { output: payload.result }))
       }),
       cancel: Effect.fnUntraced(function* ({ params }) {
         const { principal } = yield* Caller
