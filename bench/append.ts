@@ -1,7 +1,7 @@
 /** Durable append: what group commit gives, against one synced commit for each write. */
 import { join } from "node:path"
 import type { AppendAnswer, AppendQuestion, Way } from "./children/appender.ts"
-import { middle, number, ratio, spread, table } from "./measure.ts"
+import { middle, number, ratio, spread, table } from "./kit/measure.ts"
 import { startChild, temporaryFolder } from "./processes.ts"
 
 const counts = [1, 16, 256]

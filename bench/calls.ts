@@ -5,11 +5,11 @@
 import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 import { startPostgres } from "../test/postgres.ts"
-import { addAgent } from "./api.ts"
+import { addAgent } from "./kit/api.ts"
 import type { ApproveAnswer, ApproverQuestion, FetchAnswer, ManyAnswer } from "./children/approver.ts"
 import type { LoadAnswer, LoadQuestion } from "./children/load.ts"
 import type { Road, RoadsAnswer, RoadsQuestion } from "./children/roads.ts"
-import { type Delays, middle, number, ratio, spread, table } from "./measure.ts"
+import { type Delays, middle, number, ratio, spread, table } from "./kit/measure.ts"
 import { type Child, type House, sleep, startChild, startHouse, temporaryFolder } from "./processes.ts"
 
 const rounds = 3

@@ -1,7 +1,7 @@
 /** An idle house: what it holds in memory, what it does with the processor, and whom it talks to (nobody). */
 import { readdirSync, readFileSync, readlinkSync } from "node:fs"
 import { join } from "node:path"
-import { number, table } from "./measure.ts"
+import { number, table } from "./kit/measure.ts"
 import { processorSeconds, sleep, startChild, startHouse, temporaryFolder } from "./processes.ts"
 
 const seconds = 10

@@ -4,9 +4,9 @@
  */
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import { addAgent } from "./api.ts"
-import { callOf, hello } from "./mcpMessages.ts"
-import { number, table } from "./measure.ts"
+import { addAgent } from "./kit/api.ts"
+import { callOf, hello } from "./mcp/mcpMessages.ts"
+import { number, table } from "./kit/measure.ts"
 import { freePort, type House, root, sleep, startHouse, temporaryFolder } from "./processes.ts"
 
 interface Range {

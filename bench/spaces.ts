@@ -24,7 +24,7 @@ import { termsOf } from "../packages/server/src/store/search/text/terms.ts"
 import { Store } from "../packages/server/src/store/database/Store.ts"
 import type { LoadAnswer } from "./children/load.ts"
 import type { SubscribersAnswer } from "./children/subscribers.ts"
-import { delaysOf, number, ratio, spread, table } from "./measure.ts"
+import { delaysOf, number, ratio, spread, table } from "./kit/measure.ts"
 import { sleep, startChild, startHouse, temporaryFolder } from "./processes.ts"
 
 const rounds = 3

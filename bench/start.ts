@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process"
 import { get } from "node:http"
 import { join } from "node:path"
-import { ratio, spread, table } from "./measure.ts"
+import { ratio, spread, table } from "./kit/measure.ts"
 import { ended, environment, freePort, root, sleep, temporaryFolder } from "./processes.ts"
 
 const rounds = 5

@@ -5,7 +5,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { connect, type Stoa } from "@stoa/sdk"
-import { delaysOf, number, spread, table } from "./measure.ts"
+import { delaysOf, number, spread, table } from "./kit/measure.ts"
 import { type House, processorSeconds, sleep, startHouse, temporaryFolder } from "./processes.ts"
 
 const rounds = 3

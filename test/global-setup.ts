@@ -21,7 +21,7 @@ declare module "vitest" {
 }
 
 /** Programs that tests start and kill again and again: bundled, they start in half the time. */
-const killed = ["calls/callsProcess", "runs/houseProcess", "store/crashWriter", "store/folderOwner"]
+const killed = ["calls/crash/callsProcess", "runs/houses/houseProcess", "store/crash/crashWriter", "store/folderOwner"]
 const packages = join(import.meta.dirname, "../packages")
 const bundlePrograms = async (folder: string): Promise<void> => {
   const { bundleInto } = (await import(pathToFileURL(join(packages, "cli/bundling.mjs")).href)) as {

@@ -3,8 +3,8 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node"
 
 const long = [
-  "packages/server/test/runs/houses",
-  "packages/server/test/runs/runsCrash",
+  "packages/server/test/runs/houses/houses",
+  "packages/server/test/runs/houses/runsCrash",
   "packages/cli/test/memoryCrash",
   "packages/web/test/browser/",
   "packages/cli/test/calls",

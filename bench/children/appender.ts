@@ -10,7 +10,7 @@ import { migrations } from "../../packages/server/src/Migrations.ts"
 import { Journal } from "../../packages/server/src/store/journal/Journal.ts"
 import { migrate } from "../../packages/server/src/store/Schemas.ts"
 import { Store } from "../../packages/server/src/store/database/Store.ts"
-import { type Delays, delaysOf } from "../measure.ts"
+import { type Delays, delaysOf } from "../kit/measure.ts"
 import { serveQuestions } from "./names.ts"
 
 export type Way = "group" | "single" | "plain"

@@ -4,7 +4,7 @@
  */
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
-import { type Delays, delaysOf } from "../measure.ts"
+import { type Delays, delaysOf } from "../kit/measure.ts"
 import { serveQuestions } from "./names.ts"
 
 interface Where {

@@ -3,7 +3,7 @@
  * (one request in flight on each), or at a fixed pace, when a request that finds no free connection waits in line.
  */
 import { connect, type Socket } from "node:net"
-import { type Delays, delaysOf } from "../measure.ts"
+import { type Delays, delaysOf } from "../kit/measure.ts"
 import { serveQuestions } from "./names.ts"
 
 export interface LoadQuestion {

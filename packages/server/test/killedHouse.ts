@@ -8,7 +8,7 @@ import pg from "pg"
 import { pause } from "../../../test/pause.ts"
 import { Store } from "../src/store/database/Store.ts"
 import { config } from "./calls/callsKit.ts"
-import { spawned } from "./store/crashProcess.ts"
+import { spawned } from "./store/crash/crashProcess.ts"
 import { type Stored, houseDatabase, tempFolder } from "./stores.ts"
 
 export const token = "stoa_the-admin-of-houses-that-are-killed"
@@ -66,7 +66,7 @@ type Process = Effect.Success<ReturnType<typeof spawned>>
 export const start = Effect.fnUntraced(function* (home: Home, configuration: object = config) {
   writeFileSync(join(home.args[0]!, "stoa.config.json"), JSON.stringify(configuration))
   for (;;) {
-    const child: Process = yield* spawned(new URL("./calls/callsProcess.ts", import.meta.url), home.args)
+    const child: Process = yield* spawned(new URL("./calls/crash/callsProcess.ts", import.meta.url), home.args)
     const line = yield* child.line
     // Postgres may still be letting go of the dead one's lock.
     if (line.startsWith("refused Another Stoa")) continue

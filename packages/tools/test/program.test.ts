@@ -8,7 +8,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { isProgramHere } from "../src/program/lookup.ts"
 import { openProgram, Program, type ProgramOptions } from "../src/program/Program.ts"
-import { until } from "./mcpKit.ts"
+import { until } from "./mcp/mcpKit.ts"
 
 /** A dead process that nobody has asked after yet is dead all the same. */
 const alive = (pid: number): boolean => {

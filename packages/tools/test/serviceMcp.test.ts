@@ -16,7 +16,7 @@ import {
   ToolServiceLive,
 } from "../src/index.ts"
 import { input } from "./kit.ts"
-import { raw } from "./mcpKit.ts"
+import { raw } from "./mcp/mcpKit.ts"
 
 const resolve = createRequire(import.meta.url).resolve
 const everything = join(dirname(resolve("@modelcontextprotocol/server-everything/package.json")), "dist/index.js")

@@ -1,7 +1,7 @@
 /** A file that a tool made is its caller's to read: here an image, made by a provider on loopback. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { http } from "../../../tools/test/egressLoopback.ts"
+import { http } from "../../../tools/test/egress/egressLoopback.ts"
 import { callsHouse, callTool, configure, stores, told } from "./callsKit.ts"
 import { ask, Guest } from "../house.ts"
 import { someone, type Someone } from "../spaces/spacesGuests.ts"

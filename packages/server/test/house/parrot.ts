@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { Effect } from "effect"
-import { http } from "../../../tools/test/egressLoopback.ts"
+import { http } from "../../../tools/test/egress/egressLoopback.ts"
 
 /** The key as it is to be repeated, in pieces. */
 export type Repeat = (key: string) => ReadonlyArray<string>

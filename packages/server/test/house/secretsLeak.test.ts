@@ -7,9 +7,9 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import fc from "fast-check"
-import { http } from "../../../tools/test/egressLoopback.ts"
-import { leaksIn } from "../../../tools/test/leaks.ts"
-import { headerRepeats, partsOf, type Repeat } from "../../../tools/test/repeats.ts"
+import { http } from "../../../tools/test/egress/egressLoopback.ts"
+import { leaksIn } from "../../../tools/test/secrets/leaks.ts"
+import { headerRepeats, partsOf, type Repeat } from "../../../tools/test/secrets/repeats.ts"
 import { Readers } from "../../src/store/journal/readers/Readers.ts"
 import {
   admin,

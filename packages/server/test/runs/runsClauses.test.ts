@@ -2,7 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { http } from "../../../tools/test/egressLoopback.ts"
+import { http } from "../../../tools/test/egress/egressLoopback.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
 import { Readers } from "../../src/store/journal/readers/Readers.ts"
 import { ask, Guest } from "../house.ts"

@@ -1,7 +1,7 @@
 /** Spans as a collector gets them: a run, its steps, their calls, under the trace of what woke the run. */
 import { assert, it, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { http } from "../../../tools/test/egressLoopback.ts"
+import { http } from "../../../tools/test/egress/egressLoopback.ts"
 import { SqlClient } from "effect/sql"
 import { sentryOf } from "../../src/Tracing.ts"
 import { ask, Guest } from "../house.ts"

@@ -1,7 +1,7 @@
 /** Clauses that a careless change would break unseen: sizes of pages, the strict face, mentions in calls, who sees a call's message. */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { http } from "../../../tools/test/egressLoopback.ts"
+import { http } from "../../../tools/test/egress/egressLoopback.ts"
 import { Principals } from "../../src/access/identity/Principals.ts"
 import { Grants } from "../../src/access/rights/Grants.ts"
 import { houseViewer } from "../../src/access/rights/Viewer.ts"

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
 import { Folder } from "../../src/store/Folder.ts"
-import { spawned } from "./crashProcess.ts"
+import { spawned } from "./crash/crashProcess.ts"
 import { opened, tempFolder } from "../stores.ts"
 
 const own = (path: string) => Effect.scoped(Effect.provide(Folder, Layer.fresh(Folder.layer(path))))

@@ -6,8 +6,8 @@ import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { send, token } from "../killedHouse.ts"
-import { cluster, open } from "../runs/housesKit.ts"
-import { allEnded } from "../runs/runsHistory.ts"
+import { cluster, open } from "../runs/houses/housesKit.ts"
+import { allEnded } from "../runs/houses/runsHistory.ts"
 import { tempFolder } from "../stores.ts"
 
 const standIn = fileURLToPath(new URL("./standIn.mjs", import.meta.url))

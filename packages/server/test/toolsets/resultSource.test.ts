@@ -5,7 +5,7 @@
 import { assert, layer } from "@effect/vitest"
 import { toolNames, type ToolsetName } from "@stoa/contract"
 import { Effect } from "effect"
-import { http } from "../../../tools/test/egressLoopback.ts"
+import { http } from "../../../tools/test/egress/egressLoopback.ts"
 import { Tokens } from "../../src/access/identity/Tokens.ts"
 import { Catalogue } from "../../src/calls/catalogue/Catalogue.ts"
 import { labelled } from "../../src/runs/prompt/sources.ts"

@@ -1,0 +1,294 @@
+/** Agents that wait for each other's answers, and how far they may wake each other. */
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { Waits } from "../../../src/runs/waiting/Waits.ts"
+import { Journal } from "../../../src/store/journal/Journal.ts"
+import { Readers } from "../../../src/store/journal/readers/Readers.ts"
+import { ask, Guest } from "../../house.ts"
+import { refused, someone } from "../../spaces/spacesGuests.ts"
+import { dm, ended, inState, room, runsHouse, runsOf, setRules, stores, thinker } from "../runsKit.ts"
+
+/** What the first call of a run gave back. */
+const firstOutput = Effect.fnUntraced(function* (run: { readonly id: string }) {
+  const sql = yield* SqlClient.SqlClient
+  const [row] = yield* sql<{ output: string | null; state: string }>`SELECT output, state FROM calls
+    WHERE run = ${run.id} AND step = 1 AND place = 1`
+  return JSON.parse(row!.output ?? "null") as {
+    readonly status: string
+    readonly replies: ReadonlyArray<{ readonly text: string; readonly authorId: string }>
+    readonly missing: ReadonlyArray<string>
+    readonly waitedMs: number
+    readonly ended?: string
+  }
+})
+
+const waitOf = Effect.fnUntraced(function* (run: { readonly id: string }) {
+  const sql = yield* SqlClient.SqlClient
+  return (yield* sql<{ id: string; message: string }>`SELECT id, message FROM waits WHERE run = ${run.id}`)[0]!
+})
+
+const gateway = { toolsets: ["gateway" as const] }
+
+for (const store of stores)
+  layer(runsHouse({ store }), { excludeTestServices: true, timeout: 90_000 })(`replies on ${store}`, (it) => {
+    it.effect(
+      "S1-46 S1-98 S1-103 X-08 an agent asks another and waits; the reply goes on with its run and starts none",
+      () =>
+        Effect.gen(function* () {
+          const { admin } = yield* Guest
+          const ada = yield* someone()
+          const [asks, answers] = [yield* thinker(gateway), yield* thinker(gateway)]
+          const space = yield* room("private", ada, asks, answers)
+          yield* setRules([
+            {
+              when: { agent: asks.name, step: 1 },
+              call: [{ tool: "send_message", input: { text: `@${answers.name} how much?`, wait: true } }],
+            },
+            {
+              when: { agent: asks.name, step: 2, outcome: "done" },
+              call: [{ tool: "send_message", input: { text: "thanks" } }],
+            },
+            {
+              when: { agent: answers.name, step: 1 },
+              call: [
+                { tool: "send_reply", input: { text: `@${asks.name} forty-two`, replyToMessageId: "{{message}}" } },
+              ],
+            },
+          ])
+          yield* ask(() => ada.client.spaces.post(space.id, { text: `@${asks.name} start` }))
+          const [first] = yield* ended(asks)
+          yield* ended(answers)
+          yield* (yield* Readers).receipt("runs")
+          assert.deepInclude(first!, { state: "completed", step: 3 })
+          assert.strictEqual((yield* runsOf(asks)).length, 1, "the reply started nothing")
+          const output = yield* firstOutput(first!)
+          assert.deepInclude(output, { status: "resolved", missing: [] })
+          assert.deepInclude(output.replies[0]!, { text: `@${asks.name} forty-two`, authorId: answers.id })
+          const [other] = yield* runsOf(answers)
+          assert.deepInclude(other!, { chainDepth: 1, state: "completed" })
+          assert.strictEqual(
+            (yield* ask(() => admin.waits.list())).items.filter(({ agent }) => agent === asks.id).length,
+            0,
+          )
+        }),
+    )
+
+    it.effect(
+      "S1-99 S1-100 S1-101 G-01 G-02 all who are mentioned are waited for; who waits is shown, released and timed out",
+      () =>
+        Effect.gen(function* () {
+          const { admin } = yield* Guest
+          const [ada, ben] = [yield* someone(), yield* someone()]
+          const bot = yield* thinker(gateway)
+          const space = yield* room("private", ada, ben, bot)
+          yield* setRules([
+            {
+              when: { agent: bot.name, step: 1 },
+              call: [{ tool: "send_message", input: { text: `@${ada.name} @${ben.name} agreed?`, wait: true } }],
+            },
+          ])
+          const begin = Effect.fnUntraced(function* (count: number) {
+            yield* ask(() => ada.client.spaces.post(space.id, { text: `@${bot.name} start` }))
+            const run = yield* inState(bot, "waiting_reply")
+            assert.strictEqual((yield* runsOf(bot)).length, count)
+            return run
+          })
+          const run = yield* begin(1)
+          yield* ask(() => ada.client.spaces.post(space.id, { text: "yes" }))
+          yield* (yield* Readers).receipt("runs")
+          assert.deepInclude((yield* runsOf(bot))[0]!, { state: "waiting_reply" })
+          const { items } = yield* ask(() => admin.waits.list())
+          const shown = items.find(({ run: id }) => id === run.id)!
+          assert.deepInclude(shown, { agent: bot.id, space: space.id, needed: 2, ring: false })
+          assert.sameDeepMembers(
+            [...shown.for],
+            [
+              { id: ada.id, state: "replied" },
+              { id: ben.id, state: "awaited" },
+            ],
+          )
+          yield* ask(() => ben.client.spaces.post(space.id, { text: "and me" }))
+          yield* ended(bot)
+          assert.deepInclude(yield* firstOutput(run), { status: "resolved", missing: [] })
+
+          const second = yield* begin(2)
+          yield* ask(() => ada.client.spaces.post(space.id, { text: "yes" }))
+          yield* (yield* Readers).receipt("runs")
+          const { transact } = yield* Journal
+          yield* transact((yield* Waits).expire((yield* waitOf(second)).id))
+          yield* ended(bot, 2)
+          assert.deepInclude(yield* firstOutput(second), { status: "partial_timeout", missing: [ben.id] })
+
+          const third = yield* begin(3)
+          yield* transact((yield* Waits).expire((yield* waitOf(third)).id))
+          yield* ended(bot, 3)
+          assert.deepInclude(yield* firstOutput(third), { status: "timeout", replies: [] })
+
+          const fourth = yield* begin(4)
+          const { id } = yield* waitOf(fourth)
+          assert.strictEqual((yield* refused(() => ben.client.waits.release(id))).status, 404)
+          assert.deepInclude(yield* ask(() => admin.waits.release(id)), { state: "released" })
+          assert.strictEqual((yield* refused(() => admin.waits.release(id))).status, 409)
+          yield* ended(bot, 4)
+          assert.deepInclude(yield* firstOutput(fourth), { status: "timeout", ended: "released" })
+        }),
+    )
+
+    it.effect("X-30 G-01 who is removed from a space while it waits there is not told what had come", () =>
+      Effect.gen(function* () {
+        const { admin } = yield* Guest
+        const [ada, ben] = [yield* someone(), yield* someone()]
+        const bot = yield* thinker(gateway)
+        const space = yield* room("private", ada, ben, bot)
+        yield* setRules([
+          {
+            when: { agent: bot.name, step: 1 },
+            call: [{ tool: "send_message", input: { text: `@${ada.name} @${ben.name} agreed?`, wait: true } }],
+          },
+        ])
+        yield* ask(() => ada.client.spaces.post(space.id, { text: `@${bot.name} start` }))
+        const run = yield* inState(bot, "waiting_reply")
+        yield* ask(() => ada.client.spaces.post(space.id, { text: "the vault is open" }))
+        yield* (yield* Readers).receipt("runs")
+        yield* ask(() => admin.spaces.removeMember(space.id, bot.id))
+        yield* ended(bot)
+        assert.deepInclude(yield* firstOutput(run), { ended: "released", replies: [], missing: [ben.id] })
+      }),
+    )
+
+    it.effect(
+      "G-02 what a run waited for is kept with its steps: whose answer, from when to when, and how it ended",
+      () =>
+        Effect.gen(function* () {
+          const { admin } = yield* Guest
+          const ada = yield* someone()
+          const bot = yield* thinker(gateway)
+          const space = yield* room("private", ada, bot)
+          yield* setRules([
+            {
+              when: { agent: bot.name, step: 1 },
+              call: [{ tool: "send_message", input: { text: `@${ada.name} agreed?`, wait: true } }],
+            },
+            { when: { agent: bot.name, step: 2 }, call: [{ tool: "whoami" }] },
+          ])
+          yield* ask(() => ada.client.spaces.post(space.id, { text: `@${bot.name} start` }))
+          const { id } = yield* inState(bot, "waiting_reply")
+          const opened = yield* ask(() => admin.runs.steps(id))
+          assert.deepInclude(opened.items[0]!.waits![0]!, { run: id, state: "open", endedAt: null, ring: false })
+          yield* ask(() => ada.client.spaces.post(space.id, { text: "yes" }))
+          yield* ended(bot)
+
+          const { waits } = yield* ask(() => admin.runs.get(id))
+          const { items } = yield* ask(() => admin.runs.steps(id))
+          const [kept] = items[0]!.waits!
+          assert.deepStrictEqual(waits, [kept!])
+          assert.deepInclude(kept!, { run: id, call: items[0]!.calls[0]!.call!, agent: bot.id, state: "resolved" })
+          assert.deepStrictEqual(kept!.for, [{ id: ada.id, state: "replied" }])
+          assert.isTrue(kept!.since <= kept!.endedAt!)
+          assert.isUndefined(items[1]!.waits, "the second step waited for nobody")
+          assert.isUndefined((yield* ask(() => admin.runs.list({ agent: bot.name }))).items[0]!.waits)
+
+          // Whoever takes over the step takes over what it waited for.
+          const again = yield* ask(() => admin.runs.retry(id, { step: 2 }))
+          yield* ended(bot, 2)
+          const [first] = (yield* ask(() => admin.runs.steps(again.id))).items
+          assert.deepStrictEqual(first!.waits, [{ ...kept!, call: first!.calls[0]!.call! }])
+          assert.notStrictEqual(first!.calls[0]!.call, kept!.call)
+        }),
+    )
+
+    it.effect(
+      "X-10 S1-42 S1-105 the awaited ends without answering: the wait ends; a mention meanwhile starts a run of its own",
+      () =>
+        Effect.gen(function* () {
+          const ada = yield* someone()
+          const [asks, silent] = [yield* thinker(gateway), yield* thinker(gateway)]
+          const space = yield* room("private", ada, asks, silent)
+          yield* setRules([
+            {
+              when: { agent: asks.name, step: 1, text: "start" },
+              call: [{ tool: "send_message", input: { text: `@${silent.name} hello?`, wait: true } }],
+            },
+            { when: { agent: silent.name }, say: "I keep quiet.", waitMs: 300 },
+          ])
+          yield* ask(() => ada.client.spaces.post(space.id, { text: `@${asks.name} start` }))
+          const run = yield* inState(asks, "waiting_reply")
+          // Nobody waits for Ada: what she says to it is a new matter, and its own run waits on.
+          yield* ask(() => ada.client.spaces.post(space.id, { text: `@${asks.name} something else` }))
+          const rows = yield* ended(asks, 2)
+          assert.strictEqual(rows.length, 2)
+          assert.deepInclude(yield* firstOutput(run), { status: "timeout", ended: "silent", missing: [silent.id] })
+        }),
+    )
+
+    it.effect("S0-63 S0-64 S0-65 X-05 two agents that always answer each other stop at the limit: depths 0 to 3", () =>
+      Effect.gen(function* () {
+        const ada = yield* someone()
+        const office = { toolsets: ["office" as const] }
+        const [one, two] = [yield* thinker(office), yield* thinker(office)]
+        const mine = yield* dm(ada, one)
+        const theirs = yield* dm(one, two)
+        yield* setRules([
+          { when: { step: 1 }, call: [{ tool: "send_message", input: { channelId: theirs.id, text: "and you?" } }] },
+        ])
+        yield* ask(() => ada.client.spaces.post(mine.id, { text: "start" }))
+        yield* ended(one, 2)
+        yield* ended(two, 2)
+        yield* (yield* Readers).receipt("runs")
+        const depths = [...(yield* runsOf(one)), ...(yield* runsOf(two))].map(({ chainDepth }) => chainDepth)
+        assert.deepStrictEqual(depths.toSorted(), [0, 1, 2, 3])
+        const { items } = yield* ask(() => one.client.spaces.messages(theirs.id))
+        assert.strictEqual(items.length, 4, "the last one still spoke")
+      }),
+    )
+
+    it.effect("S1-36 S1-40 S1-61 a run enters a space of its own; its agent sees its runs, and no other's", () =>
+      Effect.gen(function* () {
+        const { admin } = yield* Guest
+        const ada = yield* someone()
+        const bot = yield* thinker(gateway)
+        const other = yield* room("private", ada, bot, yield* someone())
+        const space = yield* dm(ada, bot)
+        yield* setRules([
+          {
+            when: { agent: bot.name, step: 1, text: "move" },
+            call: [
+              { tool: "enter_space", input: { spaceId: other.id } },
+              { tool: "send_message", input: { text: "I am here" } },
+              { tool: "get_my_runs" },
+            ],
+          },
+          {
+            when: { agent: bot.name, step: 1, text: "stay" },
+            call: [{ tool: "send_message", input: { text: "there" } }],
+          },
+        ])
+        yield* ask(() => ada.client.spaces.post(space.id, { text: "move" }))
+        const [first] = yield* ended(bot)
+        yield* ask(() => ada.client.spaces.post(space.id, { text: "stay" }))
+        yield* ended(bot, 2)
+        const texts = Effect.fnUntraced(function* (id: string) {
+          return (yield* ask(() => admin.spaces.messages(id))).items.map(({ text }) => text)
+        })
+        assert.deepStrictEqual(yield* texts(other.id), ["I am here"])
+        assert.deepStrictEqual(yield* texts(space.id), ["move", "stay", "there"])
+        assert.deepInclude(yield* ask(() => admin.runs.get(first!.id)), { space: other.id })
+        const events = yield* (yield* Journal).read({ after: 0, limit: 100_000, kinds: ["run.entered"] })
+        const entered = events.filter(({ body }) => (body as { readonly run: string }).run === first!.id)
+        assert.deepStrictEqual(
+          entered.map(({ space: where }) => where),
+          [null],
+        )
+        const sql = yield* SqlClient.SqlClient
+        const [call] = yield* sql<{
+          output: string
+        }>`SELECT output FROM calls WHERE run = ${first!.id} AND tool = 'get_my_runs'`
+        const { runs } = JSON.parse(call!.output) as { readonly runs: ReadonlyArray<{ readonly status: string }> }
+        assert.deepStrictEqual(
+          runs.map(({ status }) => status),
+          ["running"],
+        )
+      }),
+    )
+  })

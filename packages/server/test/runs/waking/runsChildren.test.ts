@@ -1,0 +1,243 @@
+/** Sub-agents, decisions inside them, approvals for a run, plans, and what is shown live. */
+import { assert, layer } from "@effect/vitest"
+import { DateTime, Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { Memories } from "../../../src/memory/Memories.ts"
+import { Journal } from "../../../src/store/journal/Journal.ts"
+import { Timers } from "../../../src/store/journal/Timers.ts"
+import { ask, Guest } from "../../house.ts"
+import { listen, someone, type Frame } from "../../spaces/spacesGuests.ts"
+import { dm, ended, inState, runsHouse, runsOf, setRules, stores, thinker, until } from "../runsKit.ts"
+
+const form = (name: string, over: object) => ({
+  name,
+  description: "Does it.",
+  inputSchema: { type: "object", properties: { text: { type: "string" } } },
+  executionType: "gateway" as const,
+  ...over,
+})
+
+for (const store of stores)
+  layer(runsHouse({ store }), { excludeTestServices: true, timeout: 90_000 })(`sub-agents on ${store}`, (it) => {
+    it.effect(
+      "S1-06 S1-27 a sub-agent is a run that a call waits for: it answers, fails, or is given up with its call",
+      () =>
+        Effect.gen(function* () {
+          const { admin } = yield* Guest
+          const ada = yield* someone()
+          const bot = yield* thinker()
+          const helper = yield* thinker()
+          const space = yield* dm(ada, bot)
+          const [knows, blind] = [`knows-${store}`, `blind-${store}`]
+          const agentConfig = { agent: helper.name, persona: "You look things up.", tools: ["whoami"] }
+          yield* ask(() => admin.tools.add(form(knows, { execution: { agentConfig, includeContext: true } })))
+          yield* ask(() => admin.tools.add(form(blind, { execution: { agentConfig, timeout: 60_000 } })))
+          yield* setRules([
+            {
+              when: { agent: bot.name, step: 1, text: "both" },
+              call: [
+                { tool: knows, input: { text: "find it" } },
+                { tool: blind, input: { text: "find it" } },
+              ],
+            },
+            { when: { agent: bot.name, step: 2 }, say: "done" },
+            {
+              when: { agent: helper.name, step: 1, text: "find it" },
+              call: [{ tool: "whoami" }, { tool: "list_spaces" }],
+            },
+            { when: { agent: helper.name, step: 2 }, say: "It is under the stone." },
+            { when: { agent: bot.name, step: 1, text: "bad" }, call: [{ tool: blind, input: { text: "break" } }] },
+            { when: { agent: helper.name, text: "break" }, fail: "no idea" },
+            { when: { agent: bot.name, step: 1, text: "stop" }, call: [{ tool: blind, input: { text: "long" } }] },
+            { when: { agent: helper.name, text: "long" }, say: "late", waitMs: 60_000 },
+          ])
+          yield* ask(() => ada.client.spaces.post(space.id, { text: "both" }))
+          const [first] = yield* ended(bot)
+          const { items } = yield* ask(() => admin.runs.messages(first!.id))
+          const returns = items.filter(({ kind }) => kind === "tool_return_message")
+          assert.deepStrictEqual(
+            returns.map(({ output }) => (output as { readonly text: string }).text),
+            ["It is under the stone.", "It is under the stone."],
+          )
+          const children = yield* ended(helper, 2)
+          for (const child of children) {
+            const shown = yield* ask(() => admin.runs.get(child.id))
+            assert.deepInclude(shown, { root: first!.id, state: "completed", agent: helper.id })
+            assert.isString(shown.parent)
+            // What it was not given it does not have, at calling neither.
+            const steps = yield* ask(() => admin.runs.steps(child.id))
+            assert.deepStrictEqual(
+              steps.items[0]!.calls.map(({ state }) => state),
+              ["done", "refused"],
+            )
+          }
+          const told = yield* Effect.forEach(children, ({ id }) => ask(() => admin.runs.messages(id)))
+          for (const { items: all } of told) {
+            const faults = all.flatMap(({ error }) => (error === undefined ? [] : [error.message]))
+            assert.deepStrictEqual(faults, ['You do not have the tool "list_spaces" here. You have: whoami'])
+          }
+          const users = told.map(({ items: all }) => all.find(({ kind }) => kind === "user_message")!.text!)
+          assert.strictEqual(users.filter((text) => text.includes("Whoever called you was told this")).length, 1)
+          const systems = told.map(({ items: all }) => all.find(({ kind }) => kind === "system_message")!.text!)
+          assert.isTrue(systems.every((text) => text.includes("You look things up.")))
+
+          yield* ask(() => ada.client.spaces.post(space.id, { text: "bad" }))
+          const [, second] = yield* ended(bot, 2)
+          const failed = yield* ask(() => admin.runs.messages(second!.id))
+          assert.match(failed.items.find(({ kind }) => kind === "tool_return_message")!.error!.message, /no idea/)
+
+          yield* ask(() => ada.client.spaces.post(space.id, { text: "stop" }))
+          const parent = yield* inState(bot, "waiting_tool")
+          yield* inState(helper, "running")
+          yield* ask(() => admin.runs.cancel(parent.id))
+          const rows = yield* ended(helper, 4)
+          assert.deepInclude(rows.at(-1)!, { state: "canceled" })
+        }),
+    )
+
+    it.effect("a sub-agent's question shows on the outermost run, and an approval for the run holds in all of it", () =>
+      Effect.gen(function* () {
+        const { admin } = yield* Guest
+        const ada = yield* someone()
+        const [bot, helper] = [yield* thinker(), yield* thinker()]
+        const space = yield* dm(ada, bot)
+        const [risky, sub] = [`careful-${store}`, `sub-${store}`]
+        yield* ask(() =>
+          admin.tools.add({
+            name: risky,
+            description: "Careful.",
+            inputSchema: { type: "object", properties: {} },
+            executionType: "internal",
+            execution: { output: 1 },
+            requiresApproval: true,
+          }),
+        )
+        yield* ask(() => admin.tools.add(form(sub, { execution: { agentConfig: { agent: helper.name } } })))
+        yield* setRules([
+          { when: { agent: bot.name, step: 1 }, call: [{ tool: sub, input: { text: "go" } }] },
+          { when: { agent: bot.name, step: 2 }, call: [{ tool: risky }] },
+          { when: { agent: helper.name, step: 1 }, call: [{ tool: risky }] },
+          { when: { agent: helper.name, step: 2 }, call: [{ tool: risky }] },
+          { when: { agent: helper.name, step: 3 }, say: "twice" },
+        ])
+        yield* ask(() => ada.client.spaces.post(space.id, { text: "start" }))
+        yield* inState(helper, "waiting_tool")
+        const root = yield* inState(bot, "waiting_tool")
+        const decision = yield* until(
+          Effect.map(
+            ask(() => admin.runs.get(root.id)),
+            ({ waitsFor = [] }) => waitsFor.find(({ kind }) => kind === "decision"),
+          ),
+        )
+        const { options } = yield* ask(() => admin.decisions.get(decision.id))
+        assert.deepStrictEqual(options?.reaches, ["once", "run", "always"])
+        yield* ask(() => admin.decisions.answer(decision.id, { verdict: "approve", reach: "run" }))
+        const [run] = yield* ended(bot)
+        assert.deepInclude(run!, { state: "completed", step: 3 })
+        const sql = yield* SqlClient.SqlClient
+        const calls = yield* sql<{ state: string; rule: string }>`SELECT state, rule FROM calls WHERE tool = ${risky}`
+        assert.deepStrictEqual(
+          calls.map(({ state }) => state),
+          ["done", "done", "done"],
+        )
+        // The next run asks again.
+        yield* ask(() => ada.client.spaces.post(space.id, { text: "again" }))
+        yield* inState(helper, "waiting_tool")
+        yield* ask(async () => {
+          for (const one of (await admin.runs.list({ agent: bot.name, state: "waiting_tool" })).items)
+            await admin.runs.cancel(one.id)
+        })
+      }),
+    )
+
+    it.effect(
+      "S1-60 S1-39 S0-75 X-38 a plan that is due wakes its agent once, with no space; the office's wait five minutes",
+      () =>
+        Effect.gen(function* () {
+          const { admin } = yield* Guest
+          const bot = yield* thinker({ toolsets: ["office"] })
+          yield* setRules([{ when: { agent: bot.name }, say: "planned" }])
+          const { transact } = yield* Journal
+          const timers = yield* Timers
+          const memories = yield* Memories
+          const plan = Effect.fnUntraced(function* (name: string) {
+            const content = JSON.stringify({ name, instruction: "Look at the mail." })
+            const { record } = yield* transact(
+              memories.put(bot.principal, bot.principal.id, { namespace: "gateway", kind: "plan", key: name, content }),
+            )
+            const now = yield* DateTime.now
+            const payload = { plan: record.id, principal: bot.id, dueAt: DateTime.formatIso(now) }
+            // Fired twice for the same time, it wakes once.
+            for (const key of ["a", "b"])
+              yield* transact(timers.set({ purpose: "plan", key: `${name} ${key}`, dueAt: now, payload }))
+          })
+          yield* plan("mail")
+          const [row] = yield* ended(bot)
+          assert.deepInclude(yield* ask(() => admin.runs.get(row!.id)), { space: null, depth: 0 })
+          const { items } = yield* ask(() => admin.runs.messages(row!.id))
+          assert.include(items.find(({ kind }) => kind === "user_message")!.text!, "Look at the mail.")
+          yield* plan("more mail")
+          const queued = yield* inState(bot, "queued")
+          const sql = yield* SqlClient.SqlClient
+          const [times] = yield* sql<{ first: number; second: number }>`SELECT
+          (SELECT ready_at FROM runs WHERE id = ${row!.id}) AS first,
+          (SELECT ready_at FROM runs WHERE id = ${queued.id}) AS second`
+          assert.isAtLeast(times!.second - times!.first, 300_000)
+          assert.strictEqual((yield* runsOf(bot)).length, 2)
+        }),
+    )
+
+    it.effect(
+      "S1-74 S1-73 S0-69 S0-70 text goes to who rules the house and to the agent, never to the space; names of the seeds",
+      () =>
+        Effect.gen(function* () {
+          const { adminToken } = yield* Guest
+          const ada = yield* someone()
+          const bot = yield* thinker()
+          const space = yield* dm(ada, bot)
+          const seen = (frames: Array<Frame>) => (frame: Frame) => void frames.push(frame)
+          const [mine, theirs, office, gateway]: Array<Array<Frame>> = [[], [], [], []]
+          yield* listen({ token: adminToken }, {}, seen(mine!))
+          yield* listen(ada, {}, seen(theirs!))
+          yield* listen(ada, { path: `/spaces/${space.id}/events?names=office` }, seen(office!))
+          yield* listen(ada, { path: `/spaces/${space.id}/events?names=gateway` }, seen(gateway!))
+          yield* setRules([
+            {
+              when: { agent: bot.name, step: 1 },
+              reason: "Let me think of this for a while.",
+              say: "A thought that is mine alone.",
+              call: [{ tool: "whoami" }],
+            },
+            { when: { agent: bot.name, step: 2 }, fail: "over" },
+          ])
+          yield* ask(() => ada.client.spaces.post(space.id, { text: "hello" }))
+          yield* ended(bot)
+          const names = (frames: ReadonlyArray<Frame>) => frames.map(({ event }) => event)
+          yield* until(
+            Effect.sync(() =>
+              names(office!).includes("agent_done") &&
+              names(gateway!).includes("agent.inactive") &&
+              names(mine!).includes("run.ended")
+                ? true
+                : undefined,
+            ),
+          )
+          const said = mine!
+            .filter(({ event }) => event === "run.text")
+            .map(({ data }) => (data as never as { body: { text: string } }).body.text)
+          assert.strictEqual(said.join(""), "A thought that is mine alone.")
+          assert.isAbove(said.length, 1)
+          assert.isTrue(names(mine!).includes("run.reasoning"))
+          assert.isFalse(JSON.stringify([theirs, office, gateway]).includes("mine alone"))
+          assert.isFalse(names(theirs!).some((name) => name === "run.text" || name === "run.stepped"))
+          assert.deepStrictEqual(
+            names(office!).filter((name) => name?.startsWith("agent_")),
+            ["agent_typing", "agent_done"],
+          )
+          assert.deepStrictEqual(
+            names(gateway!).filter((name) => name?.startsWith("agent.")),
+            ["agent.active", "agent.inactive"],
+          )
+        }),
+    )
+  })
