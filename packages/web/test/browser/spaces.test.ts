@@ -58,7 +58,8 @@ it("what one can do with a message: by the pointer, by keys, by a screen reader,
   await row("first").getByRole("button", { name: "React" }).click()
   await page.getByRole("button", { name: "👍" }).first().click()
   await row("first").getByRole("button", { name: /👍/ }).waitFor()
-  expect((await admin().spaces.messages(space.id)).items[0]?.reactions).toHaveLength(1)
+  // It is shown before the house has it.
+  await expect.poll(async () => (await admin().spaces.messages(space.id)).items[0]?.reactions).toHaveLength(1)
 
   // A screen reader, or Tab, comes to one button a message, and goes on from the first of its tools.
   await row("second").getByRole("button", { name: "What you can do with this message" }).focus()
