@@ -4,6 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import pg from "pg"
 import { embeddingConfig, startEmbedder } from "../../../test/embedder.ts"
+import { databases } from "../../../test/long.ts"
 import { Home, type House } from "./houseProcess.ts"
 
 const countOf = async (house: House): Promise<number> =>
@@ -51,12 +52,9 @@ const fill = async (house: House, many = lines.length): Promise<void> => {
   for (let from = 0; from < many; from += 200) await house.admin.memory.import({ lines: lines.slice(from, from + 200) })
 }
 
-for (const [store, place] of [
-  ["sqlite", sqlite],
-  ["postgres", postgres],
-] as const)
+for (const store of databases)
   describe(`killed on ${store}`, () => {
-    const database = place()
+    const database = { sqlite, postgres }[store]()
     const home = new Home(database.env)
     afterAll(async () => {
       await home.remove()

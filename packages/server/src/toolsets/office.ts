@@ -1,5 +1,6 @@
 /** Seed 000's six tools: three for conversation, and three for memory. The caller is never an argument. */
 import { Effect } from "effect"
+import type { HandlerCall } from "../calls/road/Handler.ts"
 import { offered, text, withMemory } from "./toolsetTool.ts"
 import { officeMemory } from "./parts/memory.ts"
 import { withoutPrefix, makeConversation } from "./parts/conversation.ts"
@@ -19,8 +20,11 @@ export const office = Effect.gen(function* () {
         },
         required: ["channelId", "text"],
       },
-      run: Effect.fnUntraced(function* (input: { readonly channelId: string; readonly text: string }) {
-        const { id } = yield* conversation.say(yield* conversation.readable(input.channelId), input.text)
+      run: Effect.fnUntraced(function* (
+        input: { readonly channelId: string; readonly text: string },
+        call: HandlerCall,
+      ) {
+        const { id } = yield* conversation.say(call, yield* conversation.readable(input.channelId), input.text)
         return { messageId: withoutPrefix(id) }
       }),
     }),

@@ -1,7 +1,8 @@
 /** After the kill switch was lifted from a server: what it had is there at once, and a call waits until the server is. */
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { admin, callTool, request, stores, told } from "../calls/callsKit.ts"
+import { databases } from "../../../../test/long.ts"
+import { admin, callTool, request, told } from "../calls/callsKit.ts"
 import { Fixtures, scene, until } from "../gateway/gatewayKit.ts"
 import { ask, house, roomy } from "../house.ts"
 import { newRequest } from "../mcp/mcpKit.ts"
@@ -34,7 +35,7 @@ const listed = (url: string, token: string, method: string) =>
     ({ body }) => body.result as Record<string, ReadonlyArray<unknown>>,
   )
 
-for (const store of stores)
+for (const store of databases)
   layer(house({ store, config }).pipe(Layer.provideMerge(Fixtures.layer)), {
     excludeTestServices: true,
     timeout: 60_000,

@@ -1,4 +1,4 @@
-/** The resource of a right: only its kind is known beforehand, and must be one that exists. */
+/** The resource of a right: only its kind is known beforehand, and must not be almost one that exists. */
 import { assert, layer } from "@effect/vitest"
 import type { StoaError } from "@stoa/sdk"
 import { Effect } from "effect"
@@ -10,7 +10,7 @@ const refused = <A>(question: () => Promise<A>) =>
 
 for (const store of ["sqlite", "postgres"] as const)
   layer(house({ store }), { excludeTestServices: true, timeout: 30_000 })(`resources on ${store}`, (it) => {
-    it.effect("a right on a resource that cannot exist is refused; one that was stored before stays", () =>
+    it.effect("a right on a resource that is almost of the house is refused; one that was stored before stays", () =>
       Effect.gen(function* () {
         const { admin } = yield* Guest
         const pam = yield* ask(() => admin.principals.add({ kind: "agent", name: "pam" }))

@@ -8,6 +8,7 @@
  */
 import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, Exit, Scope, Semaphore } from "effect"
+import { databases } from "../../../../test/long.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
 import { ask, house } from "../house.ts"
 import { call, type Frame, fresh, listen, type Someone, someone } from "./spacesGuests.ts"
@@ -321,7 +322,7 @@ const play = Effect.fnUntraced(function* (game: Game) {
 })
 
 export const leaking = (game: Game, timeout: number): void => {
-  for (const store of ["sqlite", "postgres"] as const)
+  for (const store of databases)
     layer(house({ store }), { excludeTestServices: true, timeout: 60_000 })(`what is seen on ${store}`, (it) => {
       it.effect(
         `S0-71 S0-16 G-09 ${game.principals} principals at random: nobody sees what is not theirs, and misses nothing`,

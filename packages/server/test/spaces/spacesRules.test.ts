@@ -14,7 +14,7 @@ import { Messages } from "../../src/spaces/messages/Messages.ts"
 import type { Act as Ruled } from "../../src/spaces/rules.ts"
 import { Spaces } from "../../src/spaces/Spaces.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
-import { isLong } from "../../../../test/long.ts"
+import { databases, isLong } from "../../../../test/long.ts"
 import { endpoints } from "../../../sdk/src/endpoints.ts"
 import { ask, Guest, house } from "../house.ts"
 import { newRequest } from "../mcp/mcpKit.ts"
@@ -394,7 +394,7 @@ const people = Effect.gen(function* () {
   return { all, host: yield* make("host", "person"), guest: yield* make("visitor", "person") }
 })
 
-for (const store of ["sqlite", "postgres"] as const)
+for (const store of databases)
   layer(house({ store }), { excludeTestServices: true, timeout: 60_000 })(`the rules of spaces on ${store}`, (it) => {
     it.effect(
       "X-29 X-30 S1-38 S1-51 every act, on every face, by everybody, in every kind and state: one answer",

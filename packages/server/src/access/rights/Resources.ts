@@ -26,13 +26,15 @@ export const probablyMeant = (pattern: string, resources: ReadonlyArray<string>)
   return kind === undefined ? nearest(pattern, resources) : `${kind}/${rest.join("/") || "*"}`
 }
 
-/** The fault of a rule's resource that can never exist, if it is one: the rule would be about nothing. */
+/**
+ * The fault of a rule's resource that is almost one of the house's, if it is: the rule would be about nothing. A kind that is
+ * like none of ours is a program's own: whoever may judge can ask about any resource.
+ */
 export const resourceFaults = (resource: string, path = "resource"): ReadonlyArray<Issue> => {
   if (canMatch(resource, known)) return []
   const meant = probablyMeant(resource, known)
-  const instead = meant === undefined ? "." : `; did you mean "${meant}"?`
+  if (meant === undefined) return []
   const kinds = resourceKinds.map((kind) => `${kind}/`).join(", ")
-  return [
-    { path, message: `there is no resource "${resource}"${instead} A resource is *, audit, or begins with: ${kinds}` },
-  ]
+  const message = `there is no resource "${resource}"; did you mean "${meant}"? A resource of the house is *, audit, or begins with: ${kinds}`
+  return [{ path, message }]
 }

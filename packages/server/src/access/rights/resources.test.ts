@@ -11,7 +11,7 @@ describe("the resources of rules", () => {
     for (const { resource } of rulesOfRoles(Role.literals)) assert.deepStrictEqual(resourceFaults(resource), [])
   })
 
-  it("one that can never exist is refused with what was meant, and with the kinds there are", () => {
+  it("one that is almost of the house is refused with what was meant, and with the kinds there are", () => {
     for (const [resource, meant] of [
       ["tool/foo", "tools/foo"],
       ["tool/x", "tools/x"],
@@ -27,12 +27,14 @@ describe("the resources of rules", () => {
       assert.strictEqual(fault?.path, "policies.0.resource", resource)
       assert.include(
         fault!.message,
-        `there is no resource "${resource}"; did you mean "${meant}"? A resource is *, audit`,
+        `there is no resource "${resource}"; did you mean "${meant}"? A resource of the house is *, audit`,
       )
       assert.match(fault!.message, /begins with: agents\/, .*tools\/, wallets\/$/)
     }
-    const [far] = resourceFaults("x")
-    assert.match(far!.message, /^there is no resource "x"\. A resource is \*, audit, or begins with: agents\//)
-    assert.lengthOf(resourceFaults("web*"), 1)
+  })
+
+  it("one that is like none of the house's is a program's own", () => {
+    for (const resource of ["reports/*", "docs/plan", "x", "web*"])
+      assert.deepStrictEqual(resourceFaults(resource), [], resource)
   })
 })

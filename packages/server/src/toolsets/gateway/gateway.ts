@@ -70,7 +70,7 @@ export const gateway = Effect.gen(function* () {
       },
       run: Effect.fnUntraced(function* (input: { readonly text: string; readonly wait?: boolean }, call: HandlerCall) {
         const space = yield* conversation.here(call)
-        const message = yield* conversation.say(space, input.text)
+        const message = yield* conversation.say(call, space, input.text)
         if (input.wait !== true) return delivered(message)
         return new PendingResult("reply", 0, yield* waits.open(call, { space, message }))
       }),
@@ -88,7 +88,7 @@ export const gateway = Effect.gen(function* () {
         call: HandlerCall,
       ) {
         const space = yield* conversation.here(call)
-        return delivered(yield* conversation.say(space, input.text, input.replyToMessageId))
+        return delivered(yield* conversation.say(call, space, input.text, input.replyToMessageId))
       }),
     }),
     offered("gateway", {

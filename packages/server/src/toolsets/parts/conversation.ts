@@ -2,7 +2,7 @@
  * What the conversation tools of every toolset share: how an older system's toolset names spaces and messages. The room `spaces`
  * decides what is allowed.
  */
-import { type Message, type MessageId, type Space, WrongState } from "@stoa/contract"
+import { type Message, type MessageId, type RunId, type Space, WrongState } from "@stoa/contract"
 import { Effect } from "effect"
 import type { HandlerCall } from "../../calls/road/Handler.ts"
 import { Grants } from "../../access/rights/Grants.ts"
@@ -12,7 +12,6 @@ import { ActiveSpaces } from "../../spaces/ActiveSpaces.ts"
 import { Messages } from "../../spaces/messages/Messages.ts"
 import type { MessageQuery } from "../../spaces/messages/PostOptions.ts"
 import { isMember, Spaces } from "../../spaces/Spaces.ts"
-import { currentCause } from "../../store/journal/Correlation.ts"
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
@@ -85,9 +84,9 @@ export const makeConversation = Effect.gen(function* () {
       : yield* memberOf(ref)
   })
 
-  const say = Effect.fnUntraced(function* (space: Space, text: string, replyTo?: string) {
+  const say = Effect.fnUntraced(function* ({ caller }: HandlerCall, space: Space, text: string, replyTo?: string) {
     const wanted = { text, ...(replyTo === undefined ? {} : { replyTo: messageId(replyTo) }) }
-    const { run } = yield* currentCause
+    const run = caller.run as RunId | undefined
     const options = run === undefined ? {} : { run, ...(yield* runs.originOf(run, space.id)) }
     return yield* messages.post(space, yield* viewer, wanted, options)
   })

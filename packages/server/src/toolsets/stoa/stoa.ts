@@ -19,6 +19,7 @@ import { Grants } from "../../access/rights/Grants.ts"
 import { Tokens } from "../../access/identity/Tokens.ts"
 import { Pacing } from "../../store/fibers/Pacing.ts"
 import { callFrom, Calls } from "../../calls/Calls.ts"
+import type { HandlerCall } from "../../calls/road/Handler.ts"
 import { Decisions } from "../../decisions/Decisions.ts"
 import { type ToolsetTool, integer, offered, text, withMemory } from "../toolsetTool.ts"
 import { makeMessageWaits } from "./messageWaits.ts"
@@ -144,13 +145,12 @@ export const stoa = Effect.gen(function* () {
         },
         required: ["space", "text"],
       },
-      run: Effect.fnUntraced(function* (input: {
-        readonly space: string
-        readonly text: string
-        readonly replyTo?: string
-      }) {
+      run: Effect.fnUntraced(function* (
+        input: { readonly space: string; readonly text: string; readonly replyTo?: string },
+        call: HandlerCall,
+      ) {
         return shownMessage(
-          yield* conversation.say(yield* conversation.readable(input.space), input.text, input.replyTo),
+          yield* conversation.say(call, yield* conversation.readable(input.space), input.text, input.replyTo),
         )
       }),
     }),
