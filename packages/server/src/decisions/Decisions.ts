@@ -43,6 +43,13 @@ export const expiryPurpose = "decision"
 export const escalationPurpose = "decision escalation"
 const escalationKey = (id: string): string => `${id} escalation`
 
+/** A question that was just written. */
+export interface NewQuestion {
+  readonly id: DecisionId
+  /** Whether anybody may answer it now. */
+  readonly isAnswerable: boolean
+}
+
 /** What exactly was asked, and the answer: the room that acts on it compares them first. */
 export type BoundAnswer = Pick<
   DecisionRow,
@@ -63,7 +70,7 @@ export interface AnswerPath {
 export class Decisions extends Context.Service<
   Decisions,
   {
-    readonly ask: (wanted: NewDecision) => Effect.Effect<DecisionId, TooManyRequests, Transaction>
+    readonly ask: (wanted: NewDecision) => Effect.Effect<NewQuestion, TooManyRequests, Transaction>
     readonly get: (id: string, reader: Reader) => Effect.Effect<Decision, Missing>
     readonly list: (reader: Reader, query: DecisionQuery) => Effect.Effect<Page<Decision> & { readonly count?: number }>
     /** Returns the present row; `show` returns it as the answering person sees it, after the commit. */
@@ -78,8 +85,8 @@ export class Decisions extends Context.Service<
     readonly seenBy: (id: string, principal: Principal) => Effect.Effect<boolean>
     /** The decision of a link, as its person may see it: while it waits for them. Fails if they are not asked. */
     readonly byLink: (link: LinkSubject, action: "read" | "answer") => Effect.Effect<LinkedDecision, Forbidden>
-    /** Whether it is open and nobody may answer it. */
-    readonly isUnanswerable: (id: string) => Effect.Effect<boolean>
+    /** False while it is open and nobody may answer it. */
+    readonly isAnswerable: (id: string) => Effect.Effect<boolean>
     /** Fails unless the reader may have a link that answers this decision. `whom`: whose link it is to be. */
     readonly mayLink: (
       id: string,
@@ -124,7 +131,7 @@ export class Decisions extends Context.Service<
         return one
       })
 
-      const { byLink, isUnanswerable, mayAnswer } = yield* makeAwaiting(eligibility, showByLink)
+      const { byLink, isAnswerable, mayAnswer } = yield* makeAwaiting(eligibility, showByLink)
 
       const ask: Decisions["Service"]["ask"] = Effect.fn("Decisions.ask")(function* (wanted) {
         yield* room.before(wanted)
@@ -163,7 +170,11 @@ export class Decisions extends Context.Service<
             createdAt: DateTime.formatIso(now),
           }),
         )
-        const able = yield* eligibility.fix(asked, { named: named ?? null, escalation: escalation?.to ?? [] })
+        const able = yield* eligibility.fix(asked, {
+          named: named ?? null,
+          escalation: escalation?.to ?? [],
+          epoch: wanted.policy,
+        })
         yield* timers.set({ purpose: expiryPurpose, key: id, dueAt: expiresAt, payload: { decision: id } })
         if (escalatesAt !== undefined)
           yield* timers.set({
@@ -187,7 +198,7 @@ export class Decisions extends Context.Service<
         })
         yield* notifications.queue(id, able, wanted.policy)
         yield* room.after(wanted)
-        return id
+        return { id, isAnswerable: able.length > 0 }
       })
 
       const closed = (one: DecisionRow) =>
@@ -347,7 +358,7 @@ export class Decisions extends Context.Service<
         show,
         seenBy,
         byLink,
-        isUnanswerable,
+        isAnswerable,
         mayLink,
         cancel: Effect.fn("Decisions.cancel")((id, reason) => end(id, "cancel", reason)),
         expire: Effect.fn("Decisions.expire")((id) => end(id, "expire", "")),

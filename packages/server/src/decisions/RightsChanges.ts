@@ -168,7 +168,7 @@ export class RightsChanges extends Context.Service<
         const kept = encode(change)
         const id = yield* transact(
           Effect.gen(function* () {
-            const decision = yield* decisions.ask({
+            const { id: decision } = yield* decisions.ask({
               kind: "approval",
               question: yield* question(caller.principal, change),
               askedBy: caller.principal,

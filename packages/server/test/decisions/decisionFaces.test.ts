@@ -137,7 +137,7 @@ for (const store of stores)
           ] as const)
             for (let at = 0; at < hidden.length; at += 1500) {
               const question = `${says}${hidden.slice(at, at + 1500).join("")}</blockquote><p>may answer`
-              const decision = yield* transact(
+              const { id: decision } = yield* transact(
                 decisions.ask({
                   kind: tool === "form" ? "form" : "elicitation",
                   question,

@@ -10,6 +10,7 @@ import { InputRequired } from "../../upstreams/InputRequired.ts"
 import { Upstreams } from "../../upstreams/Upstreams.ts"
 import { Catalogue } from "../catalogue/Catalogue.ts"
 import type { CatalogueTool } from "../catalogue/Traits.ts"
+import { noteOf } from "../waiting/notes.ts"
 import { formOf, forms, makeQuestions } from "../waiting/questions.ts"
 import { makeApprovalRule } from "./approvalRule.ts"
 import { type Attempt, madeOf, rowOf } from "./attempt.ts"
@@ -61,7 +62,7 @@ export const makeAsk = Effect.fnUntraced(function* (record: Record) {
     const { definition } = found.tool
     const { caller } = attempt
     const rule = yield* approval.of(found, caller)
-    const id = yield* decisions.ask({
+    const { id, isAnswerable } = yield* decisions.ask({
       ...about(attempt, found),
       ...(yield* approval.asked(rule)),
       digest,
@@ -73,7 +74,8 @@ export const makeAsk = Effect.fnUntraced(function* (record: Record) {
       milliseconds: (rule.expiresInSeconds ?? approvalTime) * 1000,
     })
     const row = { ...rowOf(attempt, JSON.stringify(attempt.input)), resume: madeOf(attempt) }
-    attempt.asked = yield* record.openWaiting(row, { kind: "decision", id })
+    const opened = yield* record.openWaiting(row, { kind: "decision", id })
+    attempt.asked = { ...opened, note: noteOf(isAnswerable) }
     return id
   })
 
@@ -106,7 +108,7 @@ export const makeAsk = Effect.fnUntraced(function* (record: Record) {
       return { kind: waits.kind, id: waits.host ?? attempt.id }
     }
     const { definition } = found.tool
-    const id = yield* decisions.ask({
+    const { id } = yield* decisions.ask({
       ...about(attempt, found),
       ...(yield* approval.asked(yield* approval.of(found, attempt.caller))),
       digest: Road.digestOfCall(found.tool, attempt),
@@ -135,7 +137,7 @@ export const makeAsk = Effect.fnUntraced(function* (record: Record) {
     const decision =
       form === undefined
         ? null
-        : yield* decisions.ask({
+        : (yield* decisions.ask({
             ...about(attempt, attempt.found!),
             digest: Road.digestOfCall(attempt.found!.tool, attempt),
             kind: "elicitation",
@@ -143,7 +145,7 @@ export const makeAsk = Effect.fnUntraced(function* (record: Record) {
             ...(escalation === undefined ? {} : { escalation }),
             ...form,
             milliseconds: seconds * 1000,
-          })
+          })).id
     yield* record.keepMade(id, madeOf(attempt))
     yield* questions.put(id, asked, { decision, client, holder: asked.held ? holder : null })
     // A question that only the client can answer has no decision that could expire.

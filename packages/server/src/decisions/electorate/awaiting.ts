@@ -42,10 +42,10 @@ export const makeAwaiting = Effect.fnUntraced(function* (
     return is === "over" ? { is } : { is, decision: yield* showByLink(one, principal) }
   })
 
-  const isUnanswerable = Effect.fnUntraced(function* (id: string) {
+  const isAnswerable = Effect.fnUntraced(function* (id: string) {
     const one = yield* rows.fullById(id)
-    return one !== undefined && isOpen(one.state) && (yield* mayAnswer(one)).length === 0
+    return one === undefined || !isOpen(one.state) || (yield* mayAnswer(one)).length > 0
   })
 
-  return { mayAnswer, byLink, isUnanswerable }
+  return { mayAnswer, byLink, isAnswerable }
 })

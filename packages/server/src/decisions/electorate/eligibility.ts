@@ -4,6 +4,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Principals } from "../../access/identity/Principals.ts"
 import { type Reason, electorate, type ElectorateFacts, type Voter, voters } from "./electorate.ts"
+import { makeInsert } from "../../store/database/dialect/Inserts.ts"
 import { isOpen } from "../lifecycle.ts"
 import { type DecisionRow, type FullRow, votersIn } from "../rows.ts"
 import { SpaceMembers, type SpacePeople } from "./SpaceMembers.ts"
@@ -29,12 +30,19 @@ type FullAsked = Asked & Pick<FullRow, "voters">
 export interface Approvers {
   readonly named: ReadonlyArray<PrincipalId> | null
   readonly escalation: ReadonlyArray<PrincipalId | `role:${Role}`>
+  /** The epoch of rights in which it is asked. */
+  readonly epoch: number
 }
 
 export const makeEligibility = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const principals = yield* Principals
   const members = yield* SpaceMembers
+  const insertVoters = makeInsert<Voter & { readonly decision: string }>(sql, "decision_voters", [
+    "decision",
+    "principal",
+    "reason",
+  ])
 
   /** An agent's superiors, the agents below it or them, and the agents that a principal owns; each including itself. */
   const kinOf = Effect.fnUntraced(function* (one: PrincipalId) {
@@ -47,8 +55,22 @@ export const makeEligibility = Effect.gen(function* () {
     return new Set(rows.map(({ id }) => id))
   })
 
+  // Admins change only with the epoch. A question may store one who is about to be none: answers are judged anew.
+  let known: { readonly epoch: number; readonly admins: ElectorateFacts["admins"] } | undefined
+  const adminsAt = (epoch: number): Effect.Effect<ElectorateFacts["admins"]> =>
+    known?.epoch === epoch
+      ? Effect.succeed(known.admins)
+      : Effect.map(principals.admins, (admins) => {
+          known = { epoch, admins }
+          return admins
+        })
+
   /** What the house knows now about all who might answer one of these. */
-  const factsFor = Effect.fnUntraced(function* (asked: ReadonlyArray<Asked>, known: ReadonlyArray<Voter>) {
+  const factsFor = Effect.fnUntraced(function* (
+    asked: ReadonlyArray<Asked>,
+    known: ReadonlyArray<Voter>,
+    admins: ElectorateFacts["admins"],
+  ) {
     const spaces = new Map<string, SpacePeople>()
     for (const { space } of asked)
       if (space !== null && !spaces.has(space)) spaces.set(space, yield* members.peopleOf(space))
@@ -56,7 +78,6 @@ export const makeEligibility = Effect.gen(function* () {
     const people = yield* principals.peopleOf(ids)
     const here = new Set(people.map(({ id }) => id))
     const holds = (role: Role) => new Set(people.filter(({ roles }) => roles.includes(role)).map(({ id }) => id))
-    const admins = yield* principals.admins
     const kin = new Map<string, ReadonlySet<string>>()
     for (const { askedBy, space } of asked)
       if (!kin.has(askedBy)) kin.set(askedBy, space === null ? new Set([askedBy]) : yield* kinOf(askedBy))
@@ -74,7 +95,7 @@ export const makeEligibility = Effect.gen(function* () {
     const asked = rows.filter(({ state }) => isOpen(state))
     if (asked.length === 0) return new Map<string, ReadonlyArray<PrincipalId>>()
     const fixed = new Map(asked.map((one) => [one.id, votersIn(one).toSorted(inOrder)]))
-    const standing = yield* factsFor(asked, [...fixed.values()].flat())
+    const standing = yield* factsFor(asked, [...fixed.values()].flat(), yield* principals.admins)
     return new Map(
       asked.map((one) => {
         const stored = fixed.get(one.id)!
@@ -95,7 +116,7 @@ export const makeEligibility = Effect.gen(function* () {
    * Stores with the question who may answer it, and returns who may now. For a form only the named people are fixed:
    * everybody else is determined when it is answered.
    */
-  const fix = Effect.fnUntraced(function* (asked: Asked, { escalation, named }: Approvers) {
+  const fix = Effect.fnUntraced(function* (asked: Asked, { epoch, escalation, named }: Approvers) {
     const targets: Array<Voter> = []
     for (const whom of escalation)
       if (whom.startsWith("role:"))
@@ -103,17 +124,14 @@ export const makeEligibility = Effect.gen(function* () {
           targets.push({ principal, reason: `escalation ${whom as `role:${Role}`}` })
       else targets.push({ principal: whom as PrincipalId, reason: "escalation" })
     const names = (named ?? []).map((principal) => ({ principal, reason: "named" as const }))
-    const standing = (yield* factsFor([asked], [...names, ...targets]))(asked)
+    const standing = (yield* factsFor([asked], [...names, ...targets], yield* adminsAt(epoch)))(asked)
     const able = voters(asked, named, standing)
     const first = asked.kind === "approval" ? able : names
     const all = [...first.slice(0, mostAsked), ...targets.slice(0, mostAsked)].filter(
       ({ principal }) => principal !== asked.askedBy,
     )
     const rows = [...new Map(all.map((one) => [`${one.principal} ${one.reason}`, one])).values()]
-    if (rows.length > 0)
-      yield* Effect.orDie(
-        sql`INSERT INTO decision_voters ${sql.insert(rows.map((one) => ({ decision: asked.id, ...one })) as never)}`,
-      )
+    if (rows.length > 0) yield* Effect.orDie(insertVoters.run(rows.map((one) => ({ decision: asked.id, ...one }))))
     return electorate({ ...asked, escalated: false }, able, standing)
   })
 

@@ -3,10 +3,11 @@
  * journal.
  */
 import type { CorrelationId, TimerId } from "@stoa/contract"
-import { Context, DateTime, Duration, Effect, Layer, Schedule, Schema } from "effect"
+import { Clock, Context, DateTime, Duration, Effect, Layer, Schedule, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { makeRowInsert } from "../database/dialect/Inserts.ts"
 import { Bell } from "./signals/Bell.ts"
+import { monotonicOf } from "../Moment.ts"
 import { claimDue, freeLeases } from "../leases/Claims.ts"
 import { Holder, isGone } from "../leases/Holder.ts"
 import { causedBy, currentCause, newId } from "./Correlation.ts"
@@ -47,7 +48,14 @@ export class Timers extends Context.Service<
       const { id: me } = yield* Holder
       yield* Effect.orDie(freeLeases(sql, "timers"))
       const bell = new Bell()
-      yield* notices.listen("timers", () => bell.ring())
+      const clock = yield* Clock.Clock
+      /** When the loop below wakes by itself; undefined while it works. A timer that is due later need not wake it. */
+      let wakesAt: number | undefined
+      // Both are durations, since the wall clock may be set. Without a time anything may be due: listening began again.
+      yield* notices.listen("timers", (dueAt) => {
+        const isLater = () => Date.parse(dueAt) - clock.currentTimeMillisUnsafe() >= wakesAt! - monotonicOf(clock)
+        if (dueAt === "" || wakesAt === undefined || !isLater()) bell.ring()
+      })
 
       const insert = makeRowInsert<{ id: TimerId }>(
         sql,
@@ -66,7 +74,7 @@ export class Timers extends Context.Service<
           correlationId: (yield* currentCause).correlationId,
         }
         const rows = yield* insert(row)
-        yield* notices.send("timers")
+        yield* notices.send("timers", row.dueAt)
         return rows[0]!.id
       }, Effect.orDie)
 
@@ -94,7 +102,7 @@ export class Timers extends Context.Service<
         )
       })
 
-      /** The time until the next timer is due; for a row that another process has claimed, until its lease ends. */
+      /** Milliseconds until the next timer is due; for a row that another process has claimed, until its lease ends. */
       const untilNext = Effect.fnUntraced(function* (now: DateTime.Utc) {
         const moment = DateTime.formatIso(now)
         // Two lookups in the index of due times: one over all timers would read every waiting timer.
@@ -102,9 +110,12 @@ export class Timers extends Context.Service<
           SELECT min(due_at) AS at FROM timers WHERE due_at > ${moment}
           UNION ALL SELECT min(CASE WHEN lease_until > ${moment} THEN lease_until ELSE due_at END) FROM timers
             WHERE due_at <= ${moment}) AS next`)[0]?.at
-        if (at === null || at === undefined) return notices.patience
-        const millis = DateTime.toEpochMillis(DateTime.makeUnsafe(at)) - DateTime.toEpochMillis(now)
-        return Duration.min(Duration.millis(Math.max(millis, 1)), notices.patience)
+        const most = Duration.toMillis(notices.patience)
+        if (at === null || at === undefined) return most
+        return Math.min(
+          Math.max(DateTime.toEpochMillis(DateTime.makeUnsafe(at)) - DateTime.toEpochMillis(now), 1),
+          most,
+        )
       })
 
       const pass = Effect.gen(function* () {
@@ -121,9 +132,12 @@ export class Timers extends Context.Service<
         const inOrder = due.toSorted((a, b) => (a.dueAt < b.dueAt ? -1 : a.dueAt > b.dueAt ? 1 : 0))
         if (due.length > 0)
           return yield* journal.transact(Effect.forEach(inOrder, (row) => fire(row.id, now), { discard: true }))
-        yield* Effect.timeoutOption(bell.waitPast(heard), yield* untilNext(now))
+        const millis = yield* untilNext(now)
+        wakesAt = monotonicOf(clock) + millis
+        yield* Effect.timeoutOption(bell.waitPast(heard), Duration.millis(millis))
       })
       yield* pass.pipe(
+        Effect.ensuring(Effect.sync(() => void (wakesAt = undefined))),
         Effect.tapCause((cause) => Effect.logError("The timers failed and will try again", cause)),
         Effect.sandbox,
         Effect.retry(Schedule.spaced("1 second")),

@@ -46,8 +46,8 @@ export interface CallRow {
   readonly copyOf?: Call["id"] | null
   /** For a call that waits and then runs: what it was made with (`Made`, in `road/attempt.ts`), as JSON. */
   readonly resume?: string | null
-  /** No column: what its caller should know while it waits (`waiting/notes.ts`). */
-  readonly note?: string
+  /** No column: what its caller should know while it waits (`waiting/notes.ts`); null if that is nothing. */
+  readonly note?: string | null
 }
 
 /** A call as it is first recorded: without the columns that are filled later. */
@@ -91,7 +91,7 @@ export const callFrom = (row: CallRow): Call => {
     ...(meta === null ? {} : { meta: json(meta) as Schema.JsonObject }),
     ...(error === null ? {} : { error: errorFrom(error) }),
     ...(state === "waiting" && onKind !== null && onId !== null ? { on: { kind: onKind, id: onId } } : {}),
-    ...(row.note === undefined ? {} : { note: row.note }),
+    ...(typeof row.note === "string" ? { note: row.note } : {}),
     principal: row.principal,
     space: row.space as SpaceId | null,
     ...(run === null ? {} : { run: { id: run, step: row.step!, place: row.place! } }),

@@ -43,7 +43,7 @@ export const taskOf = (row: CallRow): Task => {
   if (isSettled(row.state)) return { ...base, status: "completed", outcome: settledOf(row) }
   if (row.state !== "waiting") return { ...base, status: "working" }
   const what = `It waits for a ${row.onKind ?? "answer"} (${row.onId ?? ""})`
-  return { ...base, status: "working", message: row.note === undefined ? what : `${what}. ${row.note}` }
+  return { ...base, status: "working", message: typeof row.note === "string" ? `${what}. ${row.note}` : what }
 }
 
 export const outcomeOf = (row: CallRow): Outcome => {
@@ -54,7 +54,7 @@ export const outcomeOf = (row: CallRow): Outcome => {
       call: row.id,
       on: { kind: row.onKind, id: row.onId ?? "" },
       task: taskOf(row),
-      ...(row.note === undefined ? {} : { note: row.note }),
+      ...(typeof row.note === "string" ? { note: row.note } : {}),
     }
   return { _tag: "Running", call: row.id, task: taskOf(row) }
 }
