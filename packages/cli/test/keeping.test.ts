@@ -153,7 +153,11 @@ describe("while it does not run", () => {
     await other.stop()
     // With nobody at the usual port, its last address is named.
     const away = await home.spawn(["agents", "ls"], { env: { STOA_PORT: "1" } }).ended
-    expect(away).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining(`was last at ${other.url}. `) })
+    expect(away).toMatchObject({
+      code: 1,
+      stdout: "",
+      stderr: expect.stringContaining(`its last address was ${other.url}. `),
+    })
     await elsewhere.remove()
   })
 

@@ -81,6 +81,6 @@ it("a text may begin with @: @@ says so, and @ alone reads a file that is there"
   expect(await stoa("memory", "set", "at/1", "@pam asked")).toMatchObject({
     code: 2,
     stdout: "",
-    stderr: expect.stringMatching(/^stoa: There is no file "pam asked": .*begins with @, write @@ there\.\n$/),
+    stderr: expect.stringMatching(/^stoa: There is no file "pam asked": .*begins with @, write @@\.\n$/),
   })
 }, 60_000)

@@ -254,7 +254,7 @@ const checkTogether = Effect.fnUntraced(function* (settings: Settings["Service"]
     )
   if (Option.exists(settings.database, (url) => !isReadable(Redacted.value(url))))
     return yield* refuse(
-      "DATABASE_URL cannot be read as an address. Its port is a number up to 65535; in its user and password, signs such as # / ? @ are written by their codes: # is %23, / is %2F, ? is %3F, @ is %40.",
+      "DATABASE_URL cannot be read as an address. Its port must be a number up to 65535. In its user and password, write # as %23, / as %2F, ? as %3F and @ as %40.",
     )
   for (const [name, url] of [
     ["OPENAI_BASE_URL", settings.openaiUrl],
@@ -268,7 +268,7 @@ const checkTogether = Effect.fnUntraced(function* (settings: Settings["Service"]
     return yield* refuse("STOA_RUNNER=cluster needs Postgres: set DATABASE_URL, or use single with SQLite.")
   if (Option.isNone(settings.secretKey) || Option.isNone(settings.adminToken))
     return yield* refuse(
-      "STOA_RUNNER=cluster needs STOA_SECRET_KEY and STOA_ADMIN_TOKEN, the same for every house: each would make its own.",
+      "STOA_RUNNER=cluster needs STOA_SECRET_KEY and STOA_ADMIN_TOKEN, the same for every house; otherwise each would make its own.",
     )
 })
 

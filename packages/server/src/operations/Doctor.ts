@@ -157,7 +157,7 @@ const embedding = Effect.gen(function* () {
   const far = `${embedded} of ${records} records by ${model.trim()}`
   return problem === null
     ? ok("embedding", far)
-    : warn("embedding", `${far}; it waits: ${problem} Search goes by words until it answers`)
+    : warn("embedding", `${far}; it waits: ${problem} Until it answers, a search compares words only`)
 })
 
 const secrets = Effect.gen(function* () {

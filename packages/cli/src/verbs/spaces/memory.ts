@@ -331,7 +331,7 @@ const embedding = Command.make(
         ? 'off: search goes by words. An operator declares a model with "purpose": "embedding" to search by meaning too'
         : `${state}: ${far}${refused === 0 ? "" : `, ${refused} were refused`}`,
     )
-    if (problem !== undefined) yield* printNote(`${problem} Search goes by words until it answers.`)
+    if (problem !== undefined) yield* printNote(`${problem} Until it answers, a search compares words only.`)
   }),
 ).pipe(Command.withDescription("How many of your records can be found by meaning"))
 

@@ -37,7 +37,7 @@ export const makeHands = Effect.fnUntraced(function* (
     return yield* refused(
       one.id,
       rule,
-      `${who} made this token for you afterwards. Answer it with a token from before, or by the link that the house sends to your notify address.`,
+      `${who} made this token for you after the question was asked. Answer with an older token, or by the link that the house sends to your notify address.`,
       action,
     )
   })
