@@ -35,7 +35,7 @@ it("a right is given, asked for and refused from the judgement, which says what 
   expect((await house.grants.list({ principal: eve.id })).items).toEqual([])
   await form.getByRole("button", { name: "Yes, do it" }).click()
   await answer.getByText("Yes.", { exact: true }).waitFor()
-  await page.getByText("It is done, and judged again.").waitFor()
+  await page.getByText("Done. This is the new judgement.").waitFor()
   // What is given in a browser ends with its session at the latest, and says so.
   await page.getByRole("cell", { name: /A grant by an admin allows execute on tools\/mail\. ends / }).waitFor()
   expect((await as(eve.token).tools.call("mail", { input: {}, wait: 10 })) as object).toMatchObject({ state: "done" })
