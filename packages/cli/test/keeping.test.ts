@@ -223,7 +223,7 @@ describe("while it does not run", () => {
     const key = readFileSync(file, "utf8")
     rmSync(file)
     const none = await away.stoa("doctor")
-    expect(none.stdout).toContain(`STOA_SECRET_KEY is not set, and there is no ${file}. Before the next start, set`)
+    expect(none.stdout).toContain(`STOA_SECRET_KEY is not set, and there is no ${file}. Set the variable or restore`)
     const backup = await away.stoa("backup", inFile("keyless.db"), "--with-key")
     expect(backup.stderr).toContain(`STOA_SECRET_KEY is not set, and there is no ${file}. Set`)
     writeFileSync(file, key, { mode: 0o600 })

@@ -290,7 +290,7 @@ it("two people edit one record, and neither text is lost", async () => {
   await page.getByText("Somebody has saved version 2 meanwhile").waitFor()
   await page.getByRole("button", { name: "Save" }).click()
   const met = page.getByRole("alert")
-  await met.getByText("It was changed while you edited.").waitFor()
+  await met.getByText("Somebody changed it while you edited.").waitFor()
   await met.getByText("Berth 9.").waitFor()
   await met.getByText("Berth 8.").waitFor()
   await met.getByText("Berth 7.").waitFor()

@@ -171,7 +171,7 @@ it("a changed definition is shown as facts and as a difference, and accepted as 
   await held.locator("ins", { hasText: "and a copy to me" }).waitFor()
   expect(await axeFindings(page)).toEqual([])
   await held.getByRole("button", { name: "Keep it held" }).click()
-  await held.getByText("Nothing is done while it stays held.").waitFor()
+  await held.getByText("While it is held, it cannot be called.").waitFor()
   await held.getByRole("button", { name: "Accept this version" }).click()
   await held.waitFor({ state: "detached" })
   expect((await admin().mcpServers.get("post")).held).toEqual([])

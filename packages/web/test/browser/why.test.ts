@@ -55,7 +55,7 @@ it("a right is given, asked for and refused from the judgement, which says what 
   const deny = items.find(({ effect }) => effect === "deny")!
   await page.getByRole("button", { name: `Take back grant:${deny.id}` }).click()
   const sure = page.getByRole("group", { name: `Take back grant:${deny.id}` })
-  await sure.getByText("Then this no longer holds: A grant by an admin refuses execute on tools/mail.").waitFor()
+  await sure.getByText("This rule then no longer applies: A grant by an admin refuses execute on tools/mail.").waitFor()
   expect(await axeFindings(page)).toEqual([])
   await sure.getByRole("button", { name: "Yes, take it back" }).click()
   await answer.getByText("Only after a person has agreed.").waitFor()
