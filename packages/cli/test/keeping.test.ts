@@ -217,9 +217,9 @@ describe("while it does not run", () => {
     const other = await away.spawn(["doctor"], { env }).ended
     expect(other.stdout).toMatch(/^fail {2}secrets /m)
     expect(other.stdout).toContain(
-      `in STOA_SECRET_KEY or without it in ${file}, or set them again with "stoa secrets set`,
+      `(STOA_SECRET_KEY or, if that is not set, ${file}), or set them again with "stoa secrets set`,
     )
-    expect(other.stdout).toContain(`another secret key (STOA_SECRET_KEY, or without it ${file})`)
+    expect(other.stdout).toContain(`another secret key (STOA_SECRET_KEY or, if that is not set, ${file})`)
     const key = readFileSync(file, "utf8")
     rmSync(file)
     const none = await away.stoa("doctor")
