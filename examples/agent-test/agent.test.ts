@@ -32,7 +32,7 @@ const rules = [
 // #endregion
 
 // #region approve
-it("shreds when it is let", async () => {
+it("shreds the file when a person approves", async () => {
   await using house = await startHouse({ configuration, rules })
   const pam = await house.as("Pam")
   await pam.spaces.post("archive", { text: "Please shred it." })

@@ -10,7 +10,7 @@ const house = connect({ url: STOA_URL, token: STOA_TOKEN })
 const { token } = await house.tokens.add({ principal: "Pam" })
 const pam = connect({ url: STOA_URL, token })
 
-// What happens from now on; whoever looks first and then listens may miss something.
+// Start listening before you post: otherwise you may miss the first events.
 const feed = pam.feed()
 const first = feed.next()
 await pam.spaces.post("archive", { text: "Please shred the old file." })
@@ -52,7 +52,7 @@ assert.equal((answered.body as { run?: string }).run, run!.id)
 // #region remember
 await pam.spaces.post("archive", { text: "So what was it?" })
 await until("run.ended")
-assert.equal((await said()).at(-1), "Archivist: 1998.pdf, and you let me.")
+assert.equal((await said()).at(-1), "Archivist: 1998.pdf, and you allowed it.")
 // #endregion
 console.log("The agent asked, acted once, answered and remembered.")
 await feed.return()

@@ -78,12 +78,14 @@ assert(call.state === "waiting", `The call is ${call.state}: ${call.error?.messa
 // #endregion
 
 assert.deepEqual([call.state, call.on], ["waiting", { kind: "callback", id: call.id }])
+
+// #region result
 const [job] = jobs
 assert(job !== undefined)
 assert.deepEqual([job.callId, job.input], [call.id, { scene: "harbour" }])
 
-// Both sides refuse a wrong signature, a result that does not fit the schema leaves the call waiting, and the first
-// valid result is the only one.
+// Both sides refuse a wrong signature. A result that does not match the schema leaves the call waiting. Only the first
+// valid result counts.
 assert.equal((await fetch(`${at}/jobs`, { method: "POST", body: "{}" })).status, 401)
 assert.equal(await answer("another key", job.callId, job.callback, { output: { image: "x" } }), 401)
 assert.equal(await answer(key, job.callId, job.callback, { output: { picture: "x" } }), 400)
@@ -91,6 +93,7 @@ assert.equal(await answer(key, job.callId, job.callback, { output: { image: "har
 assert.equal(await answer(key, job.callId, job.callback, { output: { image: "another.png" } }), 409)
 const done = await house.calls.get(call.id)
 assert.deepEqual([done.state, done.output], ["done", { image: "harbour.png" }])
+// #endregion
 
 await house.tools.remove(name)
 service.close()

@@ -89,7 +89,7 @@ it("tools add and set say what a tool names that is not there yet, with the comm
   const gateway = (execution: object) => tool("tides", { executionType: "gateway", execution })
   const url = { url: "https://api.example.com/", headers: { key: "${secret.TIDES}" } }
   const words = 'The tool "tides" needs the secret "TIDES", which is not set; an admin has to set it.'
-  const command = "An operator does it with: stoa secrets set TIDES"
+  const command = "An operator can do this with: stoa secrets set TIDES"
   expect(await stoa("tools", "add", file("tides.json", gateway(url)))).toMatchObject({
     code: 0,
     stdout: "tides\n",
@@ -98,7 +98,7 @@ it("tools add and set say what a tool names that is not there yet, with the comm
   expect((await stoa("doctor")).stdout).toMatch(new RegExp(`^warn {2}tools +${words} ${command}$`, "m"))
   const set = await stoa("tools", "set", file("tides.json", gateway({ agentConfig: { agent: "nemo" } })), "--json")
   expect(json(set)).toMatchObject({ notes: [expect.stringContaining('the agent "nemo", which does not exist')] })
-  expect(set.stderr).toContain("An operator does it with: stoa agents add nemo")
+  expect(set.stderr).toContain("An operator can do this with: stoa agents add nemo")
   await stoa("tools", "rm", "tides")
 })
 
@@ -385,11 +385,11 @@ it("a refusal says who can give the right, and here the command that does it, as
   const refused = await asNel("call", "guarded", "--input", '{"word":"x"}')
   expect(refused).toMatchObject({ code: 2, stdout: "" })
   expect(refused.stderr).toMatch(
-    /an admin can grant Nel execute on tools\/guarded\. An admin does it with: npx stoa grants add Nel tools\/guarded\n$/,
+    /an admin can grant Nel execute on tools\/guarded\. An admin can do this with: npx stoa grants add Nel tools\/guarded\n$/,
   )
   const secrets = await asNel("secrets", "ls")
   expect(secrets).toMatchObject({ code: 2, stdout: "" })
-  const command = /An admin does it with: npx stoa (grants add Nel '([^']+)' --action read)\n$/.exec(secrets.stderr)
+  const command = /An admin can do this with: npx stoa (grants add Nel '([^']+)' --action read)\n$/.exec(secrets.stderr)
   expect(command).not.toBeNull()
   // The command works.
   expect(await stoa(...command![1]!.replaceAll("'", "").split(" "))).toMatchObject({ code: 0 })

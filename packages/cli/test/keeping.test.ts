@@ -153,7 +153,11 @@ describe("while it does not run", () => {
     await other.stop()
     // With nobody at the usual port, its last address is named.
     const away = await home.spawn(["agents", "ls"], { env: { STOA_PORT: "1" } }).ended
-    expect(away).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining(`was last at ${other.url}. `) })
+    expect(away).toMatchObject({
+      code: 1,
+      stdout: "",
+      stderr: expect.stringContaining(`its last address was ${other.url}. `),
+    })
     await elsewhere.remove()
   })
 
@@ -213,13 +217,13 @@ describe("while it does not run", () => {
     const other = await away.spawn(["doctor"], { env }).ended
     expect(other.stdout).toMatch(/^fail {2}secrets /m)
     expect(other.stdout).toContain(
-      `in STOA_SECRET_KEY or without it in ${file}, or set them again with "stoa secrets set`,
+      `(STOA_SECRET_KEY or, if that is not set, ${file}), or set them again with "stoa secrets set`,
     )
-    expect(other.stdout).toContain(`another secret key (STOA_SECRET_KEY, or without it ${file})`)
+    expect(other.stdout).toContain(`another secret key (STOA_SECRET_KEY or, if that is not set, ${file})`)
     const key = readFileSync(file, "utf8")
     rmSync(file)
     const none = await away.stoa("doctor")
-    expect(none.stdout).toContain(`STOA_SECRET_KEY is not set, and there is no ${file}. Before the next start, set`)
+    expect(none.stdout).toContain(`STOA_SECRET_KEY is not set, and there is no ${file}. Set the variable or restore`)
     const backup = await away.stoa("backup", inFile("keyless.db"), "--with-key")
     expect(backup.stderr).toContain(`STOA_SECRET_KEY is not set, and there is no ${file}. Set`)
     writeFileSync(file, key, { mode: 0o600 })

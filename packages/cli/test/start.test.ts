@@ -187,7 +187,7 @@ describe("what is refused at the start: exit 2, one sentence, nothing made", () 
     [
       "a Postgres address that cannot be read",
       { DATABASE_URL: ["postgres://who", "pass#planted@127.0.0.1/house"].join(":") },
-      /DATABASE_URL cannot be read as an address\..* # is %23(?!.*planted)/,
+      /DATABASE_URL cannot be read as an address\..* write # as %23(?!.*planted)/,
     ],
     ["no public address", { STOA_PUBLIC_URL: "house" }, /STOA_PUBLIC_URL is not an address\./],
     ["an unknown log level", { STOA_LOG: "loud" }, /STOA_LOG is not valid\./],
@@ -253,7 +253,7 @@ describe("what is refused at the start: exit 2, one sentence, nothing made", () 
     const ended = await home.stoa("serve")
     expect(ended).toMatchObject({ code: 2, stdout: "" })
     expect(ended.stderr).toMatch(
-      /allowLists\.office\.agent: this list was set at run time and stays as it is; remove it from this file\. [^\n]*once the house runs/,
+      /allowLists\.office\.agent: this list was set at run time and stays as it is; remove it from this file\. [^\n]*start the house without it/,
     )
     home.configure({ agents: [{ name: "Bot", owner: "Nobody" }] })
     const orphan = await home.stoa("serve")

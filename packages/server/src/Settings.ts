@@ -38,7 +38,7 @@ const table = {
   data: setting(
     "STOA_DATA",
     ".stoa",
-    "The data folder (mode 700). Outside of it the house writes only to workspaces that an agent names.",
+    "The data folder (mode 700). Outside of it the house writes only to the workspaces and repositories of agents that are programs.",
     text(".stoa"),
   ),
   database: setting("DATABASE_URL", "absent", "Postgres 15 or newer; absent means SQLite in STOA_DATA.", secret),
@@ -57,7 +57,7 @@ const table = {
   programs: setting(
     "STOA_PROGRAMS",
     "isolated",
-    "`isolated`: agents' programs run in a bubblewrap sandbox, and do not run without it. `unisolated`: they run with the rights of the house, and every turn is marked so.",
+    "`isolated`: agents' programs run in a bubblewrap sandbox, and do not run without it. `unisolated`: they run with the rights of the house, and every turn is marked `unisolated`.",
     (env) => Config.Literals(["isolated", "unisolated"], env).pipe(Config.withDefault("isolated" as const)),
   ),
   teamDepth: setting("STOA_TEAM_DEPTH", "20", "How many levels a team may have.", (env) =>
@@ -72,7 +72,7 @@ const table = {
   monthBudget: setting(
     "STOA_MONTH_BUDGET",
     "200",
-    "How much all agents together may spend in a month, in US dollars, on models and on tools with a price; after that no run continues.",
+    "How much all agents together may spend in a month on models and on tools with a price, in US dollars. When it is spent, no run continues.",
     (env) => Config.Number(env).pipe(Config.withDefault(200)),
   ),
   sessionBudget: setting(
@@ -108,14 +108,14 @@ const table = {
   secretKey: setting(
     "STOA_SECRET_KEY",
     "made at first start",
-    "Encrypts stored secrets; a generated one is kept in STOA_DATA. Without it stored secrets are lost.",
+    "Key that encrypts stored secrets; a generated one is stored in STOA_DATA. If it is lost, the stored secrets are lost.",
     secret,
   ),
   config: setting("STOA_CONFIG", "stoa.config.json", "The configuration file.", text("stoa.config.json")),
   publicUrl: setting(
     "STOA_PUBLIC_URL",
     "absent",
-    "The address people use, if there is a proxy: for links, and to check Host and Origin.",
+    "The address that people use, if there is a proxy. It is used in links, and to check Host and Origin.",
     optional,
   ),
   anonymous: setting(
@@ -158,10 +158,15 @@ const table = {
   otlpUrl: setting(
     "OTEL_EXPORTER_OTLP_ENDPOINT",
     "absent",
-    "Where spans of runs, steps and calls are sent, by OTLP over HTTP, such as `http://127.0.0.1:4318`; absent: no spans are made.",
+    "Where spans of runs, steps and calls are sent, by OTLP over HTTP, such as `http://127.0.0.1:4318`. Without it and SENTRY_DSN no spans are made.",
     optional,
   ),
-  sentryDsn: setting("SENTRY_DSN", "absent", "A Sentry DSN to send the spans to, if there is no OTLP address.", secret),
+  sentryDsn: setting(
+    "SENTRY_DSN",
+    "absent",
+    "A Sentry DSN to send the spans to, if OTEL_EXPORTER_OTLP_ENDPOINT is absent.",
+    secret,
+  ),
   log: setting("STOA_LOG", "info", "`debug`, `info`, `warn`, `error` or `none`: one line per event on stderr.", (env) =>
     Config.Literals(["debug", "info", "warn", "error", "none"], env).pipe(Config.withDefault("info" as const)),
   ),
@@ -171,10 +176,11 @@ type Values = {
   readonly [K in keyof typeof table]: (typeof table)[K]["config"] extends Config.Config<infer A> ? A : never
 }
 
-/** Read by clients (cli and sdk), listed here so that they do not count as unknown. */
+/** Read by the command line and by examples; listed here so that they do not count as unknown. */
 const clients = {
-  STOA_URL: "Address of the house that `stoa` and the SDK talk to.",
-  STOA_TOKEN: "Token they use; else the local house's admin token.",
+  STOA_URL: "Address of the house that the command `stoa` uses; the examples read it too.",
+  STOA_TOKEN:
+    "Token that the command `stoa` and the examples use. Without it, `stoa` uses the admin token of the local house.",
 }
 
 const loopback = /^(127\.\d+\.\d+\.\d+|localhost|::1|\[::1\])$/
@@ -248,7 +254,7 @@ const checkTogether = Effect.fnUntraced(function* (settings: Settings["Service"]
     )
   if (Option.exists(settings.database, (url) => !isReadable(Redacted.value(url))))
     return yield* refuse(
-      "DATABASE_URL cannot be read as an address. Its port is a number up to 65535; in its user and password, signs such as # / ? @ are written by their codes: # is %23, / is %2F, ? is %3F, @ is %40.",
+      "DATABASE_URL cannot be read as an address. Its port must be a number up to 65535. In its user and password, write # as %23, / as %2F, ? as %3F and @ as %40.",
     )
   for (const [name, url] of [
     ["OPENAI_BASE_URL", settings.openaiUrl],
@@ -262,7 +268,7 @@ const checkTogether = Effect.fnUntraced(function* (settings: Settings["Service"]
     return yield* refuse("STOA_RUNNER=cluster needs Postgres: set DATABASE_URL, or use single with SQLite.")
   if (Option.isNone(settings.secretKey) || Option.isNone(settings.adminToken))
     return yield* refuse(
-      "STOA_RUNNER=cluster needs STOA_SECRET_KEY and STOA_ADMIN_TOKEN, the same for every house: each would make its own.",
+      "STOA_RUNNER=cluster needs STOA_SECRET_KEY and STOA_ADMIN_TOKEN, the same for every house; otherwise each would make its own.",
     )
 })
 
@@ -283,7 +289,7 @@ export const describeSettings = (): string => {
     ...rows,
     ...client,
     "",
-    "Model keys and base URLs use their vendors' usual names. No telemetry.",
+    "Model keys and base URLs have the names that their vendors use. Stoa sends no telemetry.",
     "",
   ].join("\n")
 }

@@ -10,7 +10,7 @@ export interface CallContext {
   /** Where: seed 004's session, the house's space. */
   readonly space: string | null
   readonly correlationId: string
-  /** The same key means the same call: anything that acts outside should pass it on. */
+  /** The same key means the same call. A handler that acts outside should pass it on. */
   readonly idempotencyKey: string
   /** Reports the progress of long work; nobody need listen. */
   readonly progress: Progress

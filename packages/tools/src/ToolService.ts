@@ -290,7 +290,7 @@ export const ToolServiceBuiltin: Layer.Layer<ToolService> = Layer.effect(
   }),
 )
 
-/** Refuses to be built over the default identity, which lets every agent ask for every tool. */
+/** Refuses to be built with the default identity, which lets every agent request every tool. */
 export const ToolServiceStrict: Layer.Layer<ToolService> = Layer.effect(
   ToolService,
   Effect.flatMap(IdentityPort, (identity) =>

@@ -52,7 +52,7 @@ const messageOf = (
   me: Refused | undefined,
 ): string => {
   if (cause instanceof StoaUnreachable && last !== undefined)
-    return `No house answers: the house of ${folder} does not run now, and was last at ${last}. Start it again as before, or give the address of a house with --url or STOA_URL.`
+    return `No house answers: the house of ${folder} is not running; its last address was ${last}. Start it again as before, or give the address of a house with --url or STOA_URL.`
   if (cause instanceof StoaUnreachable)
     return `No house answers at ${url}${from.url === "STOA_URL" ? " (from STOA_URL)" : ""}. Is it running? Start it with "npm start", or give its address with --url or STOA_URL.`
   if (!(cause instanceof StoaError)) return message

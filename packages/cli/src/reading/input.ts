@@ -55,7 +55,7 @@ export const textGiven = (given: string): Effect.Effect<string, Failure> => {
   if (file === undefined) return Effect.succeed(given.replace(/^@@/, "@"))
   if (file !== "-" && !existsSync(file))
     return refused(
-      `There is no file ${visibleJson(file)}: @ before a text reads a file. If it is the text itself that begins with @, write @@ there.`,
+      `There is no file ${visibleJson(file)}: a text that begins with @ names a file to read. If the text itself begins with @, write @@.`,
     )
   return Effect.map(textOf(file), (text) => text.replace(/\r?\n$/, ""))
 }

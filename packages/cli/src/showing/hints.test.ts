@@ -11,7 +11,7 @@ describe("hints", () => {
   it("a right that is missing: the grant, for whoever asked", () => {
     const error = new Forbidden({ action: "read", resource: "secrets/*", rule: "silence" })
     expect(hinted(error)).toBe(
-      "You may not read secrets/* (rule: silence). An admin can grant read on secrets/*. An admin does it with: stoa grants add Jim 'secrets/*' --action read",
+      "You may not read secrets/* (rule: silence). An admin can grant read on secrets/*. An admin can do this with: stoa grants add Jim 'secrets/*' --action read",
     )
     expect(withHint({ tag: error._tag, message: error.message, fields: { ...error } }, undefined)).toContain(
       "stoa grants add NAME ",
@@ -35,7 +35,7 @@ describe("hints", () => {
       message: "Jim may not",
       fields: { rule: "silence", toolName: "wipe" },
     }
-    expect(withHint(refused, jim)).toBe("Jim may not. An admin does it with: stoa grants add Jim tools/wipe")
+    expect(withHint(refused, jim)).toBe("Jim may not. An admin can do this with: stoa grants add Jim tools/wipe")
     expect(withHint({ ...refused, fields: { rule: "grant:1", toolName: "wipe" } }, jim)).toBe("Jim may not")
   })
 
@@ -43,10 +43,10 @@ describe("hints", () => {
     const secret = 'The tool "a" needs the secret "A", which is not set; an admin has to set it.'
     const agent = 'The tool "b" works as the agent "my bot", which does not exist; an admin has to add that agent.'
     expect(withCommand(`${secret} ${agent} ${secret}`)).toBe(
-      `${secret} ${agent} ${secret} An operator does it with: stoa secrets set A; stoa agents add 'my bot'`,
+      `${secret} ${agent} ${secret} An operator can do this with: stoa secrets set A; stoa agents add 'my bot'`,
     )
     expect(withCommand('The model fast: The secret "F" is not set. An operator has to set it.')).toMatch(
-      /An operator does it with: stoa secrets set F$/,
+      /An operator can do this with: stoa secrets set F$/,
     )
     expect(withCommand("every name is known")).toBe("every name is known")
   })

@@ -45,7 +45,7 @@ const where = (noun: string): string | undefined => {
 const quoted = (text: string): string => (/^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`)
 
 const grant = (me: Refused | undefined, resource: string, action: string): string =>
-  `An admin does it with: stoa grants add ${me === undefined ? "NAME" : quoted(me.name)} ${quoted(resource)}${action === "execute" ? "" : ` --action ${action}`}`
+  `An admin can do this with: stoa grants add ${me === undefined ? "NAME" : quoted(me.name)} ${quoted(resource)}${action === "execute" ? "" : ` --action ${action}`}`
 
 const forbidden = ({ fields }: Refusal, me: Refused | undefined): string | undefined => {
   const { action, instead, resource, rule } = fields as Readonly<Record<string, string | undefined>>
@@ -53,7 +53,7 @@ const forbidden = ({ fields }: Refusal, me: Refused | undefined): string | undef
   if (instead === undefined) return grant(me, resource, action)
   const set = /^toolsets\/(.+)$/.exec(resource)?.[1]
   if (set !== undefined && me !== undefined)
-    return `An admin does it with: stoa ${me.kind === "agent" ? "agents" : "people"} set ${quoted(me.name)} ${[...me.toolsets, set].map((one) => `--toolset ${one}`).join(" ")}`
+    return `An admin can do this with: stoa ${me.kind === "agent" ? "agents" : "people"} set ${quoted(me.name)} ${[...me.toolsets, set].map((one) => `--toolset ${one}`).join(" ")}`
   // Whatever is done in a space needs the right to write there.
   return rule === "silence" && resource.startsWith("spaces/") ? grant(me, resource, "write") : undefined
 }
@@ -68,9 +68,9 @@ const inWords = (message: string): string | undefined => {
     ...named(secretsIn).map((name) => `stoa secrets set ${name}`),
     ...named(agentsIn).map((name) => `stoa agents add ${name}`),
   ]
-  if (commands.length > 0) return `An operator does it with: ${commands.join("; ")}`
+  if (commands.length > 0) return `An operator can do this with: ${commands.join("; ")}`
   const agent = /(?:^|\s)(\S+) has no model to think with/.exec(message)?.[1]
-  return agent === undefined ? undefined : `An admin does it with: stoa agents set ${quoted(agent)} --model MODEL`
+  return agent === undefined ? undefined : `An admin can do this with: stoa agents set ${quoted(agent)} --model MODEL`
 }
 
 /** A warning of the house, and the command. */
@@ -97,7 +97,7 @@ const hintFor = (refusal: Refusal, me: Refused | undefined): string | undefined 
     case "OwnedByFile":
       return "To reload now: stoa reload"
     case "Unauthenticated":
-      return fields["reason"] === "refused" ? "An admin does it with: stoa token add NAME" : undefined
+      return fields["reason"] === "refused" ? "An admin can do this with: stoa token add NAME" : undefined
     default:
       return inWords(message)
   }

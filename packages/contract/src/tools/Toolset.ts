@@ -1,5 +1,5 @@
 /**
- * A toolset is a face: the tools one connection shows. The names are listed here, so that an allow list can be checked
+ * A toolset is a group of built-in tools. The names are listed here, so that an allow list can be checked
  * before the room that serves a toolset has started (S2-07, X-60), and a document can count them (G-45).
  */
 import { Schema } from "effect"

@@ -97,12 +97,12 @@ const faults = (declared: Declared): ReadonlyArray<Issue> => {
   }
   const rooms = new Set<string>()
   for (const [place, { name }] of (declared.spaces ?? []).entries()) {
-    if (rooms.has(nameKey(name))) issues.push({ path: `spaces.${place}.name`, message: `"${name}" is there twice` })
+    if (rooms.has(nameKey(name))) issues.push({ path: `spaces.${place}.name`, message: `"${name}" is declared twice` })
     rooms.add(nameKey(name))
   }
   const tools = new Set<string>()
   for (const [place, { name }] of (declared.tools ?? []).entries()) {
-    if (tools.has(name)) issues.push({ path: `tools.${place}.name`, message: `"${name}" is there twice` })
+    if (tools.has(name)) issues.push({ path: `tools.${place}.name`, message: `"${name}" is declared twice` })
     tools.add(name)
   }
   return [...issues, ...limitFaults(declared.limits ?? []), ...serverFaults(declared), ...modelFaults(declared)]
@@ -282,7 +282,7 @@ export class Configuration extends Context.Service<
                 return yield* faulty([
                   {
                     path: `allowLists.${next[0]}.${next[1]}`,
-                    message: `this list was set at run time and stays as it is; remove it from this file. If the file is to have it: once the house runs without it, "stoa lists reset ${next[0]} ${next[1]}", then add it here again`,
+                    message: `this list was set at run time and stays as it is; remove it from this file. To declare it here instead, start the house without it, run "stoa lists reset ${next[0]} ${next[1]}", then add it here again`,
                   },
                 ])
               const after = yield* Effect.orDie(allowLists.set(next[0], next[1], next[2], "file"))

@@ -1,6 +1,7 @@
 /**
- * What the configuration file names and does not exist yet: a secret, a variable, an agent, a program. It may still
- * come, so it is no fault. The words are those of the rooms that will need it, and of the doctor.
+ * What the configuration file names although it does not exist yet: a secret, a variable, an agent, a program. It may
+ * be added later, so this is a warning and not an error. The texts come from the rooms that will need it; the doctor
+ * shows the same ones.
  */
 import type { Configuration as Declared } from "@stoa/contract"
 import { Effect } from "effect"

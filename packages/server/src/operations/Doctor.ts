@@ -84,7 +84,7 @@ const audit = Effect.gen(function* () {
   if (brokenAt !== null)
     return fail(
       "audit",
-      `the trail breaks at row ${brokenAt}: ${why}. Somebody changed it, or the house has another secret key (STOA_SECRET_KEY, or without it ${secretKey}); keep the file and compare a backup`,
+      `the trail breaks at row ${brokenAt}: ${why}. Somebody changed it, or the house has another secret key (STOA_SECRET_KEY or, if that is not set, ${secretKey}); keep the database and compare it with a backup`,
     )
   const { failed, first } = yield* trail.resealed
   if (!sealed)
@@ -132,7 +132,7 @@ const clock = Effect.gen(function* () {
         "clock",
         `it says ${now}, but the house was last active at ${seen}: no expired row is removed until you accept the clock. If it is right, "stoa doctor --accept clock"`,
       )
-    : ok("clock", `it says ${now}; expired rows are removed by it, at most a day's worth per hour`)
+    : ok("clock", `it says ${now}; expired rows are removed by this clock, at most those of one day per hour`)
 })
 
 // Read from the table: the service itself would start firing timers, and a check must change nothing.
@@ -148,7 +148,7 @@ const embedding = Effect.gen(function* () {
   const rows = yield* Effect.orDie(
     sql<{ model: string; problem: string | null }>`SELECT model, problem FROM memory_embedding`,
   )
-  if (rows[0] === undefined) return ok("embedding", "no record has been embedded: search goes by words")
+  if (rows[0] === undefined) return ok("embedding", "no record has been embedded: a search compares words only")
   const { model, problem } = rows[0]
   const counts = yield* Effect.orDie(sql<{ records: number; embedded: number }>`SELECT
     (SELECT count(*) FROM memory_records WHERE deleted_at IS NULL) AS records,
@@ -157,7 +157,7 @@ const embedding = Effect.gen(function* () {
   const far = `${embedded} of ${records} records by ${model.trim()}`
   return problem === null
     ? ok("embedding", far)
-    : warn("embedding", `${far}; it waits: ${problem} Search goes by words until it answers`)
+    : warn("embedding", `${far}; it waits: ${problem} Until it answers, a search compares words only`)
 })
 
 const secrets = Effect.gen(function* () {
@@ -167,7 +167,7 @@ const secrets = Effect.gen(function* () {
     ? ok("secrets", "all can be opened with the present key")
     : fail(
         "secrets",
-        `encrypted with another key: ${shut.join(", ")}. Start with the right one, in STOA_SECRET_KEY or without it in ${secretKey}, or set them again with "stoa secrets set NAME"`,
+        `encrypted with another key: ${shut.join(", ")}. Start with the right one (STOA_SECRET_KEY or, if that is not set, ${secretKey}), or set them again with "stoa secrets set NAME"`,
       )
 })
 
@@ -224,7 +224,7 @@ const agentLimits = Effect.gen(function* () {
     return agentNotes(agent).map((note) => `${name}: ${note}`)
   })
   return said.length === 0
-    ? ok("agents", "every limit of theirs is in force")
+    ? ok("agents", "all their limits are in effect")
     : warn("agents", `${said.join(" ")} Lower the limit, or give it another toolset`)
 })
 

@@ -37,7 +37,7 @@ const doctor = (): Promise<{ readonly findings: ReadonlyArray<Finding> }> =>
 const keyless = (file: string): Finding => ({
   check: "secret key",
   state: "warn",
-  detail: `there is none: STOA_SECRET_KEY is not set, and there is no ${file}. Before the next start, set the one or put the other back; otherwise it makes a new key, and stored secrets cannot be decrypted`,
+  detail: `there is none: STOA_SECRET_KEY is not set, and there is no ${file}. Set the variable or restore the file before the next start; otherwise the house makes a new key and cannot decrypt the stored secrets`,
 })
 
 const backup = (file: string, options: { readonly withKey: boolean }): Promise<Contents> =>
@@ -48,7 +48,7 @@ const backup = (file: string, options: { readonly withKey: boolean }): Promise<C
       const secret = Option.getOrUndefined(secretKey) ?? (yield* folder.find(secretKeyName))
       if (options.withKey && secret === undefined)
         return yield* refuse(
-          `There is no secret key to include: STOA_SECRET_KEY is not set, and there is no ${folder.secretKey}. Set the one or put the other back, or make the backup without --with-key.`,
+          `There is no secret key to include: STOA_SECRET_KEY is not set, and there is no ${folder.secretKey}. Set the variable, restore the file, or make the backup without --with-key.`,
         )
       const copies = Effect.flatMap(Backup, ({ make }) =>
         make(file, options.withKey && secret !== undefined ? { secretKey: secret } : {}),

@@ -138,7 +138,7 @@ export class Programs extends Context.Service<
         const env = yield* programEnvironment({
           ...added,
           ...line.env,
-          // The home folder of the house's user is not visible in the box.
+          // The home folder of the house's user is not visible in the sandbox.
           ...(kept === "bubblewrap" ? { HOME: workspace.home, TMPDIR: "/tmp" } : {}),
           ...(bridge === undefined ? {} : { STOA_SOCKET: inBox.socket }),
           STOA_URL: new URL(request.url).origin,

@@ -1,5 +1,5 @@
 /**
- * The stdio bridge of `stoa mcp` for a program in a box, which sees the folder of the bridge and a Node to run it, and
+ * The stdio bridge of `stoa mcp` for a program in a sandbox, which sees the folder of the bridge and a Node to run it, and
  * nothing else of the house.
  */
 // edge: looks once for files of this machine.
@@ -14,7 +14,7 @@ export interface Bridge {
   readonly node: string
 }
 
-/** Paths inside the box. */
+/** Paths inside the sandbox. */
 export const inBox = {
   turn: "/run/stoa/turn",
   bridge: "/run/stoa/bridge",
@@ -37,7 +37,7 @@ export const findBridge = (): Bridge | undefined => {
   }
 }
 
-/** The arguments that bind it into the box. */
+/** The arguments that bind it into the sandbox. */
 export const bridgeBinds = ({ folder, node }: Bridge, turn: string): ReadonlyArray<string> => [
   "--dir",
   dirname(inBox.turn),
@@ -48,7 +48,7 @@ export const bridgeBinds = ({ folder, node }: Bridge, turn: string): ReadonlyArr
   ].flatMap(([from, to]) => ["--ro-bind", from!, to!]),
 ]
 
-/** How an MCP client in the box starts it. */
+/** How an MCP client in the sandbox starts it. */
 export const bridgeEntry = ({ main }: Bridge, url: string, token: string) => ({
   command: inBox.node,
   // Node's warnings about the kind of file are of no use to the program.

@@ -25,7 +25,7 @@ export interface Box {
    * What it may write to. The whole folder is bound: a program could replace a subfolder by a link, but not this one.
    */
   readonly workspace: string
-  /** The subfolder in which the program starts, resolved inside the box, where a link cannot lead out. */
+  /** The subfolder in which the program starts, resolved inside the sandbox, where a link cannot lead out. */
   readonly subdir: string
   readonly folder: string
   /** Where it keeps its own data between turns, such as its sessions. */
@@ -53,7 +53,7 @@ export const isInside = (outer: string, inner: string): boolean => {
 /** Visible in every box. */
 export const isOfSystem = (path: string): boolean => usualSystem.some((folder) => isInside(folder, path))
 
-/** The paths under which a path is visible in the box: /lib is often a part of /usr. */
+/** The paths under which a path is visible in the sandbox: /lib is often a part of /usr. */
 const seenAs = (path: string, folders: ReadonlyArray<string>): ReadonlyArray<string> =>
   folders.flatMap((folder) => {
     if (!existsSync(folder)) return []

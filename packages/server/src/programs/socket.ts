@@ -1,6 +1,6 @@
 /**
  * The house's MCP server for a program without network: a Unix socket in the folder of its turn, which is visible in
- * its box. Only requests with the token of this turn pass, so that the socket gives no more access than the turn.
+ * its sandbox. Only requests with the token of this turn pass, so that the socket gives no more access than the turn.
  */
 // edge: a socket and the requests that come by it
 import { createHash, timingSafeEqual } from "node:crypto"

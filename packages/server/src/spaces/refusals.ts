@@ -1,4 +1,4 @@
-/** What somebody hears whom the table (`rules.ts`) refuses: an error that says what helps. */
+/** The errors for what the table (`rules.ts`) refuses: each says what helps. */
 import { Forbidden, type Message, Missing, type Resource, type Space, WrongState } from "@stoa/contract"
 import { Effect } from "effect"
 import type { Viewer } from "../access/rights/Viewer.ts"

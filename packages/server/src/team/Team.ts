@@ -178,11 +178,11 @@ export class Team extends Context.Service<
           })
         if ((yield* agents.team(parent.id)).length >= teamWidth)
           return yield* new WrongState({
-            detail: `An agent can have at most ${teamWidth} children, and you have as many.`,
+            detail: `An agent can have at most ${teamWidth} children, and you already have that many.`,
           })
         if ((yield* tree.sizeOf(parent)) >= teamAgents)
           return yield* new WrongState({
-            detail: `A team can have at most ${teamAgents} agents, and yours has as many.`,
+            detail: `A team can have at most ${teamAgents} agents, and yours already has that many.`,
           })
       })
 

@@ -246,7 +246,7 @@ for (const store of stores)
           assert.strictEqual((yield* decide(anew, decision)).status, 403)
           assert.match(
             told(refused).detail!,
-            /not by whoever asked.*The one who asked made this token for you afterwards/,
+            /not by whoever asked.*The one who asked made this token for you after the question was asked/,
           )
           assert.strictEqual((yield* request(forged as Someone, "POST", `/decisions/${decision}/link`, {})).status, 403)
           assert.strictEqual((yield* decide(forged, decision, { verdict: "deny" })).status, 200)
@@ -266,7 +266,7 @@ for (const store of stores)
           for (const made of [asCarol, twoHops, byProgram]) {
             const refused = yield* decide(made, decision)
             assert.strictEqual(refused.status, 403)
-            assert.match(told(refused).detail!, /made this token for you afterwards/)
+            assert.match(told(refused).detail!, /made this token for you after the question was asked/)
           }
           // Who rotates one's own token from before is still oneself.
           const renewed = yield* request(bob, "POST", `/tokens/${yield* tokenOf(bob)}/rotate`)

@@ -66,7 +66,7 @@ const orRefuse = <A extends object>(it: A | Refusal): Effect.Effect<A, Refusal> 
 
 const refuse = (reason: EgressReason, detail: string): Effect.Effect<never, Refusal> => Effect.fail({ reason, detail })
 
-/** Addresses this hop may connect to. One bad address among good ones refuses all: that mixture is an attack. */
+/** The addresses that this request may connect to. One forbidden address among allowed ones refuses all: it is an attack. */
 export const checkHost = Effect.fnUntraced(function* (
   url: URL,
   allow: ReadonlyArray<string>,

@@ -36,7 +36,7 @@ export interface RegisteredTool<C = CallContext> extends Tool<C> {
 
 const decode = Schema.decodeUnknownEffect(ToolDefinitionSchema, { errors: "first" })
 
-/** `C`: what its handlers get of a call. */
+/** `C` is the part of a call that its handlers get. */
 export class Registry<C = CallContext> {
   readonly #tools = new Map<string, RegisteredTool<C>>()
   readonly #wire = new Map<string, string>()

@@ -7,8 +7,8 @@ import { Context, Effect } from "effect"
 import type { CallContext } from "../Handler.ts"
 
 /**
- * May the agent call it? Any failure, even a crash, means no (S4-25); nothing, or a judgement that does not deny, means
- * yes.
+ * May the agent call the tool? Any failure, even a crash, means no (S4-25). Success without a judgement, or with one that
+ * does not deny, means yes.
  */
 export interface Identity {
   readonly authorize: (

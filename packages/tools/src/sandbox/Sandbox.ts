@@ -115,7 +115,7 @@ const make = (given: Partial<SandboxOptions>) => {
   return { pool, service: { run } satisfies SandboxService }
 }
 
-/** Without a layer: one pool for the process, created at the first call; its idle workers keep nothing alive. */
+/** Without a layer: one pool for the process, created at the first call. Idle workers do not keep the process alive. */
 export const Sandbox = Context.Reference<SandboxService>("tools/sandbox/Sandbox", {
   defaultValue: () => make({}).service,
 })

@@ -20,7 +20,7 @@ export interface SearchProvider {
   readonly search: (query: string, maxResults: number) => Effect.Effect<ReadonlyArray<SearchResult>, ToolExecutionError>
 }
 
-/** Takes precedence over the configured one. */
+/** A search provider that replaces the configured one. */
 export const CurrentSearchProvider = Context.Reference<SearchProvider | undefined>("tools/skills/SearchProvider", {
   defaultValue: () => undefined,
 })

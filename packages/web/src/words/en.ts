@@ -4,7 +4,7 @@ const counted = (count: number, one: string, many: string) =>
 
 export const words = {
   product: "Stoa",
-  skip: "To the content",
+  skip: "Skip to the content",
   house: "House",
   main: "Main",
   decisions: "Decisions",
@@ -49,14 +49,14 @@ export const words = {
   help: "Help with this screen",
   goTo: "Go to",
   keys: "Keys",
-  keysOff: "Keys of a single letter can be switched off under You.",
+  keysOff: "You can switch single-letter keys off under You.",
   searchFor: (text: string) => `Search everywhere for “${text}”`,
   keyList: [
     ["Ctrl K", "search, or go anywhere"],
     ["?", "this list"],
-    ["Alt ↑ ↓", "the space before, the next space"],
+    ["Alt ↑ ↓", "previous and next space"],
     ["j k", "down and up, in a timeline or a list"],
-    ["Enter", "opens it; in the field, sends"],
+    ["Enter", "open the selected one; in the field, send"],
     ["Shift Enter", "a new line"],
     ["r", "reply to the message"],
     ["+", "react to the message"],

@@ -50,7 +50,7 @@ it("keys alone: from the skip link to a space, a message, the next space, the in
   await signIn(page, maya.token, "/s/general")
   await page.getByRole("article").first().waitFor()
   await page.keyboard.press("Tab")
-  expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("To the content")
+  expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Skip to the content")
   await page.keyboard.press("Enter")
   await tabTo(page, "textarea")
   await page.keyboard.type("by keys alone")

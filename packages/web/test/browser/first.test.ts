@@ -119,7 +119,7 @@ it("on a phone it is folded, says what goes, asks once, and takes the demo away"
   await page.getByRole("button", { name: "Show the guide" }).tap()
   await clean(page)
   await page.getByRole("button", { name: "Remove the demo" }).tap()
-  await page.getByText("This takes away 4 agents, 5 spaces, 4 tools, 1 server, 1 model").waitFor()
+  await page.getByText("This removes 4 agents, 5 spaces, 4 tools, 1 server, 1 model").waitFor()
   await page.getByRole("button", { name: "Keep it" }).tap()
   expect((await admin().demo.get()).state).toBe("on")
   await page.getByRole("button", { name: "Remove the demo" }).tap()

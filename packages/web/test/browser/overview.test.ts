@@ -138,7 +138,7 @@ it("Overview shows how it is, each picture with its sentence and its table, and 
   const banner = elsewhere.page.getByRole("status").filter({ hasText: "Everything is paused" })
   await banner.getByText("the harbour is closed").waitFor()
   await clean(elsewhere.page)
-  await page.getByRole("button", { name: "Let it go on" }).click()
+  await page.getByRole("button", { name: "Resume" }).click()
   await page.getByRole("button", { name: "Pause everything" }).waitFor()
   await banner.waitFor({ state: "detached" })
   await elsewhere.context.close()
@@ -178,7 +178,7 @@ it("Overview while it loads, when it fails, and for somebody who is no admin", a
   answer = "whole"
   await page.getByRole("button", { name: "Try again" }).click()
   await page.getByRole("img", { name: "No calls in the last six hours." }).waitFor()
-  await page.getByText("Nothing needs anybody.").waitFor()
+  await page.getByText("Nothing needs attention.").waitFor()
   expect(await page.getByText("Audit trail").count()).toBe(0)
   expect(await page.getByRole("button", { name: "Pause everything" }).count()).toBe(0)
   expect(said).toEqual([])
@@ -260,7 +260,7 @@ it("G-40 agents, runs, waits, slots, queue, costs and errors are seen; a run is 
   await signIn(page, ole.token, `/runs/${failed.id}?span=s2`)
   await page.getByRole("button", { name: "Retry from step 2" }).click()
   await page.waitForURL((url) => url.pathname.startsWith("/runs/run_") && !url.pathname.includes(failed.id))
-  await page.getByText("A second try of").waitFor()
+  await page.getByText("Retry of").waitFor()
   // What step 1 said is taken over, not said again.
   await page
     .getByRole("treegrid")

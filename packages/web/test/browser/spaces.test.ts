@@ -185,7 +185,7 @@ it("an admin outside a private space reads it and deletes there, and writes once
   await own.spaces.change(vault.id, { archived: true })
   for (const [at, other] of others.entries()) {
     await other.page.getByText("This space is archived").waitFor()
-    expect(await other.page.getByRole("button", { name: "Bring back" }).count()).toBe(at === 0 ? 1 : 0)
+    expect(await other.page.getByRole("button", { name: "Restore" }).count()).toBe(at === 0 ? 1 : 0)
     expect(await other.page.getByRole("button", { name: "Leave" }).count()).toBe(0)
   }
   // Opened by its address, it is shown and brought back as well, though no list has it.
@@ -193,7 +193,7 @@ it("an admin outside a private space reads it and deletes there, and writes once
   await owners.goto(`${url()}/s/vault`)
   await owners.getByText("I am here now.").waitFor()
   await owners.getByText("This space is archived").waitFor()
-  await owners.getByRole("button", { name: "Bring back" }).click()
+  await owners.getByRole("button", { name: "Restore" }).click()
   await owners.getByRole("textbox", { name: "Write to vault" }).waitFor()
   expect(said).toEqual([])
 })

@@ -35,7 +35,7 @@ it("a right is given, asked for and refused from the judgement, which says what 
   expect((await house.grants.list({ principal: eve.id })).items).toEqual([])
   await form.getByRole("button", { name: "Yes, do it" }).click()
   await answer.getByText("Yes.", { exact: true }).waitFor()
-  await page.getByText("It is done, and judged again.").waitFor()
+  await page.getByText("Done. This is the new judgement.").waitFor()
   // What is given in a browser ends with its session at the latest, and says so.
   await page.getByRole("cell", { name: /A grant by an admin allows execute on tools\/mail\. ends / }).waitFor()
   expect((await as(eve.token).tools.call("mail", { input: {}, wait: 10 })) as object).toMatchObject({ state: "done" })
@@ -55,7 +55,7 @@ it("a right is given, asked for and refused from the judgement, which says what 
   const deny = items.find(({ effect }) => effect === "deny")!
   await page.getByRole("button", { name: `Take back grant:${deny.id}` }).click()
   const sure = page.getByRole("group", { name: `Take back grant:${deny.id}` })
-  await sure.getByText("Then this no longer holds: A grant by an admin refuses execute on tools/mail.").waitFor()
+  await sure.getByText("This rule then no longer applies: A grant by an admin refuses execute on tools/mail.").waitFor()
   expect(await axeFindings(page)).toEqual([])
   await sure.getByRole("button", { name: "Yes, take it back" }).click()
   await answer.getByText("Only after a person has agreed.").waitFor()

@@ -86,9 +86,9 @@ const key = Command.make(
   Effect.fn(function* ({ service }) {
     const found = yield* ask((stoa) => stoa.principals.signingKey(service))
     yield* show(found, found.key)
-    yield* printNote("Whoever has this key triggers agents as this service: give it only to that service.")
+    yield* printNote("Whoever has this key can start runs as this service: give it only to the service.")
   }),
-).pipe(Command.withDescription("The key with which a service signs what it triggers"))
+).pipe(Command.withDescription("The key with which a service signs its requests to agents"))
 
 export const token = Command.make("token").pipe(
   Command.withDescription("Credentials"),

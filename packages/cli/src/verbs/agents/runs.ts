@@ -26,7 +26,7 @@ const ls = Command.make(
   {
     agent: textFlag("agent", "Only those of this agent"),
     state: Flag.Literals("state", [...RunState.literals, "live"]).pipe(
-      Flag.withDescription("Only those in this state; live: all that have not ended"),
+      Flag.withDescription("Only runs in this state; live means all that have not ended"),
       Flag.optional,
     ),
     limit: Flag.Int("limit").pipe(Flag.withDescription("How many, the newest first"), Flag.withDefault(50)),

@@ -39,8 +39,8 @@ export const connect = Command.make(
     yield* show({ client: which, agent: who.name, ...line }, line.text)
     if (who.kind === "person")
       yield* printNote(`${who.name} is a person: this program can act and answer decisions in that person's name.`)
-    yield* printNote(line.file === undefined ? "Paste it as it is." : `It belongs into ${line.file}.`)
-    yield* printNote(`It acts as ${who.name}, and has a token that is valid for ${days} days. ${line.afterwards}`)
+    yield* printNote(line.file === undefined ? "Paste it as it is." : `Put it into ${line.file}.`)
+    yield* printNote(`The program acts as ${who.name}, with a token that is valid for ${days} days. ${line.afterwards}`)
   }),
 ).pipe(
   Command.withDescription("Print what to paste into an MCP client to connect it to this house"),

@@ -24,7 +24,7 @@ const print = async (
   inWords: ((item: Shown) => Promise<string>) | undefined,
 ): Promise<void> => {
   for await (const item of items)
-    if (item.type === "reload") process.stderr.write(`Read again what you know: ${visible(item.reason)}\n`)
+    if (item.type === "reload") process.stderr.write(`Load the current state again: ${visible(item.reason)}\n`)
     else process.stdout.write(`${inWords === undefined ? jsonOf(item) : visible(await inWords(item))}\n`)
 }
 

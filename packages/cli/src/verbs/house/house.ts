@@ -92,7 +92,7 @@ export const backup = Command.make(
     yield* show({ file, secretKey: withKey }, file)
   }),
 ).pipe(
-  Command.withDescription("Copy everything to a file, also while the house runs"),
+  Command.withDescription("Copy everything to a file, even while the house runs"),
   Command.withExamples([{ command: "stoa backup house-2026-11-15.db", description: "A copy of today" }]),
 )
 

@@ -328,10 +328,10 @@ const embedding = Command.make(
     yield* show(
       found,
       state === "off"
-        ? 'off: search goes by words. An operator declares a model with "purpose": "embedding" to search by meaning too'
+        ? 'off: a search compares words only. To search by meaning too, an operator declares a model with "purpose": "embedding"'
         : `${state}: ${far}${refused === 0 ? "" : `, ${refused} were refused`}`,
     )
-    if (problem !== undefined) yield* printNote(`${problem} Search goes by words until it answers.`)
+    if (problem !== undefined) yield* printNote(`${problem} Until it answers, a search compares words only.`)
   }),
 ).pipe(Command.withDescription("How many of your records can be found by meaning"))
 

@@ -71,7 +71,7 @@ export const call = Command.make(
     input: textFlag("input", "Its input as JSON; @file reads a file, - reads stdin"),
     space: textFlag("space", "The space in which it is called"),
     wait: Flag.Finite("wait").pipe(
-      Flag.withDescription("Seconds to wait for the result, also while somebody must decide; 0 returns at once"),
+      Flag.withDescription("Seconds to wait for the result, even if a person must decide first; 0 returns at once"),
       Flag.optional,
     ),
     dryRun: switchFlag("dry-run", "Check rights and input and show what would be sent, but run nothing"),
@@ -110,6 +110,6 @@ export const call = Command.make(
   Command.withDescription("Call a tool, read a call, or cancel it"),
   Command.withExamples([
     { command: `stoa call weather --input '{"city":"Scranton"}' --json`, description: "Call it; exit 3 if it waits" },
-    { command: "stoa call --status call_… --wait 60", description: "Stay with a call that waits" },
+    { command: "stoa call --status call_… --wait 60", description: "Wait for the result of a call" },
   ]),
 )

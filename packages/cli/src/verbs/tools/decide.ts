@@ -166,7 +166,7 @@ export const decide = Command.make(
     ),
     note: wordsFlag("note", "The reason"),
     link: switchFlag("link", "Make a link that answers it without signing in"),
-    for: textFlag("for", "With --link: whose answer it is; only your own"),
+    for: textFlag("for", "With --link: the person who answers; only yourself"),
     approvals: switchFlag("approvals", "List standing approvals"),
     revoke: textFlag("revoke", "Revoke a standing approval, by its id"),
     limit: Flag.Int("limit").pipe(

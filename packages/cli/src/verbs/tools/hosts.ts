@@ -25,7 +25,7 @@ const rm = Command.make(
     yield* printNote(`${host} and its tools are removed`)
   }),
 ).pipe(
-  Command.withDescription("Remove a host and its tools, and tell its process"),
+  Command.withDescription("Remove a host and its tools; its process is told"),
   Command.withExamples([{ command: "stoa hosts rm billing", description: "Its open calls fail" }]),
 )
 

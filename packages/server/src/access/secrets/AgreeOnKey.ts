@@ -16,7 +16,7 @@ export const agreeOnKey = Effect.gen(function* () {
   if (known[0]?.value === mine) return
   if (known[0] !== undefined && (yield* SharedDatabase))
     return yield* refuse(
-      "STOA_SECRET_KEY is not the key that encrypted this database's secrets. All houses of one database need the same key; to change it, stop them all and start one with STOA_RUNNER=single.",
+      "STOA_SECRET_KEY is not the key that encrypted this database's secrets. All houses of one database need the same key; to change it, stop all of them and start one with the new key and STOA_RUNNER=single.",
     )
   yield* Effect.orDie(
     sql`INSERT INTO house_key ${sql.insert({ id: 1, value: mine })} ON CONFLICT (id) DO UPDATE SET value = excluded.value`,

@@ -125,7 +125,7 @@ export class Explanations extends Context.Service<
         return gate(
           "space",
           passes,
-          passes ? `${principal.name} is let into ${ref}.` : `${principal.name} sees no space ${ref}.`,
+          passes ? `${principal.name} can see the space ${ref}.` : `${principal.name} cannot see a space ${ref}.`,
         )
       })
 

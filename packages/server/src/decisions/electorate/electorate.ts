@@ -1,8 +1,8 @@
 /**
- * Who may answer: pure. Only people, and never the asker. Those the tool or a policy names; the admins if none of those
- * can; if nobody is named, the people of the call's space and the admins. The asker must not choose: of a space, only
- * those count who were there before the call was made, unless the caller, or an agent of its own, opened it or let them
- * in.
+ * Who may answer: pure. Only people, and never the asker: those whom the tool or a policy names; if none of them can, the
+ * admins; if nobody is named, the people of the call's space and the admins. The asker must not choose who answers: of a
+ * space, only people count who were members before the call was made, and nobody counts whom the asker or one of its
+ * agents added, or if one of them opened the space.
  *
  * For an approval the list is fixed when it is asked, with each person's reason, and checked again when it is answered:
  * people who have lost that reason are out, and a reason gained later does not count. A form is data and no approval:

@@ -1,4 +1,4 @@
-/** An approval is a person's own, whatever tokens and links exist (docs/decisions/0135-an-approval-is-a-persons-own.md). */
+/** People approve only with their own tokens and links (docs/decisions/0135-an-approval-is-a-persons-own.md). */
 import { type Decision, Forbidden, type Missing, type Principal, type TokenId, WrongState } from "@stoa/contract"
 import { Effect } from "effect"
 import { Principals } from "../../access/identity/Principals.ts"
@@ -37,7 +37,7 @@ export const makeHands = Effect.fnUntraced(function* (
     return yield* refused(
       one.id,
       rule,
-      `${who} made this token for you afterwards. Answer it with a token from before, or by the link that the house sends to your notify address.`,
+      `${who} made this token for you after the question was asked. Answer with an older token, or by the link that the house sends to your notify address.`,
       action,
     )
   })

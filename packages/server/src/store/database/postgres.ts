@@ -1,4 +1,4 @@
-/** effect/sql on node-postgres: a pool, prepared statements, and one connection that listens. */
+/** effect/sql on node-postgres: a pool, prepared statements, and connections that listen. */
 // edge: pg speaks callbacks and promises; nothing above this file does.
 import { Effect, Layer, Redacted, Scope, Semaphore, Stream } from "effect"
 import { Reactivity } from "effect/reactivity"

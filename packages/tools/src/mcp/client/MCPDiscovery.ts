@@ -58,7 +58,7 @@ const issuesOf = SchemaIssue.makeFormatterStandardSchemaV1()
 const pathOf = (parts: ReadonlyArray<unknown>) =>
   parts.map((part) => String(typeof part === "object" && part !== null && "key" in part ? part.key : part)).join(".")
 
-/** Parses the form, or the object inside it. Starts nothing. */
+/** Parses a configuration with `mcpServers`, or the object under that key. Starts nothing. */
 export const readMCPServers = (value: unknown): MCPServersFound => {
   const found = { servers: [] as Array<MCPServerConfig>, disabled: [] as Array<string>, guessed: new Set<string>() }
   const faults: Array<MCPServersFault> = []
@@ -109,7 +109,7 @@ const connectGuessed = (mcp: MCPClient["Service"], config: MCPServerConfig, gues
 /** Servers that start at once: enough to be quick, few enough for a small machine. */
 const atOnce = 8
 
-/** Connects everything that the form declares. It does not fail: errors are in the report. */
+/** Connects to every server that the configuration declares. It does not fail: errors are in the report. */
 export const discoverMCPServers = Effect.fn("MCPDiscovery.discover")(function* (value: unknown) {
   const mcp = yield* MCPClient
   const { disabled, faults, guessed, servers } = readMCPServers(value)
@@ -130,7 +130,7 @@ export const discoverMCPServers = Effect.fn("MCPDiscovery.discover")(function* (
   return report
 })
 
-/** The same from a file, as other clients have one. */
+/** The same from a configuration file of another client. */
 export const discoverMCPServersIn = Effect.fn("MCPDiscovery.discoverIn")(function* (file: string) {
   const unreadable = (message: string): MCPDiscovery => ({ servers: [], faults: [{ path: file, message }] })
   const text = yield* Effect.result(readText(file))

@@ -43,7 +43,7 @@ const traces = (error: unknown): string => {
   return said.join("\n")
 }
 
-/** A failure in words of our own. What was sent may have been heard, unlike with a MCPConnectionError. */
+/** A failure with a message of our own. Unlike with a MCPConnectionError, the server may have received the request. */
 export class PlainFailure extends Error {
   override readonly name = "PlainFailure"
 }

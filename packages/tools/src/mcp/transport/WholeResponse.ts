@@ -1,6 +1,6 @@
 /**
- * An answer that was read completely, within the limit, before it was passed on, as most are. It needs no streams,
- * which would cost more than everything else about a small answer.
+ * An answer that was read completely, within the limit, before it was passed on. Most answers are small and are read
+ * like this: a stream would cost more than everything else about them.
  */
 // edge: fetch speaks promises
 export class WholeResponse extends Response {

@@ -34,7 +34,7 @@ export class MCPSilence {
   }
 }
 
-/** The requester, as far as the server may reach it while the request is under way. */
+/** How the server can reach the requester while the request is running. */
 export interface MCPLine {
   readonly answer: (question: MCPQuestion) => Effect.Effect<JsonObject, MCPRefused>
   readonly log: (entry: {

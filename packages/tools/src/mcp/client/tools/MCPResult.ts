@@ -4,7 +4,7 @@
  */
 import { isSpecType, specTypeSchemas } from "@modelcontextprotocol/client"
 
-/** What a server lists and we do not show. */
+/** Something that a server lists but that we leave out. */
 export interface MCPLeftOut {
   readonly what: "tool" | "resource" | "resource template" | "prompt"
   readonly name: string

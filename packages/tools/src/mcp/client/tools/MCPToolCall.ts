@@ -11,7 +11,7 @@ import type { MCPTool } from "./MCPTool.ts"
 
 type JsonObject = Readonly<Record<string, unknown>>
 
-/** The failed call: the name it was made by, and its input. */
+/** A call: its tool, the name under which the tool was called, and the input. */
 export interface MCPToolCall {
   readonly toolName: string
   readonly tool: Pick<MCPTool, "name" | "outputSchema">

@@ -60,7 +60,7 @@ export const words = {
   because: "Asked because of",
   becauseOf: (rule: string): string | undefined =>
     rule === "tool"
-      ? "Asked because the tool wants it."
+      ? "Asked because the tool requires it."
       : rule.startsWith("risk:")
         ? `Asked because of its ${rule.slice("risk:".length)} risk.`
         : undefined,
@@ -76,13 +76,13 @@ export const words = {
     submit: (name: string) => `Answered by ${name}`,
   } as Readonly<Record<string, (name: string) => string>>,
   expired: "Expired, so denied",
-  expiredWords: "Nobody answered in time. The one who asked was told.",
+  expiredWords: "Nobody answered in time. The caller was told.",
   withdrawn: "Withdrawn",
   withdrawnWords: "The call it was about has ended.",
   somebodyFirst: (name: string) => `${name} answered a moment before you. Yours was not counted.`,
   open: (host: string) => `Open ${host}`,
   done: "I have done it",
-  outside: "Opens outside this house, in a new tab. Nothing of yours is sent along.",
+  outside: "Opens another site in a new tab. Nothing of yours is sent with it.",
   today: "today",
   tomorrow: "tomorrow",
   faults: (count: number) => (count === 1 ? "One field is not right yet." : `${count} fields are not right yet.`),

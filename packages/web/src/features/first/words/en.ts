@@ -10,9 +10,9 @@ export const words = {
     `${counted(agents, "demo agent works", "demo agents work")} here on a scripted model: no key, no cost, nothing leaves this machine. Watch them, answer them, write to them.`,
   thinking: (model: string, spent: string, budget: string) =>
     `The demo's agents think with ${model}. Today they have spent ${spent} of ${budget}.`,
-  emptyMore: "Four steps to get to know it. Each is ticked when you have done it.",
+  emptyMore: "Take four steps to get to know it. Each is ticked when you have done it.",
   steps: {
-    "signed-in": { name: "Sign in", more: "by the link in your terminal" },
+    "signed-in": { name: "Sign in", more: "with the link in your terminal" },
     decided: { name: "Answer the first decision", more: "It waits below" },
     connected: { name: "Bring your own agent", more: "Claude Code, Codex: one line" },
     model: {
@@ -31,7 +31,7 @@ export const words = {
   show: "Show the guide",
   remove: "Remove the demo",
   removeSure: (parts: string) =>
-    `This takes away ${parts}, with what its agents remember. What was said stays in the archived spaces. It does not come back.`,
+    `This removes ${parts}, with what its agents remember. Messages stay in the archived spaces. The demo does not come back.`,
   parts: {
     agent: (count: number) => counted(count, "agent", "agents"),
     space: (count: number) => counted(count, "space", "spaces"),
@@ -58,10 +58,10 @@ export const words = {
       counted(count, "decision", "decisions"),
       count === 1 ? "waits for you" : "wait for you",
     ],
-    runs: (count: number) => [counted(count, "run", "runs"), "live; stop the house and start it: they go on"],
+    runs: (count: number) => [counted(count, "run", "runs"), "live; they survive a restart of the house"],
     servers: (count: number) => [counted(count, "server", "servers"), "MCP, started by this house"],
   },
   terminal: "From a terminal",
   commands: (space: string) => `npx stoa say ${space} "hello"\nnpx stoa decide\nnpx stoa events`,
-  home: "No telemetry. What is asked of a model goes to that model alone.",
+  home: "Stoa sends no telemetry. Only the models that agents use get their prompts.",
 } as const

@@ -41,7 +41,7 @@ export const words = {
   most: "95 of 100",
   latencySentence: (half: string | null, most: string | null, peak: string | null) =>
     half === null
-      ? "No calls to measure; those that waited for somebody do not count."
+      ? "No calls to measure. Calls that waited for a person do not count."
       : `Half of the calls took ${half}, 95 of 100 ${most}${peak === null ? "" : `; slowest at ${peak}`}.`,
   between: (low: string, high: string) => (low === high ? `about ${low}` : `between ${low} and ${high}`),
   asTable: "As a table",
@@ -56,7 +56,7 @@ export const words = {
   limit: "Limit",
   noCost: "Nobody has spent anything today, and nobody has a budget.",
   costSentence: (agents: number, today: string, forecast: string) =>
-    `${counted(agents, "agent", "agents")}: ${today} today, ${forecast} by midnight UTC if it goes on like this.`,
+    `${counted(agents, "agent", "agents")}: ${today} today, ${forecast} by midnight UTC at this rate.`,
   runsEnded: "How runs ended",
   completed: "completed",
   failed: "failed",
@@ -65,8 +65,8 @@ export const words = {
     done + failed === 0
       ? `No run ended in ${spans[span]}.`
       : `${counted(done, "run", "runs")} completed and ${failed} failed in ${spans[span]}.`,
-  needs: "Needs somebody",
-  nothing: "Nothing needs anybody.",
+  needs: "Needs attention",
+  nothing: "Nothing needs attention.",
   need: {
     heldTool: (subject: string, tool?: string) => `${subject}/${tool ?? ""} is held`,
     serverAway: (subject: string) => `${subject} does not answer`,
@@ -109,10 +109,10 @@ export const words = {
   days: (count: number) => counted(count, "day", "days"),
   pauseAll: "Pause everything",
   pauseSure:
-    "Every agent, tool and server stops until somebody resumes them. Running calls are stopped; waiting ones keep waiting.",
+    "Every agent, tool and server stops until somebody resumes them. Running and waiting calls are canceled, and open questions are withdrawn.",
   why: "Why",
   pause: "Pause everything",
   cancel: "Cancel",
   paused: "Everything is paused.",
-  resume: "Let it go on",
+  resume: "Resume",
 } as const

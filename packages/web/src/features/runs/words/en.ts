@@ -52,7 +52,7 @@ export const words = {
           : stop === null
             ? state
             : stops[stop],
-  none: "No runs yet. An agent that is spoken to begins one, and everything it does is seen here.",
+  none: "No runs yet. Write to an agent to start one; everything it does is shown here.",
   noneFit: "No run fits.",
   noneLive: "Nobody works right now.",
   more: "Show older ones",
@@ -120,10 +120,10 @@ export const words = {
     `A waiting run uses no resources. If the house stops now, this run continues at step ${step} after the restart; finished steps are not repeated.`,
   cancel: "Cancel",
   cancelSure: (agent: string) => `Stop this run of ${agent}? What it has done stays done.`,
-  keep: "Let it go on",
+  keep: "Keep it running",
   retry: "Retry",
   retryFrom: (step: number) => `Retry from step ${step}`,
-  retryOf: "A second try of",
+  retryOf: "Retry of",
   anotherRun: "another run",
   worksFor: "Works for",
   outerRun: "an outer run",
@@ -147,7 +147,7 @@ export const words = {
   itsRun: "Its run",
   waitedFor: (names: string) => `Waited for ${names}`,
   anybody: "anybody's answer",
-  ring: "These wait for each other, in a ring: release one.",
+  ring: "These agents wait for each other. Release one of the waits.",
   asSent: "As it was sent, part by part.",
   kinds: {
     system_message: "System",

@@ -48,12 +48,12 @@ export const words = {
   keep: "Keep",
   declared: "It is declared under",
   inFile: "in",
-  changedThere: "It is changed there; then run stoa reload.",
+  changedThere: "Change it there, then run stoa reload.",
   form: {
     kind: "What it does",
     kinds: { http: "HTTP request", webhook: "Webhook" },
     kindHint: {
-      http: "A call sends a request, and what comes back is the result.",
+      http: "A call sends a request; the response is the result.",
       webhook: "A call is sent to your service, signed. It answers at once, or later by callback.",
     },
     otherWays: "A whole API or an MCP server is added under Servers.",

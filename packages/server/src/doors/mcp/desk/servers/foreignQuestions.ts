@@ -1,5 +1,5 @@
 /**
- * Marks a server's questions to the client's person as the server's words, so that they cannot pass for the house's.
+ * Marks a server's questions to the client's user as the server's words, so that they cannot pass for the house's.
  * Invisible characters in the texts a person reads are written out; at an endpoint that serves more than that server,
  * its name stands in front. Pure.
  */
