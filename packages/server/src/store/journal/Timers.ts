@@ -53,6 +53,7 @@ export class Timers extends Context.Service<
       let wakesAt: number | undefined
       // Both are durations, since the wall clock may be set. Without a time anything may be due: listening began again.
       yield* notices.listen("timers", (dueAt) => {
+        // wall clock: a due time is agreed with whoever set the timer.
         const isLater = () => Date.parse(dueAt) - clock.currentTimeMillisUnsafe() >= wakesAt! - monotonicOf(clock)
         if (dueAt === "" || wakesAt === undefined || !isLater()) bell.ring()
       })
