@@ -18,7 +18,7 @@ import {
 } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import type { Reader } from "../access/rights/Viewer.ts"
+import type { BasicViewer } from "../access/rights/Viewer.ts"
 import { newId } from "../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../store/journal/Journal.ts"
 import { lockRead } from "../store/database/dialect/Locks.ts"
@@ -64,8 +64,11 @@ export class Decisions extends Context.Service<
   Decisions,
   {
     readonly ask: (wanted: NewDecision) => Effect.Effect<DecisionId, TooManyRequests, Transaction>
-    readonly get: (id: string, reader: Reader) => Effect.Effect<Decision, Missing>
-    readonly list: (reader: Reader, query: DecisionQuery) => Effect.Effect<Page<Decision> & { readonly count?: number }>
+    readonly get: (id: string, reader: BasicViewer) => Effect.Effect<Decision, Missing>
+    readonly list: (
+      reader: BasicViewer,
+      query: DecisionQuery,
+    ) => Effect.Effect<Page<Decision> & { readonly count?: number }>
     /** Returns the present row; `show` returns it as the answering person sees it, after the commit. */
     readonly answer: (
       id: string,
@@ -83,7 +86,7 @@ export class Decisions extends Context.Service<
     /** Fails unless the reader may have a link that answers this decision. `whom`: whose link it is to be. */
     readonly mayLink: (
       id: string,
-      reader: Reader,
+      reader: BasicViewer,
       by: { readonly token: TokenId | null; readonly whom: string | undefined },
     ) => Effect.Effect<Decision, Missing | WrongState | Forbidden>
     /** Closes an open one without an answer: its subject is gone. */

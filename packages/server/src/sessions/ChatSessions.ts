@@ -48,10 +48,10 @@ import {
   spaceOf,
   titleFrom,
   untitled,
-} from "./record.ts"
+} from "./sessionRecord.ts"
 import { makeSettings } from "./settings.ts"
 
-export { sessionIdOf } from "./record.ts"
+export { sessionIdOf } from "./sessionRecord.ts"
 
 /** What a clean-up keeps, besides pinned sessions (S2-49). */
 const kept = 5

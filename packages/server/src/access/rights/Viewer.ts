@@ -22,8 +22,8 @@ export interface Viewer {
   readonly house?: true
 }
 
-/** Who looks at things that belong to one principal: its own, or everybody's. */
-export type Reader = Pick<Viewer, "principal" | "all">
+/** A viewer without its rules: it sees what belongs to its principal, or everybody's. */
+export type BasicViewer = Pick<Viewer, "principal" | "all">
 
 /** The house itself, as when it applies its configuration: no rule restricts it. */
 export const houseViewer = (principal: Principal): Viewer => ({

@@ -16,7 +16,7 @@ import {
 } from "@stoa/contract"
 import { CurrentToolsConfig, Registry, spellingOf } from "@stoa/tools"
 import { Clock, Context, DateTime, Effect, Layer, Semaphore } from "effect"
-import type { Reader } from "../../access/rights/Viewer.ts"
+import type { BasicViewer } from "../../access/rights/Viewer.ts"
 import { newId } from "../../store/journal/Correlation.ts"
 import { Holder, SharedDatabase } from "../../store/leases/Holder.ts"
 import { Journal } from "../../store/journal/Journal.ts"
@@ -62,11 +62,11 @@ export class Hosts extends Context.Service<
       name: string,
       declaration: HostDeclaration,
     ) => Effect.Effect<HostRow, BadInput | NameTaken | Forbidden>
-    /** By name: one of the reader's own. By id: any host that the reader may see. */
-    readonly get: (ref: string, reader: Reader) => Effect.Effect<HostRow, Missing>
-    readonly list: (reader: Reader) => Effect.Effect<ReadonlyArray<HostRow>>
+    /** By name: one of the viewer's own. By id: any host that the viewer may see. */
+    readonly get: (ref: string, viewer: BasicViewer) => Effect.Effect<HostRow, Missing>
+    readonly list: (viewer: BasicViewer) => Effect.Effect<ReadonlyArray<HostRow>>
     /** With an instance: only if that instance connected last. */
-    readonly remove: (ref: string, reader: Reader, instance?: string) => Effect.Effect<void, Missing>
+    readonly remove: (ref: string, viewer: BasicViewer, instance?: string) => Effect.Effect<void, Missing>
     /** A host whose calls the caller may receive. */
     readonly own: (caller: Caller["Service"], ref: string) => Effect.Effect<HostRow, Missing | Forbidden>
     /** Sends waiting calls and new ones, until `leave`. Closes an existing line of the host. */
@@ -372,8 +372,8 @@ export class Hosts extends Context.Service<
         list: Effect.fn("Hosts.list")(function* ({ all, principal }) {
           return (yield* rows.all).filter((row) => all || row.owner === principal.id)
         }),
-        remove: Effect.fn("Hosts.remove")(function* (ref, reader, instance) {
-          const row = yield* get(ref, reader)
+        remove: Effect.fn("Hosts.remove")(function* (ref, viewer, instance) {
+          const row = yield* get(ref, viewer)
           if (instance === undefined || row.instance === instance) yield* one.withPermit(drop(row))
         }),
         own: Effect.fn("Hosts.own")(function* (caller, ref) {

@@ -14,7 +14,7 @@ import { formOf, forms, makeQuestions } from "../waiting/questions.ts"
 import { makeApprovalRule } from "./approvalRule.ts"
 import { type Attempt, madeOf, rowOf } from "./attempt.ts"
 import type { PendingResult } from "./Handler.ts"
-import type { Record, Duplicate } from "./record/record.ts"
+import type { CallRecorder, Duplicate } from "./record/record.ts"
 
 /** An approval that nobody gives counts as a no after a day. */
 const approvalTime = 24 * 3600
@@ -23,7 +23,7 @@ const questionTime = 3600
 /** The purpose of the timers that end a wait. */
 export const waitPurpose = "call"
 
-export const makeAsk = Effect.fnUntraced(function* (record: Record) {
+export const makeAsk = Effect.fnUntraced(function* (record: CallRecorder) {
   const decisions = yield* Decisions
   const approvals = yield* Approvals
   const journal = yield* Journal

@@ -15,7 +15,7 @@ import { Principals } from "../../access/identity/Principals.ts"
 import { Tokens } from "../../access/identity/Tokens.ts"
 import { type BoundAnswer, Decisions } from "../../decisions/Decisions.ts"
 import { Holder, isGone } from "../../store/leases/Holder.ts"
-import type { Reader } from "../../access/rights/Viewer.ts"
+import type { BasicViewer } from "../../access/rights/Viewer.ts"
 import { causedBy } from "../../store/journal/Correlation.ts"
 import { Journal } from "../../store/journal/Journal.ts"
 import { Upstreams } from "../../upstreams/Upstreams.ts"
@@ -27,7 +27,7 @@ import { causeOf, credentialOf } from "../road/attempt.ts"
 import { type makeExecute, measure } from "../road/execute.ts"
 import { noTraces } from "../road/Handler.ts"
 import { isSettled, open } from "../road/record/lifecycle.ts"
-import { type CallEnd, unknownOutcome, type Record } from "../road/record/record.ts"
+import { type CallEnd, unknownOutcome, type CallRecorder } from "../road/record/record.ts"
 import type { Prepare } from "../road/prepare.ts"
 import type { CallRow } from "../road/record/rows.ts"
 import { makeAnswers } from "./answers.ts"
@@ -45,7 +45,7 @@ const refused = (message: string, rule?: string): CallEnd => ({
 })
 
 export const makeEndings = Effect.fnUntraced(function* (
-  record: Record,
+  record: CallRecorder,
   { pay, prepare }: Prepare,
   execute: Effect.Success<ReturnType<typeof makeExecute>>,
   listeners: ReturnType<typeof makeListeners>,
@@ -168,7 +168,7 @@ export const makeEndings = Effect.fnUntraced(function* (
         })
   }
 
-  const cancel = Effect.fnUntraced(function* (id: string, { all, principal }: Reader, reason: string) {
+  const cancel = Effect.fnUntraced(function* (id: string, { all, principal }: BasicViewer, reason: string) {
     const known = yield* record.byId(id)
     if (known === undefined || (!all && known.principal !== principal.id))
       return yield* new Missing({ noun: "call", ref: id })

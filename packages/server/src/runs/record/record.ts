@@ -57,7 +57,7 @@ export interface Slot {
   readonly use: (row: RunRow | undefined) => Effect.Effect<void, never, Transaction>
 }
 
-export const makeRecord = Effect.gen(function* () {
+export const makeRunRecorder = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const journal = yield* Journal
   const iso = Effect.map(DateTime.now, DateTime.formatIso)
@@ -354,4 +354,4 @@ export const makeRecord = Effect.gen(function* () {
   }
 })
 
-export type Record = Effect.Success<typeof makeRecord>
+export type RunRecorder = Effect.Success<typeof makeRunRecorder>

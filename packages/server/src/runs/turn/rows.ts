@@ -8,7 +8,7 @@ import { SqlClient } from "effect/sql"
 import { Tokens } from "../../access/identity/Tokens.ts"
 import { Journal, type Transaction } from "../../store/journal/Journal.ts"
 import { from } from "../record/lifecycle.ts"
-import type { Record } from "../record/record.ts"
+import type { RunRecorder } from "../record/record.ts"
 import type { RunRow, Usage, StepRow, PromptRow } from "../record/rows.ts"
 import { inState } from "../../store/database/dialect/States.ts"
 
@@ -23,7 +23,7 @@ export interface NewTurn {
   readonly seconds: number
 }
 
-export const makeTurnRows = Effect.fnUntraced(function* (record: Record) {
+export const makeTurnRows = Effect.fnUntraced(function* (record: RunRecorder) {
   const sql = yield* SqlClient.SqlClient
   const journal = yield* Journal
   const tokens = yield* Tokens

@@ -7,7 +7,7 @@ import { Effect } from "effect"
 import { Address } from "../../calls/waiting/Address.ts"
 import { Programs, type TurnSaid } from "../../programs/Programs.ts"
 import { Prompts } from "../Prompts.ts"
-import type { Record } from "../record/record.ts"
+import type { RunRecorder } from "../record/record.ts"
 import type { RunEnd, RunRow, PromptRow } from "../record/rows.ts"
 import { makeAnswer } from "./answer.ts"
 import { mailText } from "./mail.ts"
@@ -16,7 +16,7 @@ import { makeTurnRows } from "./rows.ts"
 
 type News = Effect.Success<typeof makeNews>
 
-export const makeTurn = Effect.fnUntraced(function* (record: Record, news: News) {
+export const makeTurn = Effect.fnUntraced(function* (record: RunRecorder, news: News) {
   const programs = yield* Programs
   const prompts = yield* Prompts
   const address = yield* Address

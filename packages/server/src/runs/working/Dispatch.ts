@@ -13,7 +13,7 @@ import { Journal } from "../../store/journal/Journal.ts"
 import { makeEventCache } from "../../store/journal/events/EventCache.ts"
 import { makeClaim } from "./claim.ts"
 import { makeDrive } from "./drive.ts"
-import { makeRecord, type NewRun, type Slot, type TakeSlot } from "../record/record.ts"
+import { makeRunRecorder, type NewRun, type Slot, type TakeSlot } from "../record/record.ts"
 import type { RunRow, TriggerRow } from "../record/rows.ts"
 import { Slots } from "./slots.ts"
 
@@ -71,7 +71,7 @@ export class Dispatch extends Context.Service<
       const journal = yield* Journal
       const holder = yield* Holder
       const { slots } = yield* Settings
-      const record = yield* makeRecord
+      const record = yield* makeRunRecorder
       const agents = yield* Agents
       const pauses = yield* Pauses
       /** The pauses, as this house last read them. */

@@ -13,7 +13,7 @@ import { findExceededLimit } from "./limits.ts"
 import { makeMaking } from "./making.ts"
 import { makeModelStep } from "./modelStep.ts"
 import { proceed } from "./proceed.ts"
-import type { Record } from "../record/record.ts"
+import type { RunRecorder } from "../record/record.ts"
 import { limitsOf, type PromptRow, type RunEnd, type RunRow, type StepRow, type TriggerRow } from "../record/rows.ts"
 import { Spend } from "../spend/Spend.ts"
 import { makeShow } from "./show.ts"
@@ -22,7 +22,7 @@ import { makeTurn } from "../turn/turn.ts"
 import { callsIn, stepOf, type Work } from "./work.ts"
 
 /** `leaving`: the house is closing, and each run is handed back at the end of its step. */
-export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: () => boolean) {
+export const makeDrive = Effect.fnUntraced(function* (record: RunRecorder, leaving: () => boolean) {
   const sql = yield* SqlClient.SqlClient
   const agents = yield* Agents
   const tokens = yield* Tokens

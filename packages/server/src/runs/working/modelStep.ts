@@ -6,7 +6,7 @@ import { ActiveSpaces } from "../../spaces/ActiveSpaces.ts"
 import type { Transaction } from "../../store/journal/Journal.ts"
 import { labelled } from "../prompt/sources.ts"
 import { Prompts } from "../Prompts.ts"
-import type { Record } from "../record/record.ts"
+import type { RunRecorder } from "../record/record.ts"
 import { configOf, limitsOf, type PromptRow, type RunEnd, type StepRow } from "../record/rows.ts"
 import { makeThink } from "../think/model.ts"
 import { resultFill } from "../think/resultFill.ts"
@@ -27,7 +27,7 @@ interface Stepped {
   readonly isOver: boolean
 }
 
-export const makeModelStep = Effect.fnUntraced(function* (record: Record, news: Effect.Success<typeof makeNews>) {
+export const makeModelStep = Effect.fnUntraced(function* (record: RunRecorder, news: Effect.Success<typeof makeNews>) {
   const catalogue = yield* Catalogue
   const active = yield* ActiveSpaces
   const prompts = yield* Prompts

@@ -11,7 +11,7 @@ import { ChatSessions } from "../../sessions/ChatSessions.ts"
 import { ChosenModels } from "../../sessions/ChosenModels.ts"
 import type { Companion } from "../../sessions/Companions.ts"
 import { text } from "../toolsetTool.ts"
-import type { Holders } from "./holders.ts"
+import type { WalletHolders } from "./walletHolders.ts"
 import { makeTalker } from "./sessions.ts"
 import { asJson, engramId, engramIdOf, engramType, key, wallet, writing } from "./shapes.ts"
 
@@ -19,7 +19,7 @@ import { asJson, engramId, engramIdOf, engramType, key, wallet, writing } from "
 const remembered = ["persona", "preference", "knowledge"] as const
 const usual = "knowledge"
 
-export const companionTools = Effect.fnUntraced(function* (name: Companion, holders: Holders) {
+export const companionTools = Effect.fnUntraced(function* (name: Companion, holders: WalletHolders) {
   const memories = yield* Memories
   const engrams = yield* Engrams
   const sessions = yield* ChatSessions

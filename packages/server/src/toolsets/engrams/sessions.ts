@@ -7,7 +7,7 @@ import { ChatSessions, sessionIdOf, type SessionActor } from "../../sessions/Cha
 import type { Companion } from "../../sessions/Companions.ts"
 import { nameKey } from "../../access/identity/Principals.ts"
 import { integer, text } from "../toolsetTool.ts"
-import type { Change, Holder, Holders } from "./holders.ts"
+import type { Change, WalletHolder, WalletHolders } from "./walletHolders.ts"
 import { engramIdOf, reading, wallet, writing } from "./shapes.ts"
 
 const usualList = 20
@@ -18,7 +18,7 @@ const mostShown = 500
 export const makeTalker = Effect.map(
   Grants,
   (grants) =>
-    ({ acting, call, id }: Holder) =>
+    ({ acting, call, id }: WalletHolder) =>
       Effect.map(grants.viewerNow(id, "spaces"), (viewer): SessionActor => ({ viewer, acting, call })),
 )
 
@@ -36,7 +36,7 @@ interface Wallet {
   readonly wallet_address: string
 }
 
-export const sessionTools = Effect.fnUntraced(function* (name: Companion, holders: Holders) {
+export const sessionTools = Effect.fnUntraced(function* (name: Companion, holders: WalletHolders) {
   const sessions = yield* ChatSessions
   const talker = yield* makeTalker
   const tags = [`${name}.session`]

@@ -41,7 +41,7 @@ interface Named {
 
 type What = Pick<EventBody<"resource.read">, "server" | "owner" | "principal">
 /** The request, as its event names it. */
-type Record =
+type RequestEvent =
   | { readonly kind: "resource.read"; readonly name: { readonly uri: string } }
   | { readonly kind: "prompt.got"; readonly name: { readonly prompt: string } }
   | { readonly kind: "completion.got"; readonly name: { readonly argument: string } }
@@ -174,7 +174,7 @@ export class ServerContents extends Context.Service<
       const record = (
         { principal }: Caller["Service"],
         { name: server, owner }: Named,
-        it: Record,
+        it: RequestEvent,
         error: CallError | null,
         rule: string,
         startedAt: number,
@@ -189,7 +189,7 @@ export class ServerContents extends Context.Service<
       const asked = <A extends JsonObject | InputRequired>(
         caller: Caller["Service"],
         server: string,
-        it: Record,
+        it: RequestEvent,
         send: (server: UpstreamServer) => Effect.Effect<A | undefined, MCPRefused | MCPConnectionError>,
       ): Effect.Effect<A | undefined, MCPRefused> =>
         Effect.gen(function* () {
