@@ -25,7 +25,7 @@ import { Secrets } from "./access/secrets/Secrets.ts"
 import { Tokens } from "./access/identity/Tokens.ts"
 import { Wallets } from "./access/identity/wallets/Wallets.ts"
 import { WalletSignIn } from "./access/identity/wallets/WalletSignIn.ts"
-import { Address } from "./calls/waiting/Address.ts"
+import { HouseAddress } from "./calls/waiting/HouseAddress.ts"
 import { layerCallRetention } from "./calls/CallRetention.ts"
 import { layerErasedCalls } from "./calls/ErasedCalls.ts"
 import { layerErasedRuns } from "./runs/upkeep/ErasedRuns.ts"
@@ -206,7 +206,7 @@ const notifications = layerNotificationSender.pipe(
   Layer.provide(
     Layer.effect(
       LinkAddress,
-      Effect.map(Address, ({ known }) => LinkAddress.of({ known })),
+      Effect.map(HouseAddress, ({ known }) => LinkAddress.of({ known })),
     ),
   ),
 )
@@ -247,7 +247,7 @@ const calls = (keys: Keys, file: string) =>
     Layer.provideMerge(Layer.mergeAll(Tools.layer(file), Explanations.layer)),
     Layer.provideMerge(Layer.mergeAll(Catalogue.layer, Kinds.layer)),
     Layer.provideMerge(Layer.mergeAll(ChatSessions.layer, ChosenModels.layer)),
-    Layer.provideMerge(Layer.mergeAll(Address.layer, Models.layer)),
+    Layer.provideMerge(Layer.mergeAll(HouseAddress.layer, Models.layer)),
     Layer.provideMerge(rooms(keys, file)),
   )
 

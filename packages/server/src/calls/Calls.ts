@@ -60,17 +60,17 @@ export { isSettled } from "./road/record/lifecycle.ts"
 /** The request names a space in which the caller may not call tools. */
 type Unplaced = Missing | Ambiguous | Forbidden
 
-export type Refused = ToolNotFoundError | ToolAuthorizationError | ToolValidationError
+export type CallRefusal = ToolNotFoundError | ToolAuthorizationError | ToolValidationError
 
 export class Calls extends Context.Service<
   Calls,
   {
     readonly call: (
       request: CallRequest,
-    ) => Effect.Effect<CallRow, Refused | TooManyRequests | WrongState | Unplaced, Caller>
+    ) => Effect.Effect<CallRow, CallRefusal | TooManyRequests | WrongState | Unplaced, Caller>
     readonly preview: (
       request: CallRequest,
-    ) => Effect.Effect<CallPreview, Refused | TooManyRequests | WrongState | Unplaced, Caller>
+    ) => Effect.Effect<CallPreview, CallRefusal | TooManyRequests | WrongState | Unplaced, Caller>
     readonly get: (id: string, viewer: BasicViewer) => Effect.Effect<CallRow, Missing>
     readonly list: (
       viewer: BasicViewer,
@@ -156,7 +156,7 @@ export class Calls extends Context.Service<
       })
 
       /** Refused before anything ran, but recorded all the same. */
-      const refuse = Effect.fnUntraced(function* (attempt: Attempt, refusal: Refused) {
+      const refuse = Effect.fnUntraced(function* (attempt: Attempt, refusal: CallRefusal) {
         const recorded = Effect.suspend(() => {
           const row = rowOf(attempt, refusedInput(attempt.input))
           const ending = { step: "refuse", error: Road.failureOf(refusal) } as const
@@ -310,7 +310,7 @@ export class Calls extends Context.Service<
 }
 
 /** For a call that a model asked for and that cannot be made. */
-const faulty = (tool: string, message: string): Refused =>
+const faulty = (tool: string, message: string): CallRefusal =>
   new ToolValidationError({
     message,
     toolName: tool,
@@ -319,11 +319,11 @@ const faulty = (tool: string, message: string): Refused =>
     received: "something else",
   })
 
-const isRefusal = (error: unknown): error is Refused =>
+const isRefusal = (error: unknown): error is CallRefusal =>
   error instanceof ToolNotFoundError || error instanceof ToolAuthorizationError || error instanceof ToolValidationError
 
 /** The refusal of a call, as it was first returned. */
-const refusalFrom = (row: CallRow): Refused => {
+const refusalFrom = (row: CallRow): CallRefusal => {
   const { tag, ...fields } = JSON.parse(row.error!) as { readonly tag: string }
   const given = fields as never
   if (tag === "ToolNotFoundError") return new ToolNotFoundError(given)

@@ -8,7 +8,7 @@ import { SqlClient } from "effect/sql"
 import { Principals } from "../../access/identity/Principals.ts"
 import { makeUnset } from "../../access/secrets/Unset.ts"
 import { namedAgent } from "../kinds/agent.ts"
-import { placeholdersOfTool } from "../kinds/unlisted.ts"
+import { placeholdersOfTool } from "../kinds/unlistedPlaceholders.ts"
 
 export const makeToolNotes = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

@@ -12,7 +12,7 @@ import { Catalogue } from "../catalogue/Catalogue.ts"
 import type { CatalogueTool } from "../catalogue/Traits.ts"
 import { formOf, forms, makeQuestions } from "../waiting/questions.ts"
 import { makeApprovalRule } from "./approvalRule.ts"
-import { type Attempt, madeOf, rowOf } from "./attempt.ts"
+import { type Attempt, resumeJson, rowOf } from "./attempt.ts"
 import type { PendingResult } from "./Handler.ts"
 import type { CallRecorder, Duplicate } from "./record/record.ts"
 
@@ -72,7 +72,7 @@ export const makeAsk = Effect.fnUntraced(function* (record: CallRecorder) {
       ...(rule.people === undefined ? {} : { people: rule.people }),
       milliseconds: (rule.expiresInSeconds ?? approvalTime) * 1000,
     })
-    const row = { ...rowOf(attempt, JSON.stringify(attempt.input)), resume: madeOf(attempt) }
+    const row = { ...rowOf(attempt, JSON.stringify(attempt.input)), resume: resumeJson(attempt) }
     attempt.asked = yield* record.openWaiting(row, { kind: "decision", id })
     return id
   })
@@ -144,7 +144,7 @@ export const makeAsk = Effect.fnUntraced(function* (record: CallRecorder) {
             ...form,
             milliseconds: seconds * 1000,
           })
-    yield* record.keepMade(id, madeOf(attempt))
+    yield* record.keepMade(id, resumeJson(attempt))
     yield* questions.put(id, asked, { decision, client, holder: asked.held ? holder : null })
     // A question that only the client can answer has no decision that could expire.
     if (forms(asked.questions).length < Object.keys(asked.questions).length) {
@@ -157,7 +157,7 @@ export const makeAsk = Effect.fnUntraced(function* (record: CallRecorder) {
   /** Nothing is asked: the server continues by itself, and this state is what finds its work again. */
   const keep = Effect.fnUntraced(function* (attempt: Attempt, state: Schema.Json) {
     const { client, id } = attempt
-    yield* record.keepMade(id, madeOf(attempt))
+    yield* record.keepMade(id, resumeJson(attempt))
     yield* questions.put(id, new InputRequired({}, state, false, true), {
       decision: null,
       client: client?.capabilities ?? null,

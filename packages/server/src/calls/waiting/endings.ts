@@ -21,7 +21,7 @@ import { Journal } from "../../store/journal/Journal.ts"
 import { Upstreams } from "../../upstreams/Upstreams.ts"
 import { makeCallbackRedactor } from "./Callbacks.ts"
 import { Catalogue, everything } from "../catalogue/Catalogue.ts"
-import { makeAnswering } from "../hosts/answering.ts"
+import { makeResultRights } from "../hosts/resultRights.ts"
 import { makeApprovalRule } from "../road/approvalRule.ts"
 import { causeOf, credentialOf } from "../road/attempt.ts"
 import { type makeExecute, measure } from "../road/execute.ts"
@@ -58,7 +58,7 @@ export const makeEndings = Effect.fnUntraced(function* (
   const resuming = yield* makeResuming
   const approval = yield* makeApprovalRule
   const catalogue = yield* Catalogue
-  const answering = yield* makeAnswering
+  const resultRights = yield* makeResultRights
   const redactorOf = yield* makeCallbackRedactor
   const upstreams = yield* Upstreams
   const holder = yield* Holder
@@ -221,7 +221,7 @@ export const makeEndings = Effect.fnUntraced(function* (
     if (row.principal === by.id) return Effect.succeed(true)
     return row.onKind === "client" && row.onId !== null
       ? decisions.seenBy(row.onId, by)
-      : answering.knows(row, by, isSettled(row.state))
+      : resultRights.knows(row, by, isSettled(row.state))
   }
 
   /** A result from outside. If the call waits for a form, the result also answers it, in one transaction. */
@@ -237,7 +237,7 @@ export const makeEndings = Effect.fnUntraced(function* (
       })
     // A signature is of the service that the call itself waits for, never of a host.
     if (by === null && row.onId !== id) return yield* new Missing({ noun: "call", ref: id })
-    if (row.onKind === "callback" && by !== null) yield* answering.require(row, by)
+    if (row.onKind === "callback" && by !== null) yield* resultRights.require(row, by)
     const failure =
       given.error === undefined ? undefined : typeof given.error === "string" ? given.error : given.error.message
     if (failure === undefined) yield* fitsOutput(row, given.output)

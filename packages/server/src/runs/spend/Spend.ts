@@ -15,7 +15,7 @@ import { Journal } from "../../store/journal/Journal.ts"
 import { limitsFor } from "../profile.ts"
 import { makeRunRecorder } from "../record/record.ts"
 import { limitsOf, type RunRow } from "../record/rows.ts"
-import { makeCounted } from "./spending.ts"
+import { makeSumCache } from "./spending.ts"
 import { type BudgetUse, exceededBudget } from "../working/limits.ts"
 
 interface Row {
@@ -129,8 +129,8 @@ export class Spend extends Context.Service<
         return [...own, ...above, ...theirs, ...(yield* sessionOf(triggerSpace)), house]
       })
 
-      const counted = yield* makeCounted(sql, spentBy)
-      const budgetsOf: Spend["Service"]["budgetsOf"] = (run) => budgetsBy(counted, run)
+      const sums = yield* makeSumCache(sql, spentBy)
+      const budgetsOf: Spend["Service"]["budgetsOf"] = (run) => budgetsBy(sums, run)
 
       const pay: Budget["Service"]["pay"] = Effect.fn("Spend.pay")(function* ({ micros, principal, run }) {
         yield* journal.transact(

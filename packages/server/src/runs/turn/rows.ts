@@ -16,7 +16,7 @@ export interface NewTurn {
   readonly row: RunRow
   readonly number: number
   readonly model: string
-  readonly told: ReadonlyArray<PromptRow>
+  readonly promptRows: ReadonlyArray<PromptRow>
   /** Runs in the same transaction. */
   readonly also: Effect.Effect<void, never, Transaction>
   /** The longest life of its token. */
@@ -37,15 +37,15 @@ export const makeTurnRows = Effect.fnUntraced(function* (record: RunRecorder) {
     )
 
   /** The token of the turn; undefined if the run is no longer ours. */
-  const begin = ({ also, model, number, row, seconds, told }: NewTurn) =>
+  const begin = ({ also, model, number, row, seconds, promptRows }: NewTurn) =>
     record.because(
       row,
       journal.transact(
         Effect.gen(function* () {
           if (!(yield* ours(row))) return undefined
-          if (told.length > 0)
+          if (promptRows.length > 0)
             yield* Effect.orDie(
-              sql`INSERT INTO run_messages ${sql.insert(told.map((one) => ({ ...one })) as never)} ON CONFLICT DO NOTHING`,
+              sql`INSERT INTO run_messages ${sql.insert(promptRows.map((one) => ({ ...one })) as never)} ON CONFLICT DO NOTHING`,
             )
           const step: StepRow = {
             run: row.id,

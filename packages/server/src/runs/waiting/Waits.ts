@@ -26,7 +26,7 @@ import { Journal, type Transaction } from "../../store/journal/Journal.ts"
 import { Timers } from "../../store/journal/Timers.ts"
 import { open as openStates, waiting as waitingStates } from "../record/lifecycle.ts"
 import { profileNamed } from "../profile.ts"
-import { noCall, makeHanging } from "./hanging.ts"
+import { noCall, makeRunWaits } from "./runWaits.ts"
 import { makeHistory, type WaitRow } from "./history.ts"
 import { makeRunRecorder } from "../record/record.ts"
 import { limitsOf, type RunRow } from "../record/rows.ts"
@@ -328,7 +328,7 @@ export class Waits extends Context.Service<
       return Waits.of({
         open,
         hear,
-        ...makeHanging(sql),
+        ...makeRunWaits(sql),
         silence,
         leave,
         expire,

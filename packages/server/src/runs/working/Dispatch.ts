@@ -45,7 +45,7 @@ interface Started {
 type WantsSlot = Pick<RunRow, "id" | "agent" | "mailbox" | "width">
 
 /** How a claimed run is worked on. The benchmark replaces it to skip the model. */
-export const Working = Context.Reference<typeof makeDrive>("server/runs/Working", { defaultValue: () => makeDrive })
+export const RunDriver = Context.Reference<typeof makeDrive>("server/runs/RunDriver", { defaultValue: () => makeDrive })
 
 export class Dispatch extends Context.Service<
   Dispatch,
@@ -78,7 +78,7 @@ export class Dispatch extends Context.Service<
       const paused = yield* makeEventCache(["pause.set", "pause.lifted", "principal.changed"], () => pauses.now)
       const { ahead, claim, handBack, isAlone, mine, recover } = yield* makeClaim(record, slots)
       let leaving = false
-      const drive = yield* (yield* Working)(record, () => leaving)
+      const drive = yield* (yield* RunDriver)(record, () => leaving)
       const working = new Slots(slots)
       /** Claimed when they were requested, and not started yet. */
       let started: Array<Started> = []

@@ -10,14 +10,14 @@ import { Tokens } from "../../access/identity/Tokens.ts"
 import type { CallRow } from "../../calls/Calls.ts"
 import { monotonicOf } from "../../store/Moment.ts"
 import { findExceededLimit } from "./limits.ts"
-import { makeMaking } from "./making.ts"
+import { makeStepCalls } from "./stepCalls.ts"
 import { makeModelStep } from "./modelStep.ts"
 import { proceed } from "./proceed.ts"
 import type { RunRecorder } from "../record/record.ts"
 import { limitsOf, type PromptRow, type RunEnd, type RunRow, type StepRow, type TriggerRow } from "../record/rows.ts"
 import { Spend } from "../spend/Spend.ts"
 import { makeShow } from "./show.ts"
-import { makeNews, noPendingNews, type PendingNews, programOf } from "../turn/news.ts"
+import { makeRunNews, noPendingNews, type PendingNews, programOf } from "../turn/runNews.ts"
 import { makeTurn } from "../turn/turn.ts"
 import { callsIn, stepOf, type Work } from "./work.ts"
 
@@ -26,9 +26,9 @@ export const makeDrive = Effect.fnUntraced(function* (record: RunRecorder, leavi
   const sql = yield* SqlClient.SqlClient
   const agents = yield* Agents
   const tokens = yield* Tokens
-  const make = yield* makeMaking
+  const make = yield* makeStepCalls
   const show = yield* makeShow
-  const news = yield* makeNews
+  const news = yield* makeRunNews
   const turns = yield* makeTurn(record, news)
   const modelStep = yield* makeModelStep(record, news)
   const spend = yield* Spend
@@ -37,9 +37,15 @@ export const makeDrive = Effect.fnUntraced(function* (record: RunRecorder, leavi
   const load = Effect.fnUntraced(function* (row: RunRow, known?: ReadonlyArray<TriggerRow>) {
     const id = row.id
     if (row.step === 0 && row.fence === 1)
-      return { row, triggers: known ?? (yield* record.triggersOf(id)), told: [], calls: [], steps: [] } satisfies Work
+      return {
+        row,
+        triggers: known ?? (yield* record.triggersOf(id)),
+        promptRows: [],
+        calls: [],
+        steps: [],
+      } satisfies Work
     // Loaded in parallel: changes by others are checked again before the run parks.
-    const [triggers, told, steps, calls] = yield* Effect.all(
+    const [triggers, promptRows, steps, calls] = yield* Effect.all(
       [
         record.triggersOf(id),
         sql<PromptRow>`SELECT * FROM run_messages WHERE run = ${id} ORDER BY seq`,
@@ -51,7 +57,7 @@ export const makeDrive = Effect.fnUntraced(function* (record: RunRecorder, leavi
     return {
       row,
       triggers,
-      told,
+      promptRows,
       calls,
       steps: steps.map((step) =>
         stepOf(
@@ -91,7 +97,8 @@ export const makeDrive = Effect.fnUntraced(function* (record: RunRecorder, leavi
       since = now
       return took
     }
-    const end = (ended: RunEnd, told: ReadonlyArray<PromptRow> = []) => record.end(work.row, ended, told, busy())
+    const end = (ended: RunEnd, promptRows: ReadonlyArray<PromptRow> = []) =>
+      record.end(work.row, ended, promptRows, busy())
 
     // One object as long as its rights are unchanged: its views are cached with it.
     let standing: { readonly from: Caller["Service"]; readonly caller: Caller["Service"] } | undefined
@@ -128,7 +135,7 @@ export const makeDrive = Effect.fnUntraced(function* (record: RunRecorder, leavi
       }
       const stepped = yield* modelStep(work, agent, caller, number, aside, busy)
       if (stepped === undefined) return false
-      if ("stop" in stepped) return yield* Effect.as(end(stepped, stepped.told), false)
+      if ("stop" in stepped) return yield* Effect.as(end(stepped, stepped.promptRows), false)
       work = stepped.work
       return !stepped.isOver
     })

@@ -14,7 +14,7 @@ import { Journal } from "../../store/journal/Journal.ts"
 import type { RunRecorder } from "../record/record.ts"
 import { envelopeOf, type RunRow, type TriggerRow } from "../record/rows.ts"
 
-export const makeAnswer = Effect.fnUntraced(function* (record: RunRecorder) {
+export const makeProgramReply = Effect.fnUntraced(function* (record: RunRecorder) {
   const sql = yield* SqlClient.SqlClient
   const journal = yield* Journal
   const grants = yield* Grants
