@@ -18,7 +18,7 @@ import { SharedLimits } from "./access/limits/SharedLimits.ts"
 import { Pauses } from "./access/limits/Pauses.ts"
 import { IdempotencyKeys } from "./access/identity/IdempotencyKeys.ts"
 import { Principals } from "./access/identity/Principals.ts"
-import { layerRetention } from "./access/audit/Retention.ts"
+import { layerAuditRetention } from "./access/audit/AuditRetention.ts"
 import { Rules } from "./access/rights/Rules.ts"
 import { makeRevealText } from "./access/secrets/Reveal.ts"
 import { Secrets } from "./access/secrets/Secrets.ts"
@@ -139,7 +139,7 @@ const foundations = Layer.mergeAll(
 ).pipe(Layer.provideMerge(Layer.merge(Journal.layer, Holder.layer)), Layer.provideMerge(migrated))
 
 const access = (keys: Keys, file: string) =>
-  Layer.mergeAll(Audit.reader, layerRetention, Authority.layer, Delegations.layer, Agents.layer(file)).pipe(
+  Layer.mergeAll(Audit.reader, layerAuditRetention, Authority.layer, Delegations.layer, Agents.layer(file)).pipe(
     Layer.provideMerge(WalletSignIn.layer),
     Layer.provideMerge(Wallets.layer),
     Layer.provideMerge(

@@ -24,15 +24,15 @@ import { Journal, type Transaction } from "../store/journal/Journal.ts"
 import { lockRead } from "../store/database/dialect/Locks.ts"
 import { Timers } from "../store/journal/Timers.ts"
 import { Approvals } from "./Approvals.ts"
-import { type LinkedDecision, type LinkSubject, makeAwaiting } from "./electorate/awaiting.ts"
+import { type LinkedDecision, type LinkSubject, makeLinkedDecisions } from "./electorate/linkedDecisions.ts"
 import { makeEligibility } from "./electorate/eligibility.ts"
-import { checkAnswer } from "./fitting.ts"
-import { makeHands, refused } from "./electorate/hands.ts"
+import { checkAnswer } from "./answerOptions.ts"
+import { makeOwnApproval, refused } from "./electorate/ownApproval.ts"
 import { type Act, first, from, isOpen, leadsTo } from "./lifecycle.ts"
 import type { NewDecision } from "./NewDecision.ts"
 import { Notifications } from "./notices/Notifications.ts"
 import { makeOpenQuestions } from "./openQuestions.ts"
-import { type DecisionQuery, makeReading } from "./reading.ts"
+import { type DecisionQuery, makeDecisionReads } from "./decisionReads.ts"
 import { type DecisionRow, type FullRow, isNamed, makeRows } from "./rows.ts"
 import { makeWhoMay } from "./electorate/whoMay.ts"
 import { makeRowInsert } from "../store/database/dialect/Inserts.ts"
@@ -106,8 +106,8 @@ export class Decisions extends Context.Service<
       const timers = yield* Timers
       const approvals = yield* Approvals
       const eligibility = yield* makeEligibility
-      const { find, get, list, mayCall, readerOf, seenBy, show, showByLink } = yield* makeReading(eligibility)
-      const { mayLink, requireOwn } = yield* makeHands(eligibility, get)
+      const { find, get, list, mayCall, readerOf, seenBy, show, showByLink } = yield* makeDecisionReads(eligibility)
+      const { mayLink, requireOwn } = yield* makeOwnApproval(eligibility, get)
       const notifications = yield* Notifications
       const rows = yield* makeRows
       const insert = makeRowInsert(sql, "decisions")
@@ -127,7 +127,7 @@ export class Decisions extends Context.Service<
         return one
       })
 
-      const { byLink, isUnanswerable, mayAnswer } = yield* makeAwaiting(eligibility, showByLink)
+      const { byLink, isUnanswerable, mayAnswer } = yield* makeLinkedDecisions(eligibility, showByLink)
 
       const ask: Decisions["Service"]["ask"] = Effect.fn("Decisions.ask")(function* (wanted) {
         yield* room.before(wanted)

@@ -13,7 +13,7 @@ export interface Viewer {
   readonly all: boolean
   readonly judge: (action: Action, resource: Resource) => RuleVerdict
   /** Whether its rules say the same about all resources with this prefix, such as `spaces/`. */
-  readonly reach: (action: Action, things: string) => Coverage
+  readonly coverage: (action: Action, things: string) => Coverage
   /** Whether its answers hold until its own rules change: none of them expires or is lent. */
   readonly lasting: boolean
   /** The epoch of rights in which it was made; the house itself has none. */
@@ -30,7 +30,7 @@ export const houseViewer = (principal: Principal): Viewer => ({
   principal,
   all: true,
   judge: () => ({ verdict: "allow", rule: "house" }),
-  reach: () => "all",
+  coverage: () => "all",
   lasting: true,
   house: true,
 })

@@ -200,7 +200,7 @@ export const makeEndings = Effect.fnUntraced(function* (
   }, Effect.uninterruptible)
 
   const fitsOutput = Effect.fnUntraced(function* (row: CallRow, output: unknown) {
-    const caller = yield* Effect.option(tokens.again(row.principal, row.context, credentialOf(row)))
+    const caller = yield* Effect.option(tokens.callerNow(row.principal, row.context, credentialOf(row)))
     if (caller._tag === "None") return
     const listed = (yield* catalogue.view(caller.value, everything)).find(row.tool)
     const schema = listed?.tool.definition.outputSchema

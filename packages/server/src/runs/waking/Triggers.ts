@@ -78,7 +78,7 @@ export class Triggers extends Context.Service<
 
       /** The agent works there, whoever sends it: the space is judged as the agent's. */
       const spaceFor = Effect.fnUntraced(function* (agent: Agent, ref: string) {
-        const viewer = yield* grants.viewerOf(yield* tokens.again(agent.id, "agent"), "spaces")
+        const viewer = yield* grants.viewerOf(yield* tokens.callerNow(agent.id, "agent"), "spaces")
         const space = yield* spaces.get(ref, viewer)
         yield* spaces.require("call", space, viewer)
         return space.id

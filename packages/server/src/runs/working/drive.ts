@@ -102,7 +102,7 @@ export const makeDrive = Effect.fnUntraced(function* (record: RunRecorder, leavi
 
     // One object as long as its rights are unchanged: its views are cached with it.
     let standing: { readonly from: Caller["Service"]; readonly caller: Caller["Service"] } | undefined
-    const callerNow = Effect.map(Effect.option(tokens.again(work.row.agent, "agent")), (found) =>
+    const agentNow = Effect.map(Effect.option(tokens.callerNow(work.row.agent, "agent")), (found) =>
       Option.map(found, (from) => {
         if (standing?.from !== from) standing = { from, caller: { ...from, run: work.row.id } }
         return standing.caller
@@ -188,13 +188,13 @@ export const makeDrive = Effect.fnUntraced(function* (record: RunRecorder, leavi
         // A program's turn counts as work, whether it made calls or not.
         const isTurn = programOf(work.steps.at(-1)?.model ?? null) !== undefined
         if (isTurn) {
-          const caller = yield* callerNow
+          const caller = yield* agentNow
           if (Option.isSome(caller)) yield* turns.answer(work, caller.value)
         }
         yield* end(isTurn && next.stop === "no_tool_call" ? { ...next, stop: "end_turn" } : next)
         return "ended" as const
       }
-      const caller = yield* callerNow
+      const caller = yield* agentNow
       if (Option.isNone(caller)) {
         yield* end({ stop: "retired", failure: "Its agent is retired." })
         return "ended" as const

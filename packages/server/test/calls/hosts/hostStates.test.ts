@@ -44,7 +44,7 @@ const tryCells = Effect.fnUntraced(function* (
   const hosts = yield* Hosts
   const owner = yield* someone()
   const reader = { principal: owner.principal, all: false }
-  const caller = yield* (yield* Tokens).again(owner.id, "internal")
+  const caller = yield* (yield* Tokens).callerNow(owner.id, "internal")
   const lapse = ({ id }: HostRow) =>
     hosts.heard({ kind: "timer.fired", body: { purpose: "host", payload: { host: id } } } as unknown as Event)
 
@@ -111,7 +111,7 @@ for (const store of stores)
         const hosts = yield* Hosts
         const owner = yield* someone()
         const reader = { principal: owner.principal, all: false }
-        const caller = yield* (yield* Tokens).again(owner.id, "internal")
+        const caller = yield* (yield* Tokens).callerNow(owner.id, "internal")
         const row = yield* hosts.declare(caller, fresh("host"), { tools: [tool(fresh("hosted"))], shared: false })
         const remove = Effect.ignore(hosts.remove(row.id, reader))
         yield* Effect.all(
@@ -144,7 +144,7 @@ for (const store of stores)
           const sql = yield* SqlClient.SqlClient
           const owner = yield* someone()
           const reader = { principal: owner.principal, all: false }
-          const caller = yield* (yield* Tokens).again(owner.id, "internal")
+          const caller = yield* (yield* Tokens).callerNow(owner.id, "internal")
           const row = yield* hosts.declare(caller, fresh("host"), { tools: [tool(fresh("hosted"))], shared: false })
           const sent: Array<string> = []
           const { leave, pump } = yield* hosts.connect(caller, row, {

@@ -11,7 +11,7 @@ export const refused = (id: string, rule: string, instead: string, action = "ans
   new Forbidden({ action, resource: `decisions/${id}`, rule, instead })
 
 /** `get`: the decision as its viewer sees it. */
-export const makeHands = Effect.fnUntraced(function* (
+export const makeOwnApproval = Effect.fnUntraced(function* (
   eligibility: Effect.Success<typeof makeEligibility>,
   get: (id: string, viewer: BasicViewer) => Effect.Effect<Decision, Missing>,
 ) {

@@ -6,7 +6,7 @@ import { Grants } from "../access/rights/Grants.ts"
 import type { BasicViewer } from "../access/rights/Viewer.ts"
 import { pageFrom, pageOf } from "../store/Pages.ts"
 import type { makeEligibility } from "./electorate/eligibility.ts"
-import { optionsOf } from "./fitting.ts"
+import { optionsOf } from "./answerOptions.ts"
 import { isOpen } from "./lifecycle.ts"
 import { decisionFrom, type FullRow, isNamed, makeRows } from "./rows.ts"
 
@@ -15,7 +15,7 @@ export type DecisionQuery = PageQuery & { readonly state?: DecisionState; readon
 /** Nobody has so many that a higher count would tell more. */
 const mostCounted = 1000
 
-export const makeReading = Effect.fnUntraced(function* (eligibility: Effect.Success<typeof makeEligibility>) {
+export const makeDecisionReads = Effect.fnUntraced(function* (eligibility: Effect.Success<typeof makeEligibility>) {
   const sql = yield* SqlClient.SqlClient
   const grants = yield* Grants
   const rows = yield* makeRows
