@@ -74,7 +74,7 @@ import { Starting } from "./start/Starting.ts"
 import { tracing } from "./Tracing.ts"
 import { ChatSessions } from "./sessions/ChatSessions.ts"
 import { ChosenModels } from "./sessions/ChosenModels.ts"
-import { layerEmptying } from "./sessions/Emptying.ts"
+import { layerSessionCleanup } from "./sessions/SessionCleanup.ts"
 import { ActiveSpaces } from "./spaces/ActiveSpaces.ts"
 import { DeclaredSpaces } from "./spaces/DeclaredSpaces.ts"
 import { Embedding } from "./memory/meaning/Embedding.ts"
@@ -238,7 +238,7 @@ const calls = (keys: Keys, file: string) =>
     Layer.provideMerge(Programs.layer),
     Layer.provideMerge(Workspaces.layer),
     Layer.provideMerge(
-      Layer.mergeAll(layerResume, Hosts.reader, callRetention, layerDeletedFiles, notifications, layerEmptying),
+      Layer.mergeAll(layerResume, Hosts.reader, callRetention, layerDeletedFiles, notifications, layerSessionCleanup),
     ),
     Layer.provideMerge(Hosts.layer),
     Layer.provideMerge(Calls.layer),

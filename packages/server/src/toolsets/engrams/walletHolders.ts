@@ -7,7 +7,7 @@ import { Effect } from "effect"
 import { Wallets } from "../../access/identity/wallets/Wallets.ts"
 import type { HandlerCall } from "../../calls/road/Handler.ts"
 import { Memories } from "../../memory/Memories.ts"
-import { missing, recordIdOf, shownEngram } from "./shapes.ts"
+import { missingEngram, recordIdOf, engramView } from "./shapes.ts"
 
 export interface WalletHolder {
   /** The owner of the records, whose rights apply to changes. */
@@ -74,12 +74,12 @@ export const makeWalletHolders = Effect.gen(function* () {
         return { record, holder }
       }
     }
-    return yield* missing(given)
+    return yield* missingEngram(given)
   })
 
   const show = Effect.fnUntraced(function* (records: ReadonlyArray<MemoryRecord>) {
     const addresses = yield* wallets.addresses(records.map(({ owner }) => owner))
-    return records.map((record) => shownEngram(record, addresses.get(record.owner)))
+    return records.map((record) => engramView(record, addresses.get(record.owner)))
   })
 
   return { of, readable, requireReading, byId, show }

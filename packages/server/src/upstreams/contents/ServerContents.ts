@@ -14,7 +14,7 @@ import { Journal } from "../../store/journal/Journal.ts"
 import { monotonicOf } from "../../store/Moment.ts"
 import { InputRequired } from "../InputRequired.ts"
 import { Upstreams, type UpstreamServer } from "../Upstreams.ts"
-import { type ContentsReader, type JsonObject, refusedBy } from "./Contents.ts"
+import { type ContentsReader, type JsonObject, pauseRefusal } from "./Contents.ts"
 import { converse, isMissing } from "./converse.ts"
 import type { Lists } from "./lists.ts"
 
@@ -167,7 +167,7 @@ export class ServerContents extends Context.Service<
         })
         // If several servers share a list, a paused one is left out.
         return Effect.catchTag(pauses.unless(listMethods[what], { principal, server }, listed), "Stopped", (stopped) =>
-          Effect.fail(refusedBy(stopped)),
+          Effect.fail(pauseRefusal(stopped)),
         )
       }
 
@@ -303,6 +303,6 @@ const endOf = (exit: Exit.Exit<unknown, Failure>): { readonly error: CallError |
 }
 
 const refusalOf = (error: Failure): MCPRefused => {
-  if (error._tag === "Stopped") return refusedBy(error)
+  if (error._tag === "Stopped") return pauseRefusal(error)
   return error._tag === "MCPRefused" ? error : new MCPRefused(-32_603, error.message)
 }
