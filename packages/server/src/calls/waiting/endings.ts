@@ -8,7 +8,7 @@ import {
   type Principal,
   WrongState,
 } from "@stoa/contract"
-import { checkValue, Road, saidOf } from "@stoa/tools"
+import { checkValue, Road, faultText } from "@stoa/tools"
 import { Cause, Effect, Exit } from "effect"
 import { SqlClient } from "effect/sql"
 import { Principals } from "../../access/identity/Principals.ts"
@@ -210,7 +210,7 @@ export const makeEndings = Effect.fnUntraced(function* (
         issues: [
           {
             path: fault.path === "" ? "output" : `output.${fault.path}`,
-            message: saidOf(fault),
+            message: faultText(fault),
           },
         ],
       })
