@@ -5,7 +5,7 @@
  */
 import { DateTime, Effect, Layer } from "effect"
 import type { makeDrive } from "../../packages/server/src/runs/working/drive.ts"
-import { Working } from "../../packages/server/src/runs/working/Dispatch.ts"
+import { RunDriver } from "../../packages/server/src/runs/working/Dispatch.ts"
 import type { RunRow, StepRow, TriggerRow } from "../../packages/server/src/runs/record/rows.ts"
 
 /** What wakes it says how many steps it takes. */
@@ -47,4 +47,4 @@ const thoughtless: typeof makeDrive = (record) => {
   return Effect.succeed(drive)
 }
 
-export const layerThoughtless = Layer.succeed(Working, thoughtless)
+export const layerThoughtless = Layer.succeed(RunDriver, thoughtless)

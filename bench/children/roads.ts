@@ -49,7 +49,7 @@ const open = async (question: Extract<RoadsQuestion, { readonly do: "open" }>) =
   const made = Effect.gen(function* () {
     const { transact } = yield* Journal
     const agent = yield* transact((yield* Principals).add({ kind: "agent", name: "caller" }))
-    return yield* (yield* Tokens).again(agent.id, "agent")
+    return yield* (yield* Tokens).callerNow(agent.id, "agent")
   })
   const caller = await house.runPromise(made)
   const [calls, journal, tools] = [

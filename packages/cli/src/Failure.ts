@@ -9,10 +9,10 @@ export class Failure extends Data.TaggedError("Failure")<{
   readonly cause?: unknown
 }> {}
 
-export const refused = (message: string): Failure => new Failure({ message, exitCode: 2 })
+export const refusal = (message: string): Failure => new Failure({ message, exitCode: 2 })
 
 /** The same failure in other words. (A spread would lose its cause.) */
-export const reworded = ({ cause, exitCode }: Failure, message: string): Failure =>
+export const withMessage = ({ cause, exitCode }: Failure, message: string): Failure =>
   new Failure({ message, exitCode, cause })
 
 /** A refusal by the house exits with 2, anything broken with 1. */

@@ -35,7 +35,7 @@ import { Provenance } from "./access/Provenance.ts"
 import { Acceptable } from "./house/Report.ts"
 import { RunState, StopReason, TriggerKind } from "./runs/Run.ts"
 import { MailKind } from "./runs/Team.ts"
-import { MemberRole, SpaceKind, Trigger } from "./spaces/Space.ts"
+import { MemberRole, SpaceKind, TriggerRule } from "./spaces/Space.ts"
 import { ListedSet } from "./tools/Toolset.ts"
 
 /** Who sees an event besides admins and its actor: nobody, the principals it concerns, or the members of its space. */
@@ -155,7 +155,7 @@ export const kinds = {
     space: SpaceId,
     name: Schema.String,
     kind: SpaceKind,
-    trigger: Trigger,
+    trigger: TriggerRule,
     members: Schema.Array(PrincipalId),
   }),
   "space.changed": kind("space", 365, { space: SpaceId, changes: Schema.Array(Schema.String) }),

@@ -56,7 +56,15 @@ export {
 } from "./access/rightsWords.ts"
 export { Provenance } from "./access/Provenance.ts"
 export { Emoji, FoundMessage, largestText, Message, type MessageCall, type NewMessage } from "./spaces/Message.ts"
-export { Member, type MemberRole, type NewSpace, Space, type SpaceChange, SpaceKind, Trigger } from "./spaces/Space.ts"
+export {
+  Member,
+  type MemberRole,
+  type NewSpace,
+  Space,
+  type SpaceChange,
+  SpaceKind,
+  TriggerRule,
+} from "./spaces/Space.ts"
 export { ChatSession, ChatSessionChange, NewChatSession } from "./spaces/ChatSession.ts"
 export { EngramType } from "./memory/Engram.ts"
 export { type AgentCost, Figures, type HouseFacts, mostDays, mostPoints, type Need, NeedKind } from "./house/Figures.ts"

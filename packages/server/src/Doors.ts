@@ -12,7 +12,7 @@ import { layerHouseDesk } from "./doors/mcp/desk/houseDesk.ts"
 import { MCPDoor } from "./doors/mcp/MCPDoor.ts"
 import { NodeServer } from "./doors/node/NodeServer.ts"
 import { Upkeep } from "./doors/Upkeep.ts"
-import { Address } from "./calls/waiting/Address.ts"
+import { HouseAddress } from "./calls/waiting/HouseAddress.ts"
 import { Configuration } from "./configuration/Configuration.ts"
 import { makeFigures } from "./operations/Figures.ts"
 import { Settings } from "./Settings.ts"
@@ -43,7 +43,7 @@ const upkeep = (keys: Keys) =>
       const figures = yield* makeFigures(version)
       const journal = yield* Journal
       const { publicUrl } = yield* Settings
-      const address = yield* Address
+      const address = yield* HouseAddress
       yield* address.tell(
         Option.getOrElse(publicUrl, () => server.url),
         server.url,

@@ -18,14 +18,14 @@ import { SharedLimits } from "./access/limits/SharedLimits.ts"
 import { Pauses } from "./access/limits/Pauses.ts"
 import { IdempotencyKeys } from "./access/identity/IdempotencyKeys.ts"
 import { Principals } from "./access/identity/Principals.ts"
-import { layerRetention } from "./access/audit/Retention.ts"
+import { layerAuditRetention } from "./access/audit/AuditRetention.ts"
 import { Rules } from "./access/rights/Rules.ts"
 import { makeRevealText } from "./access/secrets/Reveal.ts"
 import { Secrets } from "./access/secrets/Secrets.ts"
 import { Tokens } from "./access/identity/Tokens.ts"
 import { Wallets } from "./access/identity/wallets/Wallets.ts"
 import { WalletSignIn } from "./access/identity/wallets/WalletSignIn.ts"
-import { Address } from "./calls/waiting/Address.ts"
+import { HouseAddress } from "./calls/waiting/HouseAddress.ts"
 import { layerCallRetention } from "./calls/CallRetention.ts"
 import { layerErasedCalls } from "./calls/ErasedCalls.ts"
 import { layerErasedRuns } from "./runs/upkeep/ErasedRuns.ts"
@@ -74,7 +74,7 @@ import { Starting } from "./start/Starting.ts"
 import { tracing } from "./Tracing.ts"
 import { ChatSessions } from "./sessions/ChatSessions.ts"
 import { ChosenModels } from "./sessions/ChosenModels.ts"
-import { layerEmptying } from "./sessions/Emptying.ts"
+import { layerSessionCleanup } from "./sessions/SessionCleanup.ts"
 import { ActiveSpaces } from "./spaces/ActiveSpaces.ts"
 import { DeclaredSpaces } from "./spaces/DeclaredSpaces.ts"
 import { Embedding } from "./memory/meaning/Embedding.ts"
@@ -139,7 +139,7 @@ const foundations = Layer.mergeAll(
 ).pipe(Layer.provideMerge(Layer.merge(Journal.layer, Holder.layer)), Layer.provideMerge(migrated))
 
 const access = (keys: Keys, file: string) =>
-  Layer.mergeAll(Audit.reader, layerRetention, Authority.layer, Delegations.layer, Agents.layer(file)).pipe(
+  Layer.mergeAll(Audit.reader, layerAuditRetention, Authority.layer, Delegations.layer, Agents.layer(file)).pipe(
     Layer.provideMerge(WalletSignIn.layer),
     Layer.provideMerge(Wallets.layer),
     Layer.provideMerge(
@@ -206,7 +206,7 @@ const notifications = layerNotificationSender.pipe(
   Layer.provide(
     Layer.effect(
       LinkAddress,
-      Effect.map(Address, ({ known }) => LinkAddress.of({ known })),
+      Effect.map(HouseAddress, ({ known }) => LinkAddress.of({ known })),
     ),
   ),
 )
@@ -238,7 +238,7 @@ const calls = (keys: Keys, file: string) =>
     Layer.provideMerge(Programs.layer),
     Layer.provideMerge(Workspaces.layer),
     Layer.provideMerge(
-      Layer.mergeAll(layerResume, Hosts.reader, callRetention, layerDeletedFiles, notifications, layerEmptying),
+      Layer.mergeAll(layerResume, Hosts.reader, callRetention, layerDeletedFiles, notifications, layerSessionCleanup),
     ),
     Layer.provideMerge(Hosts.layer),
     Layer.provideMerge(Calls.layer),
@@ -247,7 +247,7 @@ const calls = (keys: Keys, file: string) =>
     Layer.provideMerge(Layer.mergeAll(Tools.layer(file), Explanations.layer)),
     Layer.provideMerge(Layer.mergeAll(Catalogue.layer, Kinds.layer)),
     Layer.provideMerge(Layer.mergeAll(ChatSessions.layer, ChosenModels.layer)),
-    Layer.provideMerge(Layer.mergeAll(Address.layer, Models.layer)),
+    Layer.provideMerge(Layer.mergeAll(HouseAddress.layer, Models.layer)),
     Layer.provideMerge(rooms(keys, file)),
   )
 

@@ -9,7 +9,7 @@ const unlessEmpty = (message: string) => (text: string) =>
   text.trim() === "" ? Effect.fail(new CliError.ValidationError({ message })) : Effect.succeed(text)
 
 /** What a verb is about. `give` says what to give where it is empty, and where to find it. */
-export const named = (name: string, words: string, give: string) =>
+export const nameArgument = (name: string, words: string, give: string) =>
   Argument.String(name).pipe(Argument.withDescription(words), Argument.mapEffect(unlessEmpty(give)))
 
 /** The part of a name: a flag that means something only with a value. */
@@ -46,5 +46,5 @@ export const switchFlag = (name: string, words: string) =>
 type Given<A> = { readonly [K in keyof A]?: A[K] extends Option.Option<infer B> ? B : never }
 
 /** Only given flags, so that the house's own defaults apply. */
-export const given = <A extends Readonly<globalThis.Record<string, Option.Option<unknown>>>>(flags: A): Given<A> =>
+export const givenFlags = <A extends Readonly<globalThis.Record<string, Option.Option<unknown>>>>(flags: A): Given<A> =>
   Record.getSomes(flags) as Given<A>

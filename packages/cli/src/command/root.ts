@@ -5,10 +5,10 @@ import { visibleJson, visibleLines } from "@stoa/contract"
 import { connect, type Stoa, StoaError, StoaUnreachable } from "@stoa/sdk"
 import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
-import { type Failure, failureOf, refused, reworded } from "../Failure.ts"
+import { type Failure, failureOf, refusal, withMessage } from "../Failure.ts"
 import { nameFlag } from "./flags.ts"
 import { asTyped, clientSettings, type Target } from "../Settings.ts"
-import { needsName, type Refused, withHint } from "../showing/hints.ts"
+import { needsName, type RefusedPrincipal, withHint } from "../showing/hints.ts"
 import { columnsFor, table } from "../showing/table.ts"
 
 export const root = Command.make("stoa").pipe(
@@ -33,7 +33,7 @@ export const place: Effect.Effect<Target, never, Effect.Services<typeof root>> =
 export const client = Effect.flatMap(place, ({ token, url }) =>
   Effect.try({
     try: () => connect(token === undefined ? { url } : { url, token }),
-    catch: (cause) => refused((cause as Error).message),
+    catch: (cause) => refusal((cause as Error).message),
   }),
 )
 
@@ -42,14 +42,14 @@ export const houseRuns = Effect.flatMap(place, ({ folder, given, running, url })
   if (given || running) return Effect.succeed(true)
   return existsSync(folder)
     ? Effect.succeed(false)
-    : refused(`No house answers at ${url}, and there is no data folder ${folder}. Set STOA_DATA or STOA_URL.`)
+    : refusal(`No house answers at ${url}, and there is no data folder ${folder}. Set STOA_DATA or STOA_URL.`)
 })
 
 /** What the house or the way to it said, in the words of the command line: which flag or setting helps. */
 const messageOf = (
   { folder, from, last, token, url }: Target,
   { cause, message }: Failure,
-  me: Refused | undefined,
+  me: RefusedPrincipal | undefined,
 ): string => {
   if (cause instanceof StoaUnreachable && last !== undefined)
     return `No house answers: the house of ${folder} is not running; its last address was ${last}. Start it again as before, or give the address of a house with --url or STOA_URL.`
@@ -73,29 +73,29 @@ const refusedOne = ({ cause }: Failure) =>
   cause instanceof StoaError && needsName(cause) ? whoAmI : Effect.succeed(undefined)
 
 /** A failure of the verb, told by whoever knows where the house was looked for. */
-export const told = <A, R>(work: Effect.Effect<A, Failure, R>) =>
+export const explainFailure = <A, R>(work: Effect.Effect<A, Failure, R>) =>
   Effect.catch(work, (failure) =>
     Effect.flatMap(Effect.all([place, refusedOne(failure)]), ([target, me]) =>
-      reworded(failure, messageOf(target, failure, me)),
+      withMessage(failure, messageOf(target, failure, me)),
     ),
   )
 
 /** Asks the house. Any error is the failure of the verb. */
 export const ask = <A>(question: (stoa: Stoa) => Promise<A>) =>
-  told(Effect.flatMap(client, (stoa) => Effect.tryPromise({ try: () => question(stoa), catch: failureOf })))
+  explainFailure(Effect.flatMap(client, (stoa) => Effect.tryPromise({ try: () => question(stoa), catch: failureOf })))
 
 /** Much of the output was written by others: nothing in it may move the cursor, hide or reverse text. */
-export const shown = (text: string): string => visibleLines(text).join("\n")
+export const safeText = (text: string): string => visibleLines(text).join("\n")
 
 /** Only data goes to stdout. */
 export const printLine = (text: string): Effect.Effect<void> =>
-  Effect.sync(() => void process.stdout.write(`${shown(text)}\n`))
+  Effect.sync(() => void process.stdout.write(`${safeText(text)}\n`))
 /** Streamed pieces of a text, without a newline of their own. */
-export const print = (text: string): Effect.Effect<void> => Effect.sync(() => void process.stdout.write(shown(text)))
+export const print = (text: string): Effect.Effect<void> => Effect.sync(() => void process.stdout.write(safeText(text)))
 /** A value as JSON: the same value, with nothing in its text that a terminal would act on. */
 export const printJson = (value: unknown, indent?: number): Effect.Effect<void> => printLine(visibleJson(value, indent))
 export const printNote = (line: string): Effect.Effect<void> =>
-  Effect.sync(() => void process.stderr.write(`${shown(asTyped(line))}\n`))
+  Effect.sync(() => void process.stderr.write(`${safeText(asTyped(line))}\n`))
 
 /** One object: with --json the HTTP object; for a person, the given line. */
 export const show = Effect.fnUntraced(function* (value: unknown, words: string) {
@@ -125,7 +125,7 @@ export const list = Effect.fnUntraced(function* (
 export const all = <A>(
   page: (cursor?: string) => Promise<{ readonly items: ReadonlyArray<A>; readonly next: string | null }>,
 ) =>
-  told(
+  explainFailure(
     Effect.tryPromise({
       try: async () => {
         const items: Array<A> = []

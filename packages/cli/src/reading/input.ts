@@ -7,7 +7,7 @@ import { existsSync, readFileSync } from "node:fs"
 import { createInterface } from "node:readline/promises"
 import { visibleJson } from "@stoa/contract"
 import { Effect } from "effect"
-import { type Failure, failureOf, refused } from "../Failure.ts"
+import { type Failure, failureOf, refusal } from "../Failure.ts"
 
 export const stdin = Effect.tryPromise({
   try: async () => {
@@ -24,7 +24,7 @@ const textOf = (file: string): Effect.Effect<string, Failure> =>
     ? stdin
     : Effect.try({
         try: () => readFileSync(file, "utf8"),
-        catch: (cause) => refused(`${file} cannot be read: ${(cause as Error).message}.`),
+        catch: (cause) => refusal(`${file} cannot be read: ${(cause as Error).message}.`),
       })
 
 /**
@@ -42,7 +42,7 @@ const bare = (text: string): string =>
 const read = (text: string, from: string): Effect.Effect<unknown, Failure> =>
   Effect.try({
     try: () => JSON.parse(bare(text)) as unknown,
-    catch: (cause) => refused(`${from} is not JSON: ${(cause as Error).message}.`),
+    catch: (cause) => refusal(`${from} is not JSON: ${(cause as Error).message}.`),
   })
 
 /** Where an input is: the file after a single @, or `-` for stdin; undefined if it is the input itself. */
@@ -54,7 +54,7 @@ export const textGiven = (given: string): Effect.Effect<string, Failure> => {
   const file = fileIn(given)
   if (file === undefined) return Effect.succeed(given.replace(/^@@/, "@"))
   if (file !== "-" && !existsSync(file))
-    return refused(
+    return refusal(
       `There is no file ${visibleJson(file)}: a text that begins with @ names a file to read. If the text itself begins with @, write @@.`,
     )
   return Effect.map(textOf(file), (text) => text.replace(/\r?\n$/, ""))
@@ -76,7 +76,7 @@ export const objectFlag = Effect.fnUntraced(function* (given: string, flag: stri
   const value = yield* jsonFlag(given, flag)
   return typeof value === "object" && value !== null && !Array.isArray(value)
     ? (value as Record<string, never>)
-    : yield* refused(`--${flag} is an object, such as '{"folder":"logs"}'.`)
+    : yield* refusal(`--${flag} is an object, such as '{"folder":"logs"}'.`)
 })
 
 /** Whether there is a person at the terminal who can be asked. */

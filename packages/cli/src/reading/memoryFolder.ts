@@ -5,11 +5,11 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync,
 import { dirname, join, relative, sep } from "node:path"
 import { type MemorySource, memorySourcesIn, sourcesOf } from "@stoa/contract"
 import { Effect } from "effect"
-import { type Failure, refused } from "../Failure.ts"
+import { type Failure, refusal } from "../Failure.ts"
 import { stdin } from "./input.ts"
 
 const tried = <A>(what: string, act: () => A): Effect.Effect<A, Failure> =>
-  Effect.try({ try: act, catch: (cause) => refused(`${what}: ${(cause as Error).message}.`) })
+  Effect.try({ try: act, catch: (cause) => refusal(`${what}: ${(cause as Error).message}.`) })
 
 /** Raw data: for a file that is read again, not a text for a person. */
 export const outRaw = (text: string): Effect.Effect<void> => Effect.sync(() => void process.stdout.write(text))

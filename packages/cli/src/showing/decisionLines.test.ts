@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest"
 import { hiddenCodePoints, hides } from "../../../contract/test/hidden.ts"
 import { type Decision, decisionLines, nobody } from "./decisionLines.ts"
-import { isEnough, meant, shortIds } from "./shortIds.ts"
+import { isEnough, matchingIds, shortIds } from "./shortIds.ts"
 import { table } from "./table.ts"
 
 const id = "dcs_01a1e256-b39d-7000-ac3d-0f22bce64513"
@@ -121,11 +121,11 @@ describe("a decision at the command line", () => {
     expect([...shortIds(ids).values()]).toEqual(["01a1e256-b39d", "01a1e256-b39e", "02a1e256"])
     for (const [full, short] of shortIds(ids)) {
       expect(isEnough(short)).toBe(true)
-      expect(meant(short, ids)).toEqual([full])
-      expect(meant(`dcs_${short}`, ids)).toEqual([full])
+      expect(matchingIds(short, ids)).toEqual([full])
+      expect(matchingIds(`dcs_${short}`, ids)).toEqual([full])
     }
-    expect(meant("01a1", ids)).toHaveLength(2)
-    expect(meant("ff", ids)).toEqual([])
+    expect(matchingIds("01a1", ids)).toHaveLength(2)
+    expect(matchingIds("ff", ids)).toEqual([])
     for (const slip of ["", "dcs_", "dcs_01a1e", "01a1e"]) expect(isEnough(slip)).toBe(false)
   })
 })

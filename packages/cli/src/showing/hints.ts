@@ -12,7 +12,7 @@ export interface Refusal {
 }
 
 /** Who was refused. */
-export interface Refused {
+export interface RefusedPrincipal {
   readonly name: string
   readonly kind: string
   readonly toolsets: ReadonlyArray<string>
@@ -44,10 +44,10 @@ const where = (noun: string): string | undefined => {
 
 const quoted = (text: string): string => (/^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`)
 
-const grant = (me: Refused | undefined, resource: string, action: string): string =>
+const grant = (me: RefusedPrincipal | undefined, resource: string, action: string): string =>
   `An admin can do this with: stoa grants add ${me === undefined ? "NAME" : quoted(me.name)} ${quoted(resource)}${action === "execute" ? "" : ` --action ${action}`}`
 
-const forbidden = ({ fields }: Refusal, me: Refused | undefined): string | undefined => {
+const forbidden = ({ fields }: Refusal, me: RefusedPrincipal | undefined): string | undefined => {
   const { action, instead, resource, rule } = fields as Readonly<Record<string, string | undefined>>
   if (resource === undefined || action === undefined) return undefined
   if (instead === undefined) return grant(me, resource, action)
@@ -83,7 +83,7 @@ export const withCommand = (warning: string): string => {
 export const needsName = ({ tag }: Pick<Refusal, "tag">): boolean =>
   tag === "Forbidden" || tag === "ToolAuthorizationError"
 
-const hintFor = (refusal: Refusal, me: Refused | undefined): string | undefined => {
+const hintFor = (refusal: Refusal, me: RefusedPrincipal | undefined): string | undefined => {
   const { fields, message, tag } = refusal
   switch (tag) {
     case "Forbidden":
@@ -104,7 +104,7 @@ const hintFor = (refusal: Refusal, me: Refused | undefined): string | undefined 
 }
 
 /** The house's sentence, and the command. */
-export const withHint = (refusal: Refusal, me: Refused | undefined): string => {
+export const withHint = (refusal: Refusal, me: RefusedPrincipal | undefined): string => {
   const hint = hintFor(refusal, me)
   if (hint === undefined) return refusal.message
   const said = refusal.message.replace(` ${listYours}`, "")

@@ -19,5 +19,5 @@ export const shortIds = (ids: ReadonlyArray<string>): ReadonlyMap<string, string
 export const isEnough = (given: string): boolean => bareOf(given).length >= 6
 
 /** Which ids a person means by a beginning, with or without the prefix. */
-export const meant = (given: string, ids: ReadonlyArray<string>): ReadonlyArray<string> =>
+export const matchingIds = (given: string, ids: ReadonlyArray<string>): ReadonlyArray<string> =>
   ids.filter((id) => id.startsWith(given) || bareOf(id).startsWith(given))

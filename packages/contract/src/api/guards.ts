@@ -60,7 +60,8 @@ export class Idempotency extends HttpApiMiddleware.Service<Idempotency, { requir
 ) {}
 
 /** The answers of a create: 201, or 200 with the first object if its key was repeated. A handler returns the former. */
-export const made = <S extends Schema.Top>(schema: S) => [schema.pipe(HttpApiSchema.status(201)), schema] as const
+export const createdResponses = <S extends Schema.Top>(schema: S) =>
+  [schema.pipe(HttpApiSchema.status(201)), schema] as const
 
 /** The answer to a change of rights if a policy requires a second person to agree first. */
-export const waiting = WaitingChange.pipe(HttpApiSchema.status(202))
+export const waitingResponse = WaitingChange.pipe(HttpApiSchema.status(202))

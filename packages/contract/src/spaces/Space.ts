@@ -7,8 +7,8 @@ export const SpaceKind = Schema.Literals(["public", "private", "dm", "team"])
 export type SpaceKind = typeof SpaceKind.Type
 
 /** Which agents a message wakes. */
-export const Trigger = Schema.Literals(["dm", "mention", "human-all", "team-edge"])
-export type Trigger = typeof Trigger.Type
+export const TriggerRule = Schema.Literals(["dm", "mention", "human-all", "team-edge"])
+export type TriggerRule = typeof TriggerRule.Type
 
 export const MemberRole = Schema.Literals(["owner", "member"])
 export type MemberRole = typeof MemberRole.Type
@@ -40,7 +40,7 @@ export class Space extends Schema.Class<Space>("Space")({
   id: SpaceId,
   name: Schema.String,
   kind: SpaceKind,
-  trigger: Trigger,
+  trigger: TriggerRule,
   topic: Schema.NullOr(Schema.String),
   members: Schema.Array(Member),
   createdAt: Moment,
@@ -60,7 +60,7 @@ export const NewSpace = Schema.Struct({
   name: SpaceName,
   kind: SpaceKind,
   members: Schema.optionalKey(Schema.Array(PrincipalRef).check(Schema.isMaxLength(1000))),
-  trigger: Schema.optionalKey(Trigger),
+  trigger: Schema.optionalKey(TriggerRule),
   topic: Schema.optionalKey(Topic),
 })
 export type NewSpace = typeof NewSpace.Type
@@ -68,7 +68,7 @@ export type NewSpace = typeof NewSpace.Type
 export const SpaceChange = Schema.Struct({
   name: Schema.optionalKey(SpaceName),
   topic: Schema.optionalKey(Schema.NullOr(Topic)),
-  trigger: Schema.optionalKey(Trigger),
+  trigger: Schema.optionalKey(TriggerRule),
   archived: Schema.optionalKey(Schema.Boolean),
 })
 export type SpaceChange = typeof SpaceChange.Type

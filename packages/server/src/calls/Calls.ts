@@ -26,7 +26,7 @@ import { Cause as Failure, Clock, Context, Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { otherRequest } from "../access/identity/IdempotencyKeys.ts"
 import { Limits } from "../access/limits/Limits.ts"
-import type { Reader } from "../access/rights/Viewer.ts"
+import type { BasicViewer } from "../access/rights/Viewer.ts"
 import { ActiveSpaces } from "../spaces/ActiveSpaces.ts"
 import { makeCallSpace } from "./road/callSpace.ts"
 import { monotonicOf } from "../store/Moment.ts"
@@ -39,7 +39,7 @@ import { makeAsk } from "./road/ask.ts"
 import { type Attempt, begin, type CallRequest, rowOf, makePlaces, waitOf } from "./road/attempt.ts"
 import { makeExecute, measure } from "./road/execute.ts"
 import { noTraces } from "./road/Handler.ts"
-import { type CallEnd, makeRecord } from "./road/record/record.ts"
+import { type CallEnd, makeCallRecorder } from "./road/record/record.ts"
 import { makePrepare } from "./road/prepare.ts"
 import { makeRefusals } from "./road/record/refusals.ts"
 import { refusedInput } from "./road/record/refusedInput.ts"
@@ -60,26 +60,26 @@ export { isSettled } from "./road/record/lifecycle.ts"
 /** The request names a space in which the caller may not call tools. */
 type Unplaced = Missing | Ambiguous | Forbidden
 
-export type Refused = ToolNotFoundError | ToolAuthorizationError | ToolValidationError
+export type CallRefusal = ToolNotFoundError | ToolAuthorizationError | ToolValidationError
 
 export class Calls extends Context.Service<
   Calls,
   {
     readonly call: (
       request: CallRequest,
-    ) => Effect.Effect<CallRow, Refused | TooManyRequests | WrongState | Unplaced, Caller>
+    ) => Effect.Effect<CallRow, CallRefusal | TooManyRequests | WrongState | Unplaced, Caller>
     readonly preview: (
       request: CallRequest,
-    ) => Effect.Effect<CallPreview, Refused | TooManyRequests | WrongState | Unplaced, Caller>
-    readonly get: (id: string, reader: Reader) => Effect.Effect<CallRow, Missing>
+    ) => Effect.Effect<CallPreview, CallRefusal | TooManyRequests | WrongState | Unplaced, Caller>
+    readonly get: (id: string, viewer: BasicViewer) => Effect.Effect<CallRow, Missing>
     readonly list: (
-      reader: Reader,
+      viewer: BasicViewer,
       query: PageQuery & { readonly state?: CallState; readonly tool?: string; readonly order?: CallOrder },
     ) => Effect.Effect<Page<CallRow>>
     /** Returns when the call has settled, or its present state after the timeout. */
     readonly settled: (id: string, milliseconds: number) => Effect.Effect<CallRow, never, Caller>
     /** Its caller may, and whoever may see every call. */
-    readonly cancel: (id: string, reader: Reader, reason: string) => Effect.Effect<CallRow, Missing | WrongState>
+    readonly cancel: (id: string, viewer: BasicViewer, reason: string) => Effect.Effect<CallRow, Missing | WrongState>
     /** The tool whose service has signed this result of a call that waits for it; undefined if it has not. */
     readonly signedBy: (result: SignedResult) => Effect.Effect<string | undefined>
     /** `by` is a member of the space or a host, or null for the service of the call's tool, which `signedBy` has recognized. */
@@ -115,7 +115,7 @@ export class Calls extends Context.Service<
       const limits = yield* Limits
       const clock = yield* Clock.Clock
       const { id: me } = yield* Holder
-      const record = yield* makeRecord
+      const record = yield* makeCallRecorder
       const prepared = yield* makePrepare
       const { pay, prepare } = prepared
       const recordRefusal = yield* makeRefusals
@@ -156,7 +156,7 @@ export class Calls extends Context.Service<
       })
 
       /** Refused before anything ran, but recorded all the same. */
-      const refuse = Effect.fnUntraced(function* (attempt: Attempt, refusal: Refused) {
+      const refuse = Effect.fnUntraced(function* (attempt: Attempt, refusal: CallRefusal) {
         const recorded = Effect.suspend(() => {
           const row = rowOf(attempt, refusedInput(attempt.input))
           const ending = { step: "refuse", error: Road.failureOf(refusal) } as const
@@ -310,7 +310,7 @@ export class Calls extends Context.Service<
 }
 
 /** For a call that a model asked for and that cannot be made. */
-const faulty = (tool: string, message: string): Refused =>
+const faulty = (tool: string, message: string): CallRefusal =>
   new ToolValidationError({
     message,
     toolName: tool,
@@ -319,11 +319,11 @@ const faulty = (tool: string, message: string): Refused =>
     received: "something else",
   })
 
-const isRefusal = (error: unknown): error is Refused =>
+const isRefusal = (error: unknown): error is CallRefusal =>
   error instanceof ToolNotFoundError || error instanceof ToolAuthorizationError || error instanceof ToolValidationError
 
 /** The refusal of a call, as it was first returned. */
-const refusalFrom = (row: CallRow): Refused => {
+const refusalFrom = (row: CallRow): CallRefusal => {
   const { tag, ...fields } = JSON.parse(row.error!) as { readonly tag: string }
   const given = fields as never
   if (tag === "ToolNotFoundError") return new ToolNotFoundError(given)

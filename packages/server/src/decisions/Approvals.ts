@@ -5,7 +5,7 @@
 import { Approval, Missing, type Page, type PageQuery, type PrincipalId } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import type { Reader } from "../access/rights/Viewer.ts"
+import type { BasicViewer } from "../access/rights/Viewer.ts"
 import { newId } from "../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../store/journal/Journal.ts"
 import { pageFrom, pageOf } from "../store/Pages.ts"
@@ -31,8 +31,8 @@ export class Approvals extends Context.Service<
       fingerprint: string,
       run?: string,
     ) => Effect.Effect<Approval | undefined>
-    readonly list: (reader: Reader, query: PageQuery) => Effect.Effect<Page<Approval>>
-    readonly revoke: (id: string, by: Reader) => Effect.Effect<void, Missing, Transaction>
+    readonly list: (viewer: BasicViewer, query: PageQuery) => Effect.Effect<Page<Approval>>
+    readonly revoke: (id: string, by: BasicViewer) => Effect.Effect<void, Missing, Transaction>
   }
 >()("server/decisions/Approvals") {
   static readonly layer = Layer.effect(
@@ -64,13 +64,13 @@ export class Approvals extends Context.Service<
       )
 
       // The giver and the holder may revoke it; admins may revoke any.
-      const whose = ({ all, principal: { id } }: Reader) =>
+      const whose = ({ all, principal: { id } }: BasicViewer) =>
         all ? sql`1 = 1` : sql`(principal = ${id} OR given_by = ${id})`
 
-      const list: Approvals["Service"]["list"] = Effect.fn("Approvals.list")(function* (reader, query) {
+      const list: Approvals["Service"]["list"] = Effect.fn("Approvals.list")(function* (viewer, query) {
         const { after, limit } = pageFrom(query)
         const rows = yield* Effect.orDie(
-          sql`SELECT ${columns} FROM approvals WHERE revoked_at IS NULL AND run IS NULL AND ${whose(reader)} AND id > ${after}
+          sql`SELECT ${columns} FROM approvals WHERE revoked_at IS NULL AND run IS NULL AND ${whose(viewer)} AND id > ${after}
             ORDER BY id LIMIT ${limit + 1}`,
         )
         return pageOf(

@@ -18,21 +18,21 @@ import {
 } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import type { Reader } from "../access/rights/Viewer.ts"
+import type { BasicViewer } from "../access/rights/Viewer.ts"
 import { newId } from "../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../store/journal/Journal.ts"
 import { lockRead } from "../store/database/dialect/Locks.ts"
 import { Timers } from "../store/journal/Timers.ts"
 import { Approvals } from "./Approvals.ts"
-import { type LinkedDecision, type LinkSubject, makeAwaiting } from "./electorate/awaiting.ts"
+import { type LinkedDecision, type LinkSubject, makeLinkedDecisions } from "./electorate/linkedDecisions.ts"
 import { makeEligibility } from "./electorate/eligibility.ts"
-import { checkAnswer } from "./fitting.ts"
-import { makeHands, refused } from "./electorate/hands.ts"
+import { checkAnswer } from "./answerOptions.ts"
+import { makeOwnApproval, refused } from "./electorate/ownApproval.ts"
 import { type Act, first, from, isOpen, leadsTo } from "./lifecycle.ts"
 import type { NewDecision } from "./NewDecision.ts"
 import { Notifications } from "./notices/Notifications.ts"
 import { makeOpenQuestions } from "./openQuestions.ts"
-import { type DecisionQuery, makeReading } from "./reading.ts"
+import { type DecisionQuery, makeDecisionReads } from "./decisionReads.ts"
 import { type DecisionRow, type FullRow, isNamed, makeRows } from "./rows.ts"
 import { makeWhoMay } from "./electorate/whoMay.ts"
 import { makeRowInsert } from "../store/database/dialect/Inserts.ts"
@@ -71,8 +71,11 @@ export class Decisions extends Context.Service<
   Decisions,
   {
     readonly ask: (wanted: NewDecision) => Effect.Effect<NewQuestion, TooManyRequests, Transaction>
-    readonly get: (id: string, reader: Reader) => Effect.Effect<Decision, Missing>
-    readonly list: (reader: Reader, query: DecisionQuery) => Effect.Effect<Page<Decision> & { readonly count?: number }>
+    readonly get: (id: string, reader: BasicViewer) => Effect.Effect<Decision, Missing>
+    readonly list: (
+      reader: BasicViewer,
+      query: DecisionQuery,
+    ) => Effect.Effect<Page<Decision> & { readonly count?: number }>
     /** Returns the present row; `show` returns it as the answering person sees it, after the commit. */
     readonly answer: (
       id: string,
@@ -90,7 +93,7 @@ export class Decisions extends Context.Service<
     /** Fails unless the reader may have a link that answers this decision. `whom`: whose link it is to be. */
     readonly mayLink: (
       id: string,
-      reader: Reader,
+      reader: BasicViewer,
       by: { readonly token: TokenId | null; readonly whom: string | undefined },
     ) => Effect.Effect<Decision, Missing | WrongState | Forbidden>
     /** Closes an open one without an answer: its subject is gone. */
@@ -110,8 +113,8 @@ export class Decisions extends Context.Service<
       const timers = yield* Timers
       const approvals = yield* Approvals
       const eligibility = yield* makeEligibility
-      const { find, get, list, mayCall, readerOf, seenBy, show, showByLink } = yield* makeReading(eligibility)
-      const { mayLink, requireOwn } = yield* makeHands(eligibility, get)
+      const { find, get, list, mayCall, readerOf, seenBy, show, showByLink } = yield* makeDecisionReads(eligibility)
+      const { mayLink, requireOwn } = yield* makeOwnApproval(eligibility, get)
       const notifications = yield* Notifications
       const rows = yield* makeRows
       const insert = makeRowInsert(sql, "decisions")
@@ -131,7 +134,7 @@ export class Decisions extends Context.Service<
         return one
       })
 
-      const { byLink, isAnswerable, mayAnswer } = yield* makeAwaiting(eligibility, showByLink)
+      const { byLink, isAnswerable, mayAnswer } = yield* makeLinkedDecisions(eligibility, showByLink)
 
       const ask: Decisions["Service"]["ask"] = Effect.fn("Decisions.ask")(function* (wanted) {
         yield* room.before(wanted)

@@ -207,7 +207,7 @@ export class RightsChanges extends Context.Service<
       const again = Effect.fnUntraced(function* ({ context, expiresAt, principal, token }: Row) {
         if (token !== null && !(yield* tokens.isAlive(token))) return undefined
         const by = { token, expiresAt: expiresAt === null ? null : DateTime.makeUnsafe(expiresAt) }
-        return Option.getOrUndefined(yield* Effect.option(tokens.again(principal, context, by)))
+        return Option.getOrUndefined(yield* Effect.option(tokens.callerNow(principal, context, by)))
       })
 
       const makeApproved = (change: Change): Effect.Effect<unknown, { readonly message: string }, Caller> =>

@@ -19,9 +19,9 @@ import { Spend } from "../runs/spend/Spend.ts"
 import { causedBy, newCorrelation } from "../store/journal/Correlation.ts"
 import { Journal } from "../store/journal/Journal.ts"
 import { layerGuide } from "./guide.ts"
-import { limitsWithin, makeMaking } from "./making.ts"
+import { limitsWithin, makeSetup } from "./setup.ts"
 import { scriptedModel, vendors } from "./office.ts"
-import { makeRemoving } from "./removing.ts"
+import { makeRemoval } from "./removal.ts"
 import { makeRows } from "./rows.ts"
 
 /** The displayed name of the scripted model. */
@@ -45,8 +45,8 @@ export class Demo extends Context.Service<
     Effect.gen(function* () {
       const journal = yield* Journal
       const rows = yield* makeRows
-      const { finish, make, renew } = yield* makeMaking
-      const removing = yield* makeRemoving
+      const { finish, make, renew } = yield* makeSetup
+      const removal = yield* makeRemoval
       const agents = yield* Agents
       const principals = yield* Principals
       const languages = yield* Languages
@@ -65,7 +65,7 @@ export class Demo extends Context.Service<
       const open: Demo["Service"]["open"] = Effect.fn("Demo.open")(function* ({ wanted }) {
         const cause = { correlationId: newCorrelation(), actor: null, provenance: "house" } as const
         const state = (yield* rows.get)?.state
-        if (state === "removing") return yield* causedBy(cause, removing.finish)
+        if (state === "removing") return yield* causedBy(cause, removal.finish)
         if (state === "removed" || (state === undefined && !(wanted && (yield* isNew)))) return
         if (state === undefined && !(yield* Effect.orDie(causedBy(cause, make)))) return
         if (state === "on") yield* renew
@@ -158,11 +158,11 @@ export class Demo extends Context.Service<
       })
 
       const remove = Effect.gen(function* () {
-        if (!(yield* removing.begin)) {
+        if (!(yield* removal.begin)) {
           const state = (yield* rows.get)?.state
           if (state !== "removing") return yield* none
         }
-        yield* removing.finish
+        yield* removal.finish
       }).pipe(Effect.withSpan("Demo.remove"))
 
       const space = Effect.map(rows.get, (row) => (row?.state === "on" ? row.space : null))

@@ -6,7 +6,7 @@ import type { Caller } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { Tokens } from "../access/identity/Tokens.ts"
 import { followRights } from "../access/rights/Rights.ts"
-import { Crowd } from "./node/Crowd.ts"
+import { LinkedSet } from "./node/LinkedSet.ts"
 
 type Who = Caller["Service"]
 
@@ -28,7 +28,7 @@ export class Endings extends Context.Service<
     Endings,
     Effect.gen(function* () {
       const tokens = yield* Tokens
-      const open = new Crowd<Open>()
+      const open = new LinkedSet<Open>()
       const runFork = Effect.runForkWith(yield* Effect.context<never>())
 
       yield* followRights({

@@ -14,7 +14,7 @@ import { Journal } from "../store/journal/Journal.ts"
 import { changesRights } from "../access/rights/Concerned.ts"
 import { Grants } from "../access/rights/Grants.ts"
 import {
-  blindSight,
+  emptySight,
   isStale,
   maySee,
   maySeeDelta,
@@ -293,7 +293,7 @@ export class Feed extends Context.Service<
             response,
             principal: caller.principal.id,
             expiresAt: caller.expiresAt === null ? null : DateTime.toEpochMillis(caller.expiresAt),
-            sight: blindSight(caller.principal),
+            sight: emptySight(caller.principal),
             cursor: subscription.after ?? 0,
           }
           // "From now on" means from the end of the journal: the live reader may be a step behind it.

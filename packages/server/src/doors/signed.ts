@@ -42,14 +42,14 @@ export const makeSigned = Effect.gen(function* () {
     const now = Math.floor((yield* Clock.currentTimeMillis) / 1000)
     if (!isSigned(key.value, signature, now, scope, yield* body)) return undefined
     // Always in the outermost context, whatever its roles: it sent no token of another context.
-    return Option.getOrUndefined(yield* Effect.option(tokens.again(found.value.id, "crossroads")))
+    return Option.getOrUndefined(yield* Effect.option(tokens.callerNow(found.value.id, "crossroads")))
   })
 
   const link = Effect.fnUntraced(function* (token: string): Effect.fn.Return<LinkBearer | undefined> {
     const known = links.read(token)
     if (known === undefined) return undefined
     // Valid for one decision, in no more trusted a context than any token. For a retired person it is invalid.
-    const caller = yield* Effect.option(tokens.again(known.principal, "agent"))
+    const caller = yield* Effect.option(tokens.callerNow(known.principal, "agent"))
     return Option.isNone(caller) ? undefined : { caller: caller.value, decision: known.decision }
   })
 

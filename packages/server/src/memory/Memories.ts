@@ -34,7 +34,7 @@ import { decodeCursor, encodeCursor } from "../store/Pages.ts"
 import { type SearchAnswer, SearchIndex } from "../store/search/SearchIndex.ts"
 import { changeOf, momentText } from "./records/changing.ts"
 import { diffOf } from "./records/diff.ts"
-import { type MemoryActor, makeFinding, type MemoryQuery } from "./records/finding.ts"
+import { type MemoryActor, makeRecordReads, type MemoryQuery } from "./records/recordReads.ts"
 import { hasEnded } from "./upkeep/expiry.ts"
 import { scopeOf } from "./records/indexing.ts"
 import { Meanings } from "./meaning/Meanings.ts"
@@ -43,7 +43,7 @@ import { jsonFault, kindFault, mayUse, type MemoryAct, memoryFault, roomFault, s
 import { makeRetaining } from "./upkeep/retaining.ts"
 import { makeStoring } from "./records/storing.ts"
 
-export type { MemoryActor } from "./records/finding.ts"
+export type { MemoryActor } from "./records/recordReads.ts"
 
 type WriteError = Missing | StaleVersion | WrongState | TooLarge | Forbidden
 
@@ -127,7 +127,7 @@ export class Memories extends Context.Service<
       const journal = yield* Journal
       const index = yield* SearchIndex
       const now = Effect.map(DateTime.now, DateTime.formatIso)
-      const { among, containing, list } = makeFinding(sql, index, yield* Meanings)
+      const { among, containing, list } = makeRecordReads(sql, index, yield* Meanings)
       const held = sql.literal(sql.onDialectOrElse({ pg: () => "FOR UPDATE", orElse: () => "" }))
       const { drop, indexed, sharesOf, store, told } = yield* makeStoring
 

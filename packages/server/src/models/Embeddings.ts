@@ -6,7 +6,7 @@
 import { Redactor } from "@stoa/tools"
 import { Context, Effect, Layer, Option, Redacted } from "effect"
 import type { Access } from "./request/Access.ts"
-import { failureOf } from "./request/ask.ts"
+import { failureOf } from "./request/askModel.ts"
 import { Languages } from "./Languages.ts"
 import { ModelFailure } from "./request/ModelFailure.ts"
 import { embeddingModel } from "./request/providers.ts"

@@ -13,7 +13,7 @@ import { json } from "../store/database/dialect/Columns.ts"
 import type { Transaction } from "../store/journal/Journal.ts"
 import { makeEventCache } from "../store/journal/events/EventCache.ts"
 import type { Access } from "./request/Access.ts"
-import { askModel } from "./request/ask.ts"
+import { askModel } from "./request/askModel.ts"
 import { ModelFailure } from "./request/ModelFailure.ts"
 import { ModelKeys } from "./ModelKeys.ts"
 import { providerModel } from "./request/providers.ts"
@@ -38,7 +38,7 @@ export class Languages extends Context.Service<
   {
     readonly list: Effect.Effect<ReadonlyArray<Model>>
     /** Includes the paths of files only for admins of models. */
-    readonly listFor: (reader: { readonly all: boolean }) => Effect.Effect<ReadonlyArray<Model>>
+    readonly listFor: (viewer: { readonly all: boolean }) => Effect.Effect<ReadonlyArray<Model>>
     /** How to reach a model; the failure is a sentence that says why not and who can change that. */
     readonly access: (name: string) => Effect.Effect<Access, string>
     /** The embedding model, if the file declares one; the failure is a sentence that says why it cannot be used. */
@@ -110,10 +110,10 @@ export class Languages extends Context.Service<
         return { name, declared, key, baseUrl } satisfies Access
       })
 
-      const listFor: Languages["Service"]["listFor"] = Effect.fn("Languages.list")(function* (reader) {
+      const listFor: Languages["Service"]["listFor"] = Effect.fn("Languages.list")(function* (viewer) {
         const models = yield* all
         return yield* Effect.forEach(models, ({ declared, name }) =>
-          Effect.map(Effect.result(reach(name, declared, reader.all)), (reached) =>
+          Effect.map(Effect.result(reach(name, declared, viewer.all)), (reached) =>
             Model.make({
               name,
               provider: declared.provider,

@@ -6,10 +6,10 @@ import { isAbsolute } from "node:path"
 import type { Agent } from "@stoa/contract"
 import { isProgramHere } from "@stoa/tools"
 import { Effect } from "effect"
-import { makeUnset, placeholdersOf } from "../access/secrets/Unset.ts"
+import { makeUnsetPlaceholders, placeholdersOf } from "../access/secrets/UnsetPlaceholders.ts"
 
 export const makeProgramNotes = Effect.gen(function* () {
-  const unset = yield* makeUnset
+  const unset = yield* makeUnsetPlaceholders
 
   return Effect.fnUntraced(function* ({ name, thinker }: Pick<Agent, "name" | "thinker">) {
     if (thinker.kind !== "program") return []

@@ -58,7 +58,7 @@ export interface TurnRequest {
   readonly token: Redacted.Redacted
 }
 
-export interface TurnSaid extends TurnResult {
+export interface TurnReport extends TurnResult {
   /** How it was isolated from the machine: shown with every turn. */
   readonly isolation: "bubblewrap" | "none"
 }
@@ -66,7 +66,7 @@ export interface TurnSaid extends TurnResult {
 export class Programs extends Context.Service<
   Programs,
   {
-    readonly turn: (request: TurnRequest, show: (text: string) => void) => Effect.Effect<TurnSaid, TurnFailure>
+    readonly turn: (request: TurnRequest, show: (text: string) => void) => Effect.Effect<TurnReport, TurnFailure>
     /** How programs are isolated from this machine; undefined if they may not run. */
     readonly isolation: () => "bubblewrap" | "none" | undefined
     readonly secondsOf: (thinker: ProgramThinker) => number

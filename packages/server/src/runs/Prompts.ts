@@ -207,7 +207,7 @@ export class Prompts extends Context.Service<
 
       /** The tools its model is told about, which are not part of the text. */
       const toolsOf = Effect.fnUntraced(function* (agent: Agent) {
-        const found = yield* Effect.option(tokens.again(agent.id, "agent"))
+        const found = yield* Effect.option(tokens.callerNow(agent.id, "agent"))
         if (Option.isNone(found)) return { names: [], ...sizeOf("") }
         const tools = wireToolsOf(yield* catalogue.list(found.value, everything), found.value.principal)
         return { names: tools.map(({ name }) => name), ...sizeOf(tools.length === 0 ? "" : JSON.stringify(tools)) }

@@ -10,7 +10,7 @@ import { forecastOf } from "./spend/forecast.ts"
 import { limitsFor } from "./profile.ts"
 import { open } from "./record/lifecycle.ts"
 import { Spend } from "./spend/Spend.ts"
-import type { Reader } from "../access/rights/Viewer.ts"
+import type { BasicViewer } from "../access/rights/Viewer.ts"
 
 /** At most this many runs are read, the newest first. */
 const mostRead = 50_000
@@ -49,13 +49,13 @@ export const makeRunFigures = Effect.gen(function* () {
       WHERE cost_micros > 0 AND said_at >= ${at} ORDER BY said_at DESC LIMIT ${mostRead}) AS s
       JOIN runs r ON r.id = s.run`
 
-  return Effect.fn("RunFigures")(function* (reader: Reader, span: Span) {
+  return Effect.fn("RunFigures")(function* (viewer: BasicViewer, span: Span) {
     const living = yield* agents.living
     const seen = living.filter(
-      ({ id, owner }) => reader.all || id === reader.principal.id || owner === reader.principal.id,
+      ({ id, owner }) => viewer.all || id === viewer.principal.id || owner === viewer.principal.id,
     )
-    const mine = new Set<string>(reader.all ? [] : [reader.principal.id, ...seen.map(({ id }) => id)])
-    const counts = ({ agent }: { readonly agent: string }) => reader.all || mine.has(agent)
+    const mine = new Set<string>(viewer.all ? [] : [viewer.principal.id, ...seen.map(({ id }) => id)])
+    const counts = ({ agent }: { readonly agent: string }) => viewer.all || mine.has(agent)
 
     const dayAgo = span.to - 24 * hour
     const ended = (yield* endedSince(momentOf(Math.min(span.from, dayAgo)))).filter(counts)
@@ -80,7 +80,7 @@ export const makeRunFigures = Effect.gen(function* () {
       const point = pointAt(span, saidAt)
       if (point !== undefined) points[point]! += costMicros
     }
-    const { items, month } = yield* spend.report(reader, 1)
+    const { items, month } = yield* spend.report(viewer, 1)
     const spent = new Map(items.map((one) => [one.principal as string, one]))
     const byAgent: ReadonlyArray<AgentCost> = seen
       // Everybody has a budget; shown are those who spend, and those whose budget was set explicitly.
@@ -138,14 +138,14 @@ export const makeRunFigures = Effect.gen(function* () {
           urgent: false,
         })
     }
-    if (reader.all && month.limit !== null && month.cost >= near * month.limit)
+    if (viewer.all && month.limit !== null && month.cost >= near * month.limit)
       needs.push({
         kind: "budgetNear",
         subject: "house",
         detail: `The house has spent ${month.cost.toFixed(2)} of ${month.limit} USD this month (STOA_MONTH_BUDGET).`,
         urgent: month.cost >= month.limit,
       })
-    const letters = reader.all
+    const letters = viewer.all
       ? (yield* sql<{ n: number }>`SELECT count(*) AS n FROM dead_letters WHERE state = 'open'`)[0]!.n
       : 0
     if (letters > 0)

@@ -15,7 +15,7 @@ import {
 } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import type { Reader } from "../access/rights/Viewer.ts"
+import type { BasicViewer } from "../access/rights/Viewer.ts"
 import { isOpenCall } from "../calls/CallReads.ts"
 import { callFrom, type CallRow, Calls } from "../calls/Calls.ts"
 import { activeSpaceOf } from "../spaces/ActiveSpaces.ts"
@@ -25,7 +25,7 @@ import { inState } from "../store/database/dialect/States.ts"
 import { Journal } from "../store/journal/Journal.ts"
 import { decodeCursor, pageFrom, pageOf } from "../store/Pages.ts"
 import { open } from "./record/lifecycle.ts"
-import { makeRecord } from "./record/record.ts"
+import { makeRunRecorder } from "./record/record.ts"
 import { makeHistory } from "./waiting/history.ts"
 import { partsOf, runFrom, type RunRow, type StepRow, type PromptRow } from "./record/rows.ts"
 
@@ -70,15 +70,15 @@ const madeOf = (call: CallRow, asked: ReadonlyArray<Asked>) => {
 export class Runs extends Context.Service<
   Runs,
   {
-    readonly get: (id: string, reader: Reader) => Effect.Effect<Run, Missing>
+    readonly get: (id: string, viewer: BasicViewer) => Effect.Effect<Run, Missing>
     /**
      * The origin of a run's message that is posted in another space than the one it was woken in: what woke it (S1-41).
      */
     readonly originOf: (run: RunId, space: SpaceId) => Effect.Effect<Pick<PostOptions, "origin">>
     /** Newest first. */
-    readonly list: (reader: Reader, query: RunQuery) => Effect.Effect<Page<Run>>
-    readonly messages: (id: string, reader: Reader) => Effect.Effect<Page<RunMessage>, Missing>
-    readonly steps: (id: string, reader: Reader) => Effect.Effect<Page<RunStep>, Missing>
+    readonly list: (viewer: BasicViewer, query: RunQuery) => Effect.Effect<Page<Run>>
+    readonly messages: (id: string, viewer: BasicViewer) => Effect.Effect<Page<RunMessage>, Missing>
+    readonly steps: (id: string, viewer: BasicViewer) => Effect.Effect<Page<RunStep>, Missing>
     /** A call of a run; fails unless the two belong together. */
     readonly callOf: (run: string, call: string) => Effect.Effect<string, Missing>
     /**
@@ -92,7 +92,7 @@ export class Runs extends Context.Service<
     /** Stops it, and withdraws its questions; what it has done stays done. */
     /** The runs of an agent that are not over. */
     readonly openOf: (agent: PrincipalId) => Effect.Effect<ReadonlyArray<RunId>>
-    readonly cancel: (id: string, reader: Reader, by: string) => Effect.Effect<Run, Missing | WrongState>
+    readonly cancel: (id: string, viewer: BasicViewer, by: string) => Effect.Effect<Run, Missing | WrongState>
   }
 >()("server/runs/Runs") {
   static readonly layer = Layer.effect(
@@ -101,13 +101,13 @@ export class Runs extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const journal = yield* Journal
       const calls = yield* Calls
-      const record = yield* makeRecord
+      const record = yield* makeRunRecorder
       const reads = makeMessageReads(sql)
       const history = makeHistory(sql)
 
       const columns = sql`r.*, ${activeSpaceOf(sql, sql`r.id`)} AS active_space`
       /** The principal's own runs, and those of agents it owns; an admin sees all. */
-      const seenBy = ({ all, principal }: Reader) =>
+      const seenBy = ({ all, principal }: BasicViewer) =>
         all
           ? sql`1 = 1`
           : sql`(r.agent = ${principal.id} OR EXISTS (SELECT 1 FROM principals p WHERE p.id = r.agent AND p.owner = ${principal.id}))`
@@ -135,22 +135,22 @@ export class Runs extends Context.Service<
         )
       })
 
-      const find = Effect.fnUntraced(function* (id: string, reader: Reader) {
+      const find = Effect.fnUntraced(function* (id: string, viewer: BasicViewer) {
         const rows = yield* Effect.orDie(
-          sql<Shown>`SELECT ${columns} FROM runs r WHERE r.id = ${id} AND ${seenBy(reader)}`,
+          sql<Shown>`SELECT ${columns} FROM runs r WHERE r.id = ${id} AND ${seenBy(viewer)}`,
         )
         return rows[0] ?? (yield* new Missing({ noun: "run", ref: id }))
       })
 
-      const get: Runs["Service"]["get"] = Effect.fn("Runs.get")(function* (id, reader) {
-        const run = (yield* shown([yield* find(id, reader)]))[0]!
+      const get: Runs["Service"]["get"] = Effect.fn("Runs.get")(function* (id, viewer) {
+        const run = (yield* shown([yield* find(id, viewer)]))[0]!
         const waits = yield* history.ofRun(run.id)
         return waits.length === 0 ? run : new Run({ ...run, waits })
       })
 
-      const list: Runs["Service"]["list"] = Effect.fn("Runs.list")(function* (reader, query) {
+      const list: Runs["Service"]["list"] = Effect.fn("Runs.list")(function* (viewer, query) {
         const { limit } = pageFrom(query)
-        const where = [seenBy(reader)]
+        const where = [seenBy(viewer)]
         if (query.cursor !== undefined) where.push(sql`r.id < ${decodeCursor(query.cursor)}`)
         if (query.agent !== undefined) where.push(sql`r.agent = ${query.agent}`)
         if (query.state !== undefined)
@@ -177,8 +177,8 @@ export class Runs extends Context.Service<
         }
       }, Effect.orDie)
 
-      const steps: Runs["Service"]["steps"] = Effect.fn("Runs.steps")(function* (id, reader) {
-        const run = yield* find(id, reader)
+      const steps: Runs["Service"]["steps"] = Effect.fn("Runs.steps")(function* (id, viewer) {
+        const run = yield* find(id, viewer)
         const { calls: made, steps: taken } = yield* rowsOf(run.id)
         const asked = yield* Effect.orDie(
           sql<Asked>`SELECT d.id, c.id AS call, d.created_at, d.answered_at, d.state FROM calls c
@@ -249,8 +249,8 @@ export class Runs extends Context.Service<
         return { items, next: null }
       })
 
-      const messages: Runs["Service"]["messages"] = Effect.fn("Runs.messages")(function* (id, reader) {
-        const run = yield* find(id, reader)
+      const messages: Runs["Service"]["messages"] = Effect.fn("Runs.messages")(function* (id, viewer) {
+        const run = yield* find(id, viewer)
         const { calls: made, steps: taken, told } = yield* rowsOf(run.id)
         const items: Array<RunMessage> = []
         const add = (message: Omit<ConstructorParameters<typeof RunMessage>[0], "seq">) =>
@@ -292,8 +292,8 @@ export class Runs extends Context.Service<
         return { items, next: null }
       })
 
-      const cancel: Runs["Service"]["cancel"] = Effect.fn("Runs.cancel")(function* (id, reader, by) {
-        const run = yield* find(id, reader)
+      const cancel: Runs["Service"]["cancel"] = Effect.fn("Runs.cancel")(function* (id, viewer, by) {
+        const run = yield* find(id, viewer)
         const failure = `It was stopped by ${by}.`
         const ended = yield* journal.transact(record.stop(run.id, { stop: "cancelled", failure }))
         if (ended === undefined) {
@@ -304,10 +304,10 @@ export class Runs extends Context.Service<
           sql<{ id: string }>`SELECT id FROM calls WHERE run = ${run.id} AND ${isOpenCall(sql)}`,
         )
         // Whoever may stop a run may stop its calls.
-        const stopper = { principal: reader.principal, all: true }
+        const stopper = { principal: viewer.principal, all: true }
         for (const call of unsettled)
           yield* Effect.ignore(calls.cancel(call.id, stopper, `Its run was stopped by ${by}`))
-        return yield* get(run.id, reader)
+        return yield* get(run.id, viewer)
       }, Effect.uninterruptible)
 
       const statesOf: Runs["Service"]["statesOf"] = Effect.fnUntraced(function* (agents) {

@@ -104,7 +104,7 @@ const namedOf = (limits: AgentLimits): ReadonlyArray<readonly [name: string, val
   }).flatMap(([name, value]) => (typeof value === "number" ? [[name, value] as const] : []))
 
 /** A sentence for each of an agent's limits that is looser than its toolset allows, and so has no effect. */
-export const looserOf = ({ limits, toolsets }: Pick<Agent, "limits" | "toolsets">): ReadonlyArray<string> => {
+export const ineffectiveLimits = ({ limits, toolsets }: Pick<Agent, "limits" | "toolsets">): ReadonlyArray<string> => {
   const profile = profileNameOf({ toolsets })
   const most = new Map(namedOf(profileNamed(profile).limits))
   return namedOf(limits).flatMap(([name, value]) => {

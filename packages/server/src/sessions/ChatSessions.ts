@@ -37,7 +37,7 @@ import { lockName } from "../store/database/dialect/Locks.ts"
 import { newId } from "../store/journal/Correlation.ts"
 import type { Transaction } from "../store/journal/Journal.ts"
 import { isCompanion } from "./Companions.ts"
-import { goneAtOnce, makeEmptying } from "./Emptying.ts"
+import { messagesPerStep, makeSessionCleanup } from "./SessionCleanup.ts"
 import {
   type Content,
   contentOf,
@@ -48,10 +48,10 @@ import {
   spaceOf,
   titleFrom,
   untitled,
-} from "./record.ts"
+} from "./sessionRecord.ts"
 import { makeSettings } from "./settings.ts"
 
-export { sessionIdOf } from "./record.ts"
+export { sessionIdOf } from "./sessionRecord.ts"
 
 /** What a clean-up keeps, besides pinned sessions (S2-49). */
 const kept = 5
@@ -126,7 +126,7 @@ export class ChatSessions extends Context.Service<
       const memories = yield* Memories
       const spaces = yield* Spaces
       const messages = yield* Messages
-      const { emptied } = yield* makeEmptying
+      const { emptied } = yield* makeSessionCleanup
       const settings = makeSettings(memories)
 
       const settingOf = (agent: string) => `${nameKey(agent)}.session`
@@ -301,7 +301,7 @@ export class ChatSessions extends Context.Service<
         return Math.max(0, most - space.lastSeq)
       })
       const remove: ChatSessions["Service"]["remove"] = Effect.fn("ChatSessions.remove")(function* (by, id) {
-        yield* removed(by, id, goneAtOnce)
+        yield* removed(by, id, messagesPerStep)
       })
 
       const all = Effect.fnUntraced(function* (owner: PrincipalId, agent: string) {
@@ -318,7 +318,7 @@ export class ChatSessions extends Context.Service<
       const cleanUp: ChatSessions["Service"]["cleanUp"] = Effect.fn("ChatSessions.cleanUp")(function* (by, agent) {
         const sessions = yield* all(by.viewer.principal.id, agent)
         const loose = sessions.filter(({ pinned }) => !pinned)
-        let [deleted, left] = [0, goneAtOnce]
+        let [deleted, left] = [0, messagesPerStep]
         for (const { id } of loose.slice(kept).slice(0, cleanedAtOnce)) {
           left = yield* removed(by, id, left)
           deleted++

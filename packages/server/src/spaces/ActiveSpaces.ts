@@ -9,8 +9,8 @@ import { Journal, type Transaction } from "../store/journal/Journal.ts"
 import { chain } from "../store/fibers/Resolved.ts"
 import { Grants } from "../access/rights/Grants.ts"
 import { rightsChanged } from "../access/rights/Rights.ts"
-import { refusal, type Refused } from "./refusals.ts"
-import { answer, memberOf, type SpaceIdentity, accessOf } from "./rules.ts"
+import { refuseAct, type SpaceRefusal } from "./refusals.ts"
+import { judgeAct, memberOf, type SpaceIdentity, accessOf } from "./rules.ts"
 
 type Who = Caller["Service"]
 
@@ -35,7 +35,7 @@ export class ActiveSpaces extends Context.Service<
     /** The space it has entered, if it may still be there. */
     readonly of: (who: Who) => Effect.Effect<SpaceId | undefined>
     /** Recorded of a run; who enters without one leaves no event. */
-    readonly enter: (who: Who, space: Space) => Effect.Effect<void, Refused, Transaction>
+    readonly enter: (who: Who, space: Space) => Effect.Effect<void, SpaceRefusal, Transaction>
     readonly anchor: (who: Who, space: SpaceId) => Effect.Effect<number | undefined>
     readonly setAnchor: (who: Who, space: SpaceId, seq: number) => Effect.Effect<void, never, Transaction>
   }
@@ -72,14 +72,14 @@ export class ActiveSpaces extends Context.Service<
         if (space === undefined) return undefined
         // A caller that may no longer enter it has no active space.
         const viewer = yield* grants.viewerOf(who, "spaces")
-        return answer("enter", accessOf(viewer, space, space.role)).is === "yes" ? space.id : undefined
+        return judgeAct("enter", accessOf(viewer, space, space.role)).is === "yes" ? space.id : undefined
       }, Effect.orDie)
 
       const enter: ActiveSpaces["Service"]["enter"] = Effect.fn("ActiveSpaces.enter")(function* (who, space) {
         const viewer = yield* grants.viewerOf(who, "spaces")
         const role = memberOf(space, who.principal.id)?.role
-        const said = answer("enter", accessOf(viewer, space, role, { archived: space.archivedAt !== null }))
-        if (said.is !== "yes") return yield* refusal("enter", said, space, viewer)
+        const said = judgeAct("enter", accessOf(viewer, space, role, { archived: space.archivedAt !== null }))
+        if (said.is !== "yes") return yield* refuseAct("enter", said, space, viewer)
         yield* put(who, space.id)
         if (who.run !== undefined)
           yield* journal.append({

@@ -15,7 +15,7 @@ export interface Sight {
   readonly spaces: Set<string>
 }
 
-export const isOpenSight = (viewer: Pick<Viewer, "reach">): boolean => viewer.reach("read", "spaces/") === "all"
+export const isOpenSight = (viewer: Pick<Viewer, "coverage">): boolean => viewer.coverage("read", "spaces/") === "all"
 
 const allowed: RuleVerdict = { verdict: "allow", rule: "spaces/*" }
 const sees = ({ viewer }: Sight, kind: SpaceKind, role: SpaceAccess["role"]): boolean =>
@@ -32,12 +32,12 @@ export interface WatchScope extends Sight {
 }
 
 /** Sees nothing yet. */
-export const blindSight = (principal: Principal): WatchScope => ({
+export const emptySight = (principal: Principal): WatchScope => ({
   viewer: {
     principal,
     all: false,
     judge: () => ({ verdict: "deny", rule: "silence" }),
-    reach: () => "none",
+    coverage: () => "none",
     lasting: false,
   },
   everything: false,

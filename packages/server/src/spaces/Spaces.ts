@@ -16,7 +16,7 @@ import {
   type SpaceChange,
   type SpaceId,
   type SpaceKind,
-  type Trigger,
+  type TriggerRule,
   WrongState,
 } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer } from "effect"
@@ -28,18 +28,19 @@ import { Journal, type Transaction } from "../store/journal/Journal.ts"
 import { Deltas } from "../store/journal/signals/Deltas.ts"
 import { lockName } from "../store/database/dialect/Locks.ts"
 import { dmBetween, lastSeqsIn, ownersIn, pairOf, peopleIn, type SpacePeople } from "./rows.ts"
-import { type Finding, makeFinding } from "./finding.ts"
-import { withoutWrongState, type Refused, refusal, type Unseen } from "./refusals.ts"
-import { type Act, answer, memberOf, accessOf } from "./rules.ts"
+import { type SpaceReads, makeSpaceReads } from "./spaceReads.ts"
+import { withoutWrongState, type SpaceRefusal, refuseAct, type SightRefusal } from "./refusals.ts"
+import { type Act, judgeAct, memberOf, accessOf } from "./rules.ts"
 
-const usualTrigger = (kind: SpaceKind): Trigger => (kind === "dm" ? "dm" : kind === "team" ? "team-edge" : "mention")
+const usualTriggerRule = (kind: SpaceKind): TriggerRule =>
+  kind === "dm" ? "dm" : kind === "team" ? "team-edge" : "mention"
 
 /** Lists are sorted by name, then by id. */
 const orderOf = (name: string, id: string): string => `${nameKey(name)} ${id}`
 
 export class Spaces extends Context.Service<
   Spaces,
-  Finding & {
+  SpaceReads & {
     /** `absent`: opened for others, without joining it. `id`: chosen beforehand. */
     readonly add: (
       wanted: NewSpace,
@@ -49,25 +50,25 @@ export class Spaces extends Context.Service<
     /** The DM of two principals, whatever its name; undefined if they have none. */
     readonly between: (one: PrincipalId, other: PrincipalId) => Effect.Effect<SpaceId | undefined>
     /** Fails unless the viewer may do this there; if a message is given, to that message. */
-    readonly require: (act: Act, space: Space, viewer: Viewer, message?: Message) => Effect.Effect<void, Refused>
+    readonly require: (act: Act, space: Space, viewer: Viewer, message?: Message) => Effect.Effect<void, SpaceRefusal>
     readonly change: (
       space: Space,
       changes: SpaceChange,
       by: Viewer,
-    ) => Effect.Effect<void, NameTaken | Refused | OwnedByFile, Transaction>
+    ) => Effect.Effect<void, NameTaken | SpaceRefusal | OwnedByFile, Transaction>
     readonly addMember: (
       space: Space,
       member: Principal,
       by: Viewer,
-    ) => Effect.Effect<void, Refused | OwnedByFile, Transaction>
+    ) => Effect.Effect<void, SpaceRefusal | OwnedByFile, Transaction>
     readonly removeMember: (
       space: Space,
       member: Principal,
       by: Viewer,
-    ) => Effect.Effect<void, Refused | OwnedByFile, Transaction>
+    ) => Effect.Effect<void, SpaceRefusal | OwnedByFile, Transaction>
     /** Shows to those who see the space that somebody is typing there; it is not stored. */
-    readonly typing: (space: Space, by: Viewer) => Effect.Effect<void, Refused>
-    readonly markRead: (space: Space, by: Viewer, seq: number) => Effect.Effect<void, Unseen, Transaction>
+    readonly typing: (space: Space, by: Viewer) => Effect.Effect<void, SpaceRefusal>
+    readonly markRead: (space: Space, by: Viewer, seq: number) => Effect.Effect<void, SightRefusal, Transaction>
     /** The people in it, the longest members first: since when, and who let them in. */
     readonly peopleOf: (space: SpaceId) => Effect.Effect<SpacePeople>
     readonly ownersOf: (space: string) => Effect.Effect<ReadonlyArray<PrincipalId>>
@@ -85,16 +86,16 @@ export class Spaces extends Context.Service<
         const principals = yield* Principals
         const deltas = yield* Deltas
 
-        const { get, list, made, named, ofMember, ownOf, visibleTo, watchScope } = makeFinding(sql)
+        const { get, list, made, named, ofMember, ownOf, visibleTo, watchScope } = makeSpaceReads(sql)
 
         const require: Spaces["Service"]["require"] = (act, space, viewer, message) =>
-          Effect.suspend((): Effect.Effect<void, Refused> => {
+          Effect.suspend((): Effect.Effect<void, SpaceRefusal> => {
             const standing = accessOf(viewer, space, memberOf(space, viewer.principal.id)?.role, {
               archived: space.archivedAt !== null,
               author: message?.author.id === viewer.principal.id,
             })
-            const said = answer(act, standing)
-            return said.is === "yes" ? Effect.void : refusal(act, said, space, viewer, message)
+            const said = judgeAct(act, standing)
+            return said.is === "yes" ? Effect.void : refuseAct(act, said, space, viewer, message)
           })
 
         /** A space of the configuration file can be changed only there. */
@@ -147,7 +148,7 @@ export class Spaces extends Context.Service<
             nameKey: orderOf(wanted.name, id),
             kind: wanted.kind,
             pair: wanted.kind === "dm" ? pairOf(members) : null,
-            triggerPolicy: wanted.trigger ?? usualTrigger(wanted.kind),
+            triggerPolicy: wanted.trigger ?? usualTriggerRule(wanted.kind),
             topic: wanted.topic ?? null,
             lastSeq: 0,
             createdAt: now,

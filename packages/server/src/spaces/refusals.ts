@@ -4,18 +4,23 @@ import { Effect } from "effect"
 import type { Viewer } from "../access/rights/Viewer.ts"
 import { type Act, insteadOf, type SpaceVerdict, verbOf } from "./rules.ts"
 
-export type Unseen = Missing | Forbidden
-export type Refused = Unseen | WrongState
+export type SightRefusal = Missing | Forbidden
+export type SpaceRefusal = SightRefusal | WrongState
 
 /** An act that changes nothing others see is not refused for the state a space is in. */
-export const withoutWrongState = <A>(asked: Effect.Effect<A, Refused>): Effect.Effect<A, Unseen> =>
+export const withoutWrongState = <A>(asked: Effect.Effect<A, SpaceRefusal>): Effect.Effect<A, SightRefusal> =>
   Effect.catchTag(asked, "WrongState", Effect.die)
 
 /**
  * What somebody hears who asked for something it cannot see. That depends on how it asked and on its own rules alone, never
  * on whether there is such a thing: whoever has no right to any such name is told so, anybody else that there is none.
  */
-export const unseen = (noun: string, ref: string, viewer: Viewer, resource: Resource): Effect.Effect<never, Unseen> => {
+export const refuseSight = (
+  noun: string,
+  ref: string,
+  viewer: Viewer,
+  resource: Resource,
+): Effect.Effect<never, SightRefusal> => {
   const { rule, verdict } = viewer.judge("read", resource)
   return Effect.fail(
     verdict === "allow" ? new Missing({ noun, ref }) : new Forbidden({ action: "read", resource, rule }),
@@ -30,18 +35,18 @@ const grantOf = (rule: string, { principal }: Viewer, { name }: Pick<Space, "nam
     ? `An admin can grant ${principal.name} write on spaces/${name}.`
     : "An admin can change that rule."
 
-export const refusal = (
+export const refuseAct = (
   act: Act,
   said: Refusal,
   space: Pick<Space, "id" | "name">,
   viewer: Viewer,
   message?: Pick<Message, "id">,
-): Effect.Effect<never, Refused> => {
+): Effect.Effect<never, SpaceRefusal> => {
   switch (said.is) {
     case "hidden":
       return message === undefined
-        ? unseen("space", space.id, viewer, `spaces/${space.id}`)
-        : unseen("message", message.id, viewer, "spaces/*")
+        ? refuseSight("space", space.id, viewer, `spaces/${space.id}`)
+        : refuseSight("message", message.id, viewer, "spaces/*")
     case "refused":
       return Effect.fail(
         new Forbidden({

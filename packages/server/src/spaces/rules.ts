@@ -92,7 +92,7 @@ export const insteadOf = (act: Act): string => demands[act].instead
 const yes: SpaceVerdict = { is: "yes" }
 const hidden: SpaceVerdict = { is: "hidden" }
 
-export const answer = (act: Act, standing: SpaceAccess): SpaceVerdict => {
+export const judgeAct = (act: Act, standing: SpaceAccess): SpaceVerdict => {
   if (standing.read.verdict !== "allow" || !demands.see.who(standing)) return hidden
   const demand: Demand = demands[act]
   if (demand.quiet !== true && standing.write.verdict !== "allow")
@@ -107,7 +107,7 @@ export const answer = (act: Act, standing: SpaceAccess): SpaceVerdict => {
  * verdict on reading may be known beforehand for all of them.
  */
 export const isSeen = (standing: Pick<SpaceAccess, "kind" | "role" | "admin" | "read">): boolean =>
-  answer("see", { ...standing, archived: false, author: false, write: standing.read }).is === "yes"
+  judgeAct("see", { ...standing, archived: false, author: false, write: standing.read }).is === "yes"
 
 const order: ReadonlyArray<Verdict> = ["deny", "ask", "allow"]
 

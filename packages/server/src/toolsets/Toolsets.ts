@@ -9,7 +9,7 @@ import { Pauses } from "../access/limits/Pauses.ts"
 import { Catalogue, type SetName } from "../calls/catalogue/Catalogue.ts"
 import { type Contents, unlessPaused } from "../upstreams/contents/Contents.ts"
 import { engrams } from "./engrams/engrams.ts"
-import type { Offered } from "./toolsetTool.ts"
+import type { CatalogueOffer } from "./toolsetTool.ts"
 import { gateway } from "./gateway/gateway.ts"
 import { office } from "./office.ts"
 import { skills } from "./skills.ts"
@@ -25,13 +25,13 @@ const most = 40
 
 export interface Toolset {
   readonly name: string
-  readonly tools: ReadonlyArray<Offered>
+  readonly tools: ReadonlyArray<CatalogueOffer>
   readonly contents?: Contents
 }
 
-/** Toolsets brought by the program that starts a house, such as a test. A house has none of them by itself. */
-export const BroughtToolsets = Context.Reference<ReadonlyArray<Effect.Effect<Toolset, never, Catalogue | Scope.Scope>>>(
-  "server/toolsets/BroughtToolsets",
+/** Toolsets of the program that starts a house, such as a test. A house has none of them by itself. */
+export const ExtraToolsets = Context.Reference<ReadonlyArray<Effect.Effect<Toolset, never, Catalogue | Scope.Scope>>>(
+  "server/toolsets/ExtraToolsets",
   { defaultValue: () => [] },
 )
 
@@ -64,7 +64,7 @@ export class Toolsets extends Context.Service<
         { name: "skills", tools: yield* skills },
         { name: "team", tools: yield* team },
       ]
-      const brought = yield* Effect.forEach(yield* BroughtToolsets, (make) => make)
+      const brought = yield* Effect.forEach(yield* ExtraToolsets, (make) => make)
       const names = new Set(brought.map(({ name }) => name))
       const setOf = (name: string): SetName | undefined =>
         isOwn(name) ? name : names.has(name) ? `brought:${name}` : undefined

@@ -10,7 +10,7 @@ import { withMCPNotes } from "../calls/road/MCPNotes.ts"
 import type { Traits } from "../calls/catalogue/Traits.ts"
 import { InputRequired, lackingFor } from "../upstreams/InputRequired.ts"
 import type { JsonObject } from "../upstreams/contents/Contents.ts"
-import { builtIn, type Offered } from "./toolsetTool.ts"
+import { builtIn, type CatalogueOffer } from "./toolsetTool.ts"
 
 export interface NativeTool {
   readonly name: string
@@ -31,7 +31,7 @@ export const lacks = (capabilities: JsonObject): MCPRefused =>
     requiredCapabilities: capabilities,
   })
 
-export const nativeTool = (tool: NativeTool): Offered => {
+export const nativeTool = (tool: NativeTool): CatalogueOffer => {
   const { annotations, description, effects, inputSchema, name, outputSchema, run, timeoutMs } = tool
   const refused = ({ code, data, message }: MCPRefused) => {
     const cause = { code, message, ...(data === undefined ? {} : { data }) }

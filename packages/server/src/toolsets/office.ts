@@ -1,14 +1,14 @@
 /** Seed 000's six tools: three for conversation, and three for memory. The caller is never an argument. */
 import { Effect } from "effect"
 import type { HandlerCall } from "../calls/road/Handler.ts"
-import { offered, text, withMemory } from "./toolsetTool.ts"
+import { catalogueOffer, text, withMemory } from "./toolsetTool.ts"
 import { officeMemory } from "./parts/memory.ts"
 import { withoutPrefix, makeConversation } from "./parts/conversation.ts"
 
 export const office = Effect.gen(function* () {
   const conversation = yield* makeConversation
   return [
-    offered("office", {
+    catalogueOffer("office", {
       name: "send_message",
       mergedDefaults: {},
       description: "Post a message to any channel or DM.",
@@ -28,7 +28,7 @@ export const office = Effect.gen(function* () {
         return { messageId: withoutPrefix(id) }
       }),
     }),
-    offered("office", {
+    catalogueOffer("office", {
       name: "react_to_message",
       houseText: true,
       description: "Add an emoji reaction to a message.",
@@ -46,7 +46,7 @@ export const office = Effect.gen(function* () {
         return { success: true }
       }),
     }),
-    offered("office", {
+    catalogueOffer("office", {
       name: "do_nothing",
       houseText: true,
       description: "Explicitly choose not to respond. Nothing happens.",

@@ -17,7 +17,7 @@ import { Context, Effect } from "effect"
 import { EgressRules } from "../access/secrets/EgressRules.ts"
 import { Settings } from "../Settings.ts"
 import { Folder } from "../store/Folder.ts"
-import type { Offered } from "./toolsetTool.ts"
+import type { CatalogueOffer } from "./toolsetTool.ts"
 
 /** The search services, by the variables of their keys. */
 const keys = ["TAVILY_API_KEY", "SERPAPI_API_KEY", "BRAVE_API_KEY", "SEARXNG_URL"]
@@ -37,7 +37,7 @@ export const skills = Effect.gen(function* () {
       skillsConfigFromEnv(Object.fromEntries(keys.map((name) => [name, variable(name)]))),
     ),
   )
-  return builtinSkills.map((skill): Offered => {
+  return builtinSkills.map((skill): CatalogueOffer => {
     const handler: Tool["handler"] = (args, context) =>
       Effect.provideContext(egress.within(skill.handler(args, context)), settings)
     const definition = { ...skill.definition, executionType: "internal" as const, visibility: "hidden" as const }

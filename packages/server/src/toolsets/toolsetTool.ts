@@ -51,7 +51,7 @@ export type ToolsetTool<A> = ToolForm &
     | { readonly effects: "store"; readonly run: Run<A, Caller | Transaction> }
   )
 
-export interface Offered {
+export interface CatalogueOffer {
   readonly tool: HouseTool
   readonly traits: Traits
   readonly mergedDefaults?: Readonly<Record<string, unknown>>
@@ -117,11 +117,11 @@ const failureOf = (error: { readonly message: string }, tool: string, { principa
     : new ToolExecutionError({ message: error.message, toolName: tool })
 
 /** They work on their caller's memory, and their calls are erased with it. */
-export const withMemory = (tools: ReadonlyArray<Offered>): ReadonlyArray<Offered> =>
+export const withMemory = (tools: ReadonlyArray<CatalogueOffer>): ReadonlyArray<CatalogueOffer> =>
   tools.map((one) => ({ ...one, traits: { ...one.traits, usesMemory: true } }))
 
 /** A toolset's tool as the catalogue takes it. */
-export const offered = <A>(_set: ToolsetName, form: ToolsetTool<A>): Offered => {
+export const catalogueOffer = <A>(_set: ToolsetName, form: ToolsetTool<A>): CatalogueOffer => {
   const {
     annotations,
     countedAs,

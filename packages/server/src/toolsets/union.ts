@@ -6,7 +6,7 @@
 import { parametersOf, ToolExecutionError } from "@stoa/contract"
 import { type HouseHandler, PendingResult } from "../calls/road/Handler.ts"
 import { Effect } from "effect"
-import type { Offered } from "./toolsetTool.ts"
+import type { CatalogueOffer } from "./toolsetTool.ts"
 
 type JsonObject = Readonly<Record<string, unknown>>
 interface InputSchema {
@@ -14,14 +14,14 @@ interface InputSchema {
   readonly required?: ReadonlyArray<string>
 }
 
-const schemaOf = ({ tool }: Offered) => tool.definition.inputSchema as unknown as InputSchema
-const requiredOf = (one: Offered): ReadonlyArray<string> => schemaOf(one).required ?? []
+const schemaOf = ({ tool }: CatalogueOffer) => tool.definition.inputSchema as unknown as InputSchema
+const requiredOf = (one: CatalogueOffer): ReadonlyArray<string> => schemaOf(one).required ?? []
 
 /** Those with the most required inputs first: a caller that gives all of them means that one. */
-const inOrder = (tools: ReadonlyArray<Offered>): ReadonlyArray<Offered> =>
+const inOrder = (tools: ReadonlyArray<CatalogueOffer>): ReadonlyArray<CatalogueOffer> =>
   tools.toSorted((a, b) => requiredOf(b).length - requiredOf(a).length)
 
-const unionOf = (tools: ReadonlyArray<Offered>): Offered => {
+const unionOf = (tools: ReadonlyArray<CatalogueOffer>): CatalogueOffer => {
   const ordered = inOrder(tools)
   const { definition } = ordered[0]!.tool
   const { name } = definition
@@ -76,8 +76,8 @@ const combinations = <A>(all: ReadonlyArray<A>): ReadonlyArray<ReadonlyArray<A>>
 
 /** The merged tools, for each combination of these toolsets. */
 export const unionsOf = <Set extends string>(
-  toolsets: ReadonlyArray<{ readonly name: Set; readonly tools: ReadonlyArray<Offered> }>,
-): ReadonlyArray<{ readonly sets: ReadonlyArray<Set>; readonly offered: Offered }> => {
+  toolsets: ReadonlyArray<{ readonly name: Set; readonly tools: ReadonlyArray<CatalogueOffer> }>,
+): ReadonlyArray<{ readonly sets: ReadonlyArray<Set>; readonly offered: CatalogueOffer }> => {
   const named = toolsets.flatMap(({ name, tools }) =>
     tools.filter(({ mergedDefaults }) => mergedDefaults !== undefined).map((offered) => ({ set: name, offered })),
   )

@@ -7,12 +7,12 @@ import { isProgramHere } from "@stoa/tools"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Secrets } from "../access/secrets/Secrets.ts"
-import { makeUnset, placeholdersOf } from "../access/secrets/Unset.ts"
+import { makeUnsetPlaceholders, placeholdersOf } from "../access/secrets/UnsetPlaceholders.ts"
 import { makeRows, type Server } from "./rows.ts"
 
 export const makeServerNotes = Effect.gen(function* () {
   const rows = makeRows(yield* SqlClient.SqlClient, yield* Secrets)
-  const unset = yield* makeUnset
+  const unset = yield* makeUnsetPlaceholders
 
   const notesOf = Effect.fnUntraced(function* ({ name, spec }: Server) {
     // With another key than the present one it cannot be read; the server itself says so.

@@ -19,7 +19,7 @@ import {
 import { Context, Deferred, Effect, Layer, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { makeReveal } from "../access/secrets/Reveal.ts"
-import { IdempotencyKeys, type Keyed } from "../access/identity/IdempotencyKeys.ts"
+import { IdempotencyKeys, type KeyedRequest } from "../access/identity/IdempotencyKeys.ts"
 import { nameKey } from "../access/identity/Principals.ts"
 import { Secrets } from "../access/secrets/Secrets.ts"
 import { newId } from "../store/journal/Correlation.ts"
@@ -27,7 +27,7 @@ import { Deltas } from "../store/journal/signals/Deltas.ts"
 import { Journal, type Transaction } from "../store/journal/Journal.ts"
 import { Notices } from "../store/journal/signals/Notices.ts"
 import { type AppliedServers, declareServers, type DeclaredServer } from "./declare.ts"
-import type { UpstreamServer } from "./gateway.ts"
+import type { UpstreamServer } from "./upstreamServer.ts"
 import type { ContentsChange } from "./contents/lists.ts"
 import { waitUntilConnected, stateOf, type UpstreamTool } from "./connections/entry.ts"
 import { withLeftOut } from "./tools/leftOut.ts"
@@ -36,7 +36,7 @@ import { makePool, type AbandonedCall } from "./connections/pool.ts"
 import { makeRows } from "./rows.ts"
 
 export type { DeclaredServer } from "./declare.ts"
-export type { UpstreamServer } from "./gateway.ts"
+export type { UpstreamServer } from "./upstreamServer.ts"
 export type { ContentsChange } from "./contents/lists.ts"
 export type { UpstreamTool } from "./connections/entry.ts"
 
@@ -50,7 +50,7 @@ export class Upstreams extends Context.Service<
     /** Stores it, and waits a while for its connection. `first` is false for a repeated request. */
     readonly add: (
       wanted: NewMCPServer,
-      request?: Keyed,
+      request?: KeyedRequest,
     ) => Effect.Effect<{ readonly server: MCPServerState; readonly first: boolean }, NameTaken | WrongState>
     /** Only looks, for ten seconds at most: stores nothing. */
     readonly look: (wanted: NewMCPServer) => Effect.Effect<MCPServerLook>
@@ -116,7 +116,10 @@ export class Upstreams extends Context.Service<
           return all.some((one) => nameKey(one.name) === nameKey(name))
         })
 
-        const insert = Effect.fnUntraced(function* ({ name, ...spec }: NewMCPServer, request: Keyed | undefined) {
+        const insert = Effect.fnUntraced(function* (
+          { name, ...spec }: NewMCPServer,
+          request: KeyedRequest | undefined,
+        ) {
           const before = request === undefined ? undefined : yield* keys.claim(request)
           if (before !== undefined) return { id: Buffer.from(before).toString("utf8"), first: false }
           if (yield* taken(name)) return yield* new NameTaken({ noun: "MCP server", name })

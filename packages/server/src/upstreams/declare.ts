@@ -7,7 +7,7 @@ import { Effect } from "effect"
 import { nameKey } from "../access/identity/Principals.ts"
 import { newId } from "../store/journal/Correlation.ts"
 import type { Journal } from "../store/journal/Journal.ts"
-import { placeOf } from "./connections/reach.ts"
+import { placeOf } from "./connections/connectionConfig.ts"
 import { type makeRows, type Server, serverKey } from "./rows.ts"
 
 export interface DeclaredServer {

@@ -5,8 +5,8 @@ import { Deferred, Effect, type Schema } from "effect"
 import type { Reveal } from "../access/secrets/Reveal.ts"
 import type { Deltas } from "../store/journal/signals/Deltas.ts"
 import { ServerLog, logLineOf } from "./connections/serverLog.ts"
-import { plainSecrets } from "./connections/reach.ts"
-import { type LostMore, stayConnected } from "./connections/reconnect.ts"
+import { plainSecrets } from "./connections/connectionConfig.ts"
+import { type ConnectionFault, stayConnected } from "./connections/reconnect.ts"
 
 const patience = "10 seconds"
 const mostTools = 1000
@@ -38,7 +38,7 @@ export const tryServer = Effect.fnUntraced(function* (
     connected: (connection: MCPConnection) => Effect.asVoid(Deferred.succeed(heard, connection)),
     listed: () => Effect.void,
     changed: () => Effect.void,
-    lost: (why: string, more?: LostMore) =>
+    lost: (why: string, more?: ConnectionFault) =>
       Effect.asVoid(
         Deferred.fail(heard, {
           error: redactor.text(why),

@@ -8,7 +8,7 @@ import type { SqlClient } from "effect/sql"
 import { nameKey } from "../access/identity/Principals.ts"
 import type { Secrets } from "../access/secrets/Secrets.ts"
 import type { Pin, Step } from "./tools/pins.ts"
-import { transportOf } from "./connections/reach.ts"
+import { transportOf } from "./connections/connectionConfig.ts"
 
 export interface Server {
   readonly id: string

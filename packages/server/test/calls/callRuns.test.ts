@@ -26,7 +26,7 @@ import {
 import { fresh, someone, type Someone } from "../spaces/spacesGuests.ts"
 
 const makes = Effect.fnUntraced(function* (who: Someone, tool: string, run?: CallRun, input = {}) {
-  const caller = yield* (yield* Tokens).again(who.id, "agent")
+  const caller = yield* (yield* Tokens).callerNow(who.id, "agent")
   const by = run === undefined ? caller : { ...caller, run: run.id }
   const call = (yield* Calls).call({ tool, input, ...(run === undefined ? {} : { run }) })
   return yield* Effect.provideService(call, Caller, by)
@@ -72,7 +72,7 @@ for (const store of stores)
           const bot = yield* someone("agent")
           const calls = yield* Calls
           const tool = yield* offer("outside", () => Effect.never)
-          const caller = yield* (yield* Tokens).again(bot.id, "agent")
+          const caller = yield* (yield* Tokens).callerNow(bot.id, "agent")
           const run = fresh("run")
           const turn = { ...caller, run, turn: { step: 1, root: run } } as Caller["Service"]
           const made = yield* Effect.provideService(calls.call({ tool, input: {}, wait: 300_000 }), Caller, turn)
@@ -147,7 +147,7 @@ for (const store of stores)
         const [one, two] = [yield* room(bot), yield* room(bot)]
         const active = yield* ActiveSpaces
         const { transact } = yield* Journal
-        const caller = yield* (yield* Tokens).again(bot.id, "agent")
+        const caller = yield* (yield* Tokens).callerNow(bot.id, "agent")
         const [first, second] = [
           { ...caller, run: newId<RunId>("run") },
           { ...caller, run: newId<RunId>("run") },
@@ -156,7 +156,7 @@ for (const store of stores)
         const spaces = yield* Spaces
         yield* transact(active.enter(first, yield* spaces.get(one, viewer)))
         yield* transact(active.enter(second, yield* spaces.get(two, viewer)))
-        const now = yield* (yield* Tokens).again(bot.id, "agent")
+        const now = yield* (yield* Tokens).callerNow(bot.id, "agent")
         const places = yield* Effect.forEach([{ ...now, run: first.run }, { ...now, run: second.run }, now], active.of)
         assert.deepStrictEqual(places, [one, two, undefined] as never)
         // Entering is recorded of a run, whoever lets it enter; not of a token.

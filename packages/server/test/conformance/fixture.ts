@@ -1,7 +1,7 @@
 /** What the fixtures are made of: tools of a toolset that speak MCP, and short words for what they say and ask. */
 import { MCPRefused } from "@stoa/tools"
 import { Effect, type Schema } from "effect"
-import type { Offered } from "../../src/toolsets/toolsetTool.ts"
+import type { CatalogueOffer } from "../../src/toolsets/toolsetTool.ts"
 import { lacks, nativeTool } from "../../src/toolsets/nativeTool.ts"
 import { type Answers, InputRequired, type MCPAsker, type Questions } from "../../src/upstreams/InputRequired.ts"
 
@@ -72,10 +72,10 @@ const made = (
   })
 
 /** A tool that changes nothing and answers at once. */
-export const quick = (name: string, inputSchema: JsonObject, run: Run, outputSchema?: JsonObject): Offered =>
+export const quick = (name: string, inputSchema: JsonObject, run: Run, outputSchema?: JsonObject): CatalogueOffer =>
   made("none", name, inputSchema, run, outputSchema)
 /** A tool that asks its client, takes its time or changes something. */
-export const tool = (name: string, inputSchema: JsonObject, run: Run): Offered =>
+export const tool = (name: string, inputSchema: JsonObject, run: Run): CatalogueOffer =>
   made("outside", name, inputSchema, run)
 
 export const nothing = { type: "object", properties: {} }

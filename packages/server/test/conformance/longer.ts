@@ -4,7 +4,7 @@
  */
 import { MCPRefused } from "@stoa/tools"
 import { Duration, Effect } from "effect"
-import type { Offered } from "../../src/toolsets/toolsetTool.ts"
+import type { CatalogueOffer } from "../../src/toolsets/toolsetTool.ts"
 import type { InputRequired } from "../../src/upstreams/InputRequired.ts"
 import {
   asks,
@@ -36,7 +36,7 @@ const later = (line: Line, seconds: number, result: () => Result): Effect.Effect
 const asksAfterAWhile = (line: Line, questions: InputRequired["questions"]) =>
   line.takesTasks ? asksLater(questions) : later(line, aWhile, () => asks(questions))
 
-export const longTools: ReadonlyArray<Offered> = [
+export const longTools: ReadonlyArray<CatalogueOffer> = [
   tool("slow_compute", object({ seconds: { type: "number" }, label: { type: "string" } }), (args, line) => {
     const seconds = Number(args["seconds"] ?? 0)
     return later(line, seconds, () => say(`Computed ${JSON.stringify(args["label"] ?? "it")} in ${seconds} s`))

@@ -1,6 +1,6 @@
 /** The fixture tools that settle at once, by both eras' suites, word for word. */
 import { Effect } from "effect"
-import type { Offered } from "../../src/toolsets/toolsetTool.ts"
+import type { CatalogueOffer } from "../../src/toolsets/toolsetTool.ts"
 import {
   asks,
   content,
@@ -53,7 +53,7 @@ const options = ["option1", "option2", "option3"]
 
 const pause = Effect.sleep("50 millis")
 
-export const plainTools: ReadonlyArray<Offered> = [
+export const plainTools: ReadonlyArray<CatalogueOffer> = [
   quick("test_simple_text", nothing, () => say("This is a simple text response for testing.")),
   quick("test_image_content", nothing, () => content({ type: "image", data: png, mimeType: "image/png" })),
   quick("test_audio_content", nothing, () => content({ type: "audio", data: wav, mimeType: "audio/wav" })),

@@ -1,5 +1,5 @@
 /** The fixture tools that ask their client first, and the prompt that does. */
-import type { Offered } from "../../src/toolsets/toolsetTool.ts"
+import type { CatalogueOffer } from "../../src/toolsets/toolsetTool.ts"
 import type { Answers } from "../../src/upstreams/InputRequired.ts"
 import { asks, form, nothing, object, roots, sample, say, text, tool, typed } from "./fixture.ts"
 
@@ -13,7 +13,7 @@ const stateful = (toolName: string) =>
       : say("state-ok"),
   )
 
-export const askingTools: ReadonlyArray<Offered> = [
+export const askingTools: ReadonlyArray<CatalogueOffer> = [
   tool("test_streaming_elicitation", nothing, (_, { answers }) =>
     answers["user_name"] === undefined ? asks({ user_name: form("What is your name?", name) }) : say("Thank you"),
   ),

@@ -1,8 +1,8 @@
 /** The suite's fixtures as a toolset of tests, brought into a house through the ports that any toolset has. */
 import { Effect, Layer } from "effect"
 import { Catalogue } from "../../src/calls/catalogue/Catalogue.ts"
-import type { Offered } from "../../src/toolsets/toolsetTool.ts"
-import { BroughtToolsets, type Toolset } from "../../src/toolsets/Toolsets.ts"
+import type { CatalogueOffer } from "../../src/toolsets/toolsetTool.ts"
+import { ExtraToolsets, type Toolset } from "../../src/toolsets/Toolsets.ts"
 import type { Contents } from "../../src/upstreams/contents/Contents.ts"
 import { type JsonObject, nothing, png, say, text, tool } from "./fixture.ts"
 import { longTools } from "./longer.ts"
@@ -84,7 +84,7 @@ export const conformance: Effect.Effect<Toolset, never, Catalogue> = Effect.gen(
   let isThere = false
 
   const extra = tool("test_comes_and_goes", nothing, () => say("Here I am"))
-  const triggers: ReadonlyArray<Offered> = [
+  const triggers: ReadonlyArray<CatalogueOffer> = [
     tool("test_trigger_tool_change", nothing, () =>
       Effect.gen(function* () {
         isThere = !isThere
@@ -131,4 +131,4 @@ export const conformance: Effect.Effect<Toolset, never, Catalogue> = Effect.gen(
 })
 
 /** For a house that shall have them, at `/mcp/conformance`. */
-export const withFixtures = Layer.succeed(BroughtToolsets, [conformance])
+export const withFixtures = Layer.succeed(ExtraToolsets, [conformance])

@@ -3,7 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { Context, Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import type { JsonObject } from "../../src/doors/mcp/desk/Desk.ts"
 import { MCPDoor } from "../../src/doors/mcp/MCPDoor.ts"
-import { BroughtToolsets, type Toolset } from "../../src/toolsets/Toolsets.ts"
+import { ExtraToolsets, type Toolset } from "../../src/toolsets/Toolsets.ts"
 import { type Line, nothing, say, tool } from "../conformance/fixture.ts"
 import { conformance } from "../conformance/toolset.ts"
 import { ask, Guest, house, roomy } from "../house.ts"
@@ -41,7 +41,7 @@ const holding: Toolset = {
     },
   },
 }
-const faces = Layer.succeed(BroughtToolsets, [conformance, Effect.succeed(holding)])
+const faces = Layer.succeed(ExtraToolsets, [conformance, Effect.succeed(holding)])
 const Test = house({ store: "sqlite", config: roomy }).pipe(Layer.provide(faces))
 
 const K = "io.modelcontextprotocol/"

@@ -4,7 +4,7 @@
  */
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { BroughtToolsets, type Toolset } from "../../src/toolsets/Toolsets.ts"
+import { ExtraToolsets, type Toolset } from "../../src/toolsets/Toolsets.ts"
 import { type Line, nothing, object, png, quick, say, text, tool } from "../conformance/fixture.ts"
 import { conformance } from "../conformance/toolset.ts"
 import { ask, Guest, house, roomy } from "../house.ts"
@@ -29,7 +29,7 @@ const studio: Toolset = {
     tool("secretive", object({ word: { type: "string" } }, "word"), () => say("nothing")),
   ],
 }
-const Brought = Layer.succeed(BroughtToolsets, [conformance, Effect.succeed(studio)])
+const Brought = Layer.succeed(ExtraToolsets, [conformance, Effect.succeed(studio)])
 const config = {
   ...roomy,
   agents: [{ name: "ann" }, { name: "cut" }],

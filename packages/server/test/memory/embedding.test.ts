@@ -6,7 +6,7 @@ import { DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { embeddingConfig } from "../../../../test/embedder.ts"
 import { pause } from "../../../../test/pause.ts"
-import { questions, recallBySort, records } from "../../src/memory/testing/questions.ts"
+import { questions, recallBySort, records } from "../../src/memory/testing/labelledQuestions.ts"
 import { ask, Guest, roomy } from "../house.ts"
 import { houseWithModel, Model, until } from "./modelHouse.ts"
 

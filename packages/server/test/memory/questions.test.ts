@@ -2,7 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { connect } from "@stoa/sdk"
 import { Effect } from "effect"
-import { questions, recallBySort, records } from "../../src/memory/testing/questions.ts"
+import { questions, recallBySort, records } from "../../src/memory/testing/labelledQuestions.ts"
 import { ask, Guest, house } from "../house.ts"
 
 /** Recall@10 may not fall below these. */

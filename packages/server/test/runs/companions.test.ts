@@ -16,7 +16,7 @@ const wallet = `0x${"7e".repeat(20)}`
 /** What the agent's model would be shown now. */
 const shownTo = Effect.fnUntraced(function* (id: string) {
   const principal = yield* Effect.orDie((yield* Principals).get(id))
-  const caller = yield* Effect.orDie((yield* Tokens).again(principal.id, "agent"))
+  const caller = yield* Effect.orDie((yield* Tokens).callerNow(principal.id, "agent"))
   return wireToolsOf(yield* (yield* Catalogue).list(caller, everything), principal)
 })
 

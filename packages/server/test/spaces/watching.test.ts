@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { type Delta, type Event, kinds, type Principal, type PrincipalId } from "@stoa/contract"
 import { changesRights, isConcerned } from "../../src/access/rights/Concerned.ts"
 import { houseViewer } from "../../src/access/rights/Viewer.ts"
-import { blindSight, isStale, maySee, maySeeDelta, type WatchScope } from "../../src/spaces/Sight.ts"
+import { emptySight, isStale, maySee, maySeeDelta, type WatchScope } from "../../src/spaces/Sight.ts"
 
 const me = "prn_00000000-0000-4000-8000-000000000001" as PrincipalId
 const principal = { id: me } as Principal
@@ -35,7 +35,7 @@ describe("what a watcher sees", () => {
     const seen = (scope: WatchScope) => ["spc_mine", "spc_other", "spc_refused"].filter((it) => maySee(scope, at(it)))
     assert.deepStrictEqual(seen(sight()), ["spc_mine"])
     assert.deepStrictEqual(seen(sight({ everything: true })), ["spc_mine", "spc_other"])
-    assert.deepStrictEqual(seen(blindSight(principal)), [])
+    assert.deepStrictEqual(seen(emptySight(principal)), [])
   })
 
   it("an event concerns its subject, whom it asks, and those who may read the record", () => {
@@ -64,6 +64,6 @@ describe("what a watcher sees", () => {
     assert.isTrue(isStale(sight(), [grant]))
     assert.isFalse(isStale(sight(), [eventOf("grant.added", { principal: "prn_other" })]))
     assert.isTrue(isStale(sight(), [eventOf("house.reloaded", { changed: ["policies"] })]))
-    assert.isTrue(isStale(blindSight(principal), []))
+    assert.isTrue(isStale(emptySight(principal), []))
   })
 })

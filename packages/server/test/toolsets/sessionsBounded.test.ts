@@ -7,7 +7,7 @@ import { Grants } from "../../src/access/rights/Grants.ts"
 import { Memories } from "../../src/memory/Memories.ts"
 import { mostLines } from "../../src/memory/records/diff.ts"
 import { ChatSessions } from "../../src/sessions/ChatSessions.ts"
-import { goneAtOnce } from "../../src/sessions/Emptying.ts"
+import { messagesPerStep } from "../../src/sessions/SessionCleanup.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
 import { ask, house } from "../house.ts"
 import { chances } from "../spaces/spacesLeak.ts"
@@ -38,7 +38,7 @@ for (const store of ["sqlite", "postgres"] as const)
           const who = yield* someone("agent")
           const viewer = yield* Effect.orDie((yield* Grants).viewerNow(who.id as never, "spaces"))
           // The last five are kept by a clean-up.
-          const counts = [0, 1, 2, goneAtOnce + 1, 2 * goneAtOnce + 7, 3, 0, 0, 0, 0]
+          const counts = [0, 1, 2, messagesPerStep + 1, 2 * messagesPerStep + 7, 3, 0, 0, 0, 0]
           const made: Array<ChatSessionId> = []
           for (const count of counts) {
             const { id } = yield* ask(() => who.client.chatSessions.add({ agent: "hecate" }))
@@ -65,9 +65,12 @@ for (const store of ["sqlite", "postgres"] as const)
             return yield* Effect.orDie(done)
           })
           const [, , , , long] = made
-          assert.isAtMost(yield* pieces([long!], sessions.remove({ viewer }, long!) as never), goneAtOnce)
+          assert.isAtMost(yield* pieces([long!], sessions.remove({ viewer }, long!) as never), messagesPerStep)
           assert.strictEqual(yield* statusOf(() => who.client.chatSessions.get(long!)), 404)
-          assert.isAtMost(yield* pieces(made.slice(0, 4), sessions.cleanUp({ viewer }, "hecate") as never), goneAtOnce)
+          assert.isAtMost(
+            yield* pieces(made.slice(0, 4), sessions.cleanUp({ viewer }, "hecate") as never),
+            messagesPerStep,
+          )
           const { items } = yield* ask(() => who.client.chatSessions.list({ limit: 100 }))
           assert.sameMembers(
             items.map(({ id }) => id),

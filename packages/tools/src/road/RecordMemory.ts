@@ -4,7 +4,7 @@
 import { Context, Effect } from "effect"
 import type { Call, CallRecord, Opened } from "./Ports.ts"
 import { Recent } from "../recent.ts"
-import { digestOf } from "../schema/guard.ts"
+import { digestOf } from "../schema/schemaGuard.ts"
 
 const kept = 1000
 const keyOf = (call: Call): string => JSON.stringify([call.principal, call.tool, call.idempotencyKey])

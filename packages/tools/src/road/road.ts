@@ -14,9 +14,9 @@ import {
 } from "@stoa/contract"
 import { Cause, Duration, Effect, Exit, Metric } from "effect"
 import { monotonicMillis } from "../monotonic.ts"
-import { saidOf } from "../schema/compile.ts"
+import { faultText } from "../schema/compile.ts"
 import { deepest, extentOf } from "../schema/plain.ts"
-import { digestOf } from "../schema/guard.ts"
+import { digestOf } from "../schema/schemaGuard.ts"
 import { validateToolInput } from "../schema/validateInput.ts"
 import { checkAgainst, measureSchema, validateWithSchema } from "../schema/validateSchema.ts"
 import type { Answer, Call, CallRecord, Decisions, Failure, Identity, Question, Settled } from "./Ports.ts"
@@ -236,7 +236,7 @@ const fitting = Effect.fnUntraced(function* (
   const fault = yield* checkAgainst(schema, result, { by: principal, reviewed })
   if (fault === undefined) return result
   return yield* new ToolExecutionError({
-    message: `${definition.name} gave a result that does not fit its own schema: ${fault.path === "" ? "the result" : `"${fault.path}"`} ${saidOf(fault)}`,
+    message: `${definition.name} gave a result that does not fit its own schema: ${fault.path === "" ? "the result" : `"${fault.path}"`} ${faultText(fault)}`,
     toolName: definition.name,
     input,
   })

@@ -2,7 +2,7 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js"
 import addFormatsModule from "ajv-formats"
 import { addCounting, counting, TooManyBranches } from "./branches.ts"
-import { canonical } from "./guard.ts"
+import { canonical } from "./schemaGuard.ts"
 import { makeLinear, withoutUnsafe } from "./pattern.ts"
 
 // Under NodeNext the default export of this CommonJS package is its module object.
@@ -29,7 +29,7 @@ export interface SchemaFault {
 }
 
 /** What is wrong, as the end of a sentence. */
-export const saidOf = ({ expected, received, says }: SchemaFault): string =>
+export const faultText = ({ expected, received, says }: SchemaFault): string =>
   says ?? `should be ${expected}, and is ${received}`
 
 /** Nothing can match a schema that cannot be read. */

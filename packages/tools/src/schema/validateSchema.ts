@@ -5,15 +5,15 @@
  */
 import { type JsonSchema, type ToolDefinition, ToolValidationError } from "@stoa/contract"
 import { Effect } from "effect"
-import { brokenSchema, type Checker, compileSchema, saidOf, type SchemaFault } from "./compile.ts"
+import { brokenSchema, type Checker, compileSchema, faultText, type SchemaFault } from "./compile.ts"
 import { type Extent, extentOf, isPlain, plainlyFits } from "./plain.ts"
-import { type Guarded, guardSchema, inputFault } from "./guard.ts"
+import { type SafeSchema, guardSchema, inputFault } from "./schemaGuard.ts"
 import { Recent } from "../recent.ts"
-import { schemaThread } from "./thread.ts"
+import { schemaThread } from "./schemaThread.ts"
 import { callAs } from "./signature.ts"
 
-const guarded = new Recent<string, Guarded>(1000)
-const seen = new WeakMap<object, Guarded>()
+const guarded = new Recent<string, SafeSchema>(1000)
+const seen = new WeakMap<object, SafeSchema>()
 const checkers = new Recent<string, Checker>(500)
 /** Schemas that were compiled in time, by digest, with what of them is left unchecked. */
 const passed = new Recent<string, ReadonlyArray<string>>(5000)
@@ -41,7 +41,7 @@ export const measureSchema = (
   tool: string,
   field: Field,
   schema: JsonSchema,
-): Effect.Effect<Guarded, ToolValidationError> =>
+): Effect.Effect<SafeSchema, ToolValidationError> =>
   Effect.suspend(() => {
     const known = knownOf(schema)
     const nameless = field === "inputSchema" ? inputFault(schema) : undefined
@@ -76,9 +76,9 @@ export const admitSchema = Effect.fnUntraced(function* (
 })
 
 /** A definition's schema is the same object at every call; only a new one has to be measured. */
-const knownOf = (schema: JsonSchema): Guarded | undefined => seen.get(schema)
+const knownOf = (schema: JsonSchema): SafeSchema | undefined => seen.get(schema)
 
-const here = (schema: Guarded, value: unknown): SchemaFault | undefined => {
+const here = (schema: SafeSchema, value: unknown): SchemaFault | undefined => {
   try {
     return checkers.get(schema.digest, () => compileSchema(schema.schema).check)(value)
   } catch (cause) {
@@ -87,7 +87,7 @@ const here = (schema: Guarded, value: unknown): SchemaFault | undefined => {
 }
 
 export const checkAgainst = (
-  schema: Guarded,
+  schema: SafeSchema,
   value: unknown,
   { by, reviewed }: Asker,
 ): Effect.Effect<SchemaFault | undefined> =>
@@ -139,7 +139,7 @@ type Arguments = Readonly<Record<string, unknown>>
 
 const misfit = (definition: ToolDefinition, fault: SchemaFault): ToolValidationError =>
   new ToolValidationError({
-    message: `${fault.path === "" ? "The input" : `"${fault.path}"`} ${saidOf(fault)}. ${callAs(definition)}`,
+    message: `${fault.path === "" ? "The input" : `"${fault.path}"`} ${faultText(fault)}. ${callAs(definition)}`,
     toolName: definition.name,
     parameter: fault.path,
     expected: fault.expected,

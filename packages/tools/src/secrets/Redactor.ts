@@ -6,7 +6,7 @@
  */
 import { decodedIn } from "./decode.ts"
 import { leavesOf, type Mark, ordersOf, placeMarks, type Tails, type Writing } from "./leaves.ts"
-import { withoutShapes } from "./shapes.ts"
+import { withoutShapes } from "./credentialShapes.ts"
 import { run, type Writings, writingsOf } from "./writings.ts"
 
 /** Removing shorter values would tear up the rest. */

@@ -12,7 +12,7 @@ import { basename, dirname, join, relative, resolve, sep } from "node:path"
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants
 
 /** A message for a model. Any other file system error is shown by its code alone: messages name real paths. */
-export class Refused extends Error {}
+export class PathRefusal extends Error {}
 
 export interface Folder {
   readonly prefix: string
@@ -24,12 +24,13 @@ const codeOf = (error: unknown): string =>
   typeof error === "object" && error !== null && "code" in error ? String(error.code) : ""
 const inside = (base: string, path: string): boolean =>
   path === base || path.startsWith(base.endsWith(sep) ? base : `${base}${sep}`)
-const outside = (path: string) => new Refused(`Path traversal detected: "${path}" is outside the allowed folder.`)
+const outside = (path: string) => new PathRefusal(`Path traversal detected: "${path}" is outside the allowed folder.`)
 
 /** Segments from the real base to the real path. The part that does not exist yet is taken as written. */
 const locate = async ({ closed, prefix }: Folder, path: string) => {
-  if (path.includes("\0")) throw new Refused("Path traversal detected: the path holds a NUL character.")
-  if (path.trim() === "" || path.length > 4096) throw new Refused("The path must have between 1 and 4096 characters.")
+  if (path.includes("\0")) throw new PathRefusal("Path traversal detected: the path holds a NUL character.")
+  if (path.trim() === "" || path.length > 4096)
+    throw new PathRefusal("The path must have between 1 and 4096 characters.")
   const named = resolve(prefix)
   const base = await realpath(named)
   const wanted = resolve(named, path)
@@ -42,8 +43,8 @@ const locate = async ({ closed, prefix }: Folder, path: string) => {
     try {
       real = await realpath(at)
     } catch (error) {
-      if (codeOf(error) === "ELOOP") throw new Refused(`"${path}" is a link that leads to itself.`)
-      if (codeOf(error) === "ENOTDIR") throw new Refused(`A part of "${path}" is a file, not a folder.`)
+      if (codeOf(error) === "ELOOP") throw new PathRefusal(`"${path}" is a link that leads to itself.`)
+      if (codeOf(error) === "ENOTDIR") throw new PathRefusal(`A part of "${path}" is a file, not a folder.`)
       // A link whose target is missing: writing through it would create that target, anywhere.
       const dangling = await lstat(at).then(
         (it) => it.isSymbolicLink(),
@@ -57,7 +58,7 @@ const locate = async ({ closed, prefix }: Folder, path: string) => {
   if (!inside(base, real)) throw outside(path)
   const segments = [...relative(base, real).split(sep), ...missing].filter((it) => it !== "")
   const shut = segments.find((it) => closed.includes(it.toLowerCase()))
-  if (shut !== undefined) throw new Refused(`"${shut}" is closed to tools.`)
+  if (shut !== undefined) throw new PathRefusal(`"${shut}" is closed to tools.`)
   return { base, segments }
 }
 
@@ -85,7 +86,7 @@ const enter = async (base: string, parents: ReadonlyArray<string>, make: boolean
     } catch (error) {
       await at.handle.close()
       throw ["ELOOP", "ENOTDIR"].includes(codeOf(error))
-        ? new Refused("A folder on the way changed; try again.")
+        ? new PathRefusal("A folder on the way changed; try again.")
         : error
     }
   }
@@ -100,7 +101,7 @@ const withParent = async <A>(
 ): Promise<A> => {
   const { base, segments } = await locate(folder, path)
   const name = segments.at(-1)
-  if (name === undefined) throw new Refused(`"${path}" is a folder, not a file.`)
+  if (name === undefined) throw new PathRefusal(`"${path}" is a folder, not a file.`)
   const parent = await enter(base, segments.slice(0, -1), make)
   try {
     return await use(parent, name, segments)
@@ -110,8 +111,8 @@ const withParent = async <A>(
 }
 
 const regular = (path: string, it: { isFile: () => boolean; isDirectory: () => boolean }) => {
-  if (it.isDirectory()) throw new Refused(`"${path}" is a folder, not a file.`)
-  if (!it.isFile()) throw new Refused(`"${path}" is a device, pipe or socket, not a file.`)
+  if (it.isDirectory()) throw new PathRefusal(`"${path}" is a folder, not a file.`)
+  if (!it.isFile()) throw new PathRefusal(`"${path}" is a device, pipe or socket, not a file.`)
 }
 
 export const readConfined = (folder: Folder, path: string, maxBytes: number): Promise<Buffer> =>
@@ -126,7 +127,7 @@ export const readConfined = (folder: Folder, path: string, maxBytes: number): Pr
         const { buffer, bytesRead } = await file.read(Buffer.alloc(65_536), 0, 65_536)
         length += bytesRead
         if (length > maxBytes)
-          throw new Refused(`"${path}" has more than ${maxBytes} bytes, the most that can be read.`)
+          throw new PathRefusal(`"${path}" has more than ${maxBytes} bytes, the most that can be read.`)
         if (bytesRead === 0) return Buffer.concat(chunks)
         chunks.push(buffer.subarray(0, bytesRead))
       }

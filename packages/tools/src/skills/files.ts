@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import type { Tool } from "../Handler.ts"
 import { CurrentToolsConfig } from "../ToolsConfig.ts"
 import { choice, refuse, text } from "./argument.ts"
-import { type Folder, readConfined, Refused, writeConfined } from "./confined.ts"
+import { type Folder, readConfined, PathRefusal, writeConfined } from "./confined.ts"
 import { CurrentSkillsConfig } from "./SkillsConfig.ts"
 
 const encodings = ["utf-8", "utf8", "utf16le", "latin1", "ascii", "base64", "hex"] as const
@@ -65,7 +65,7 @@ const meanings: Record<string, string> = {
 }
 
 const failure = (tool: string, verb: string, path: string) => (error: unknown) => {
-  if (error instanceof Refused) return new ToolExecutionError({ message: error.message, toolName: tool })
+  if (error instanceof PathRefusal) return new ToolExecutionError({ message: error.message, toolName: tool })
   const code = typeof error === "object" && error !== null && "code" in error ? String(error.code) : "unknown error"
   return new ToolExecutionError({ message: `Could not ${verb} "${path}": ${meanings[code] ?? code}.`, toolName: tool })
 }

@@ -2,7 +2,7 @@
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { kindFor, placesIn, seriesIn, tableIn } from "../../src/cards/kinds/kinds.logic.ts"
-import { ownCardOf, saidBy, sentOf } from "../../src/cards/own/own.logic.ts"
+import { ownCardOf, frameMessageOf, cardDataOf } from "../../src/cards/own/own.logic.ts"
 import { fitting } from "../../src/features/search/search.logic.ts"
 import { factsOf } from "../../src/features/servers/held.logic.ts"
 import { isOpenApi } from "../../src/features/servers/pasted.logic.ts"
@@ -149,13 +149,13 @@ describe("the card of a result", () => {
     expect(ownCardOf(done, ["ship"])).toBe("ship")
     expect(ownCardOf(done, ["other"])).toBeUndefined()
     expect(ownCardOf(call({ customUI: "ship" }), ["ship"])).toBeUndefined()
-    expect(sentOf(done)).toEqual({ tool: "t", input: {}, output: { a: 1 }, state: "done" })
-    expect(sentOf(call({ output: "x".repeat(300_000) }))).toBeUndefined()
-    expect(saidBy({ ready: true })).toEqual({ kind: "ready" })
-    expect(saidBy({ height: 1e9 })).toEqual({ kind: "height", height: 600 })
-    expect(saidBy({ height: -3 })).toEqual({ kind: "height", height: 24 })
+    expect(cardDataOf(done)).toEqual({ tool: "t", input: {}, output: { a: 1 }, state: "done" })
+    expect(cardDataOf(call({ output: "x".repeat(300_000) }))).toBeUndefined()
+    expect(frameMessageOf({ ready: true })).toEqual({ kind: "ready" })
+    expect(frameMessageOf({ height: 1e9 })).toEqual({ kind: "height", height: 600 })
+    expect(frameMessageOf({ height: -3 })).toEqual({ kind: "height", height: 24 })
     for (const odd of [null, 7, "height", { height: "9" }, { height: Number.NaN }, { ready: 1 }, []])
-      expect(saidBy(odd)).toBeUndefined()
+      expect(frameMessageOf(odd)).toBeUndefined()
   })
 })
 

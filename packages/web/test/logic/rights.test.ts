@@ -13,7 +13,7 @@ import {
 } from "@stoa/contract"
 import { expect, it } from "vitest"
 import { mayUse } from "../../../server/src/memory/records/rules.ts"
-import { type Act, answer } from "../../../server/src/spaces/rules.ts"
+import { type Act, judgeAct } from "../../../server/src/spaces/rules.ts"
 import { rightsOf } from "../../src/features/memory/memory.logic.ts"
 import { rightsIn, rightsOn, type SpaceRights } from "../../src/features/spaces/rights.logic.ts"
 
@@ -41,7 +41,7 @@ it("in a space", () => {
           for (const author of booleans) {
             const access = { kind, role, admin, archived, author, read: allow, write: allow }
             // For who may not see it, it is not on the page.
-            if (answer("see", access).is === "hidden") continue
+            if (judgeAct("see", access).is === "hidden") continue
             cases++
             const me = { id: "me", roles: admin ? (["admin"] as const) : (["member"] as const) }
             const members = role === undefined ? [] : [{ id: "me", name: "Me", kind: "person" as const, role }]
@@ -51,7 +51,7 @@ it("in a space", () => {
               [keyof SpaceRights, ReadonlyArray<Act>]
             >)
               for (const act of stands) {
-                const allowed = answer(act, access).is === "yes"
+                const allowed = judgeAct(act, access).is === "yes"
                 // Who is a member has joined already, and who is none cannot leave; to restore is for what is archived.
                 const makesSense =
                   (act !== "join" || role === undefined) &&
@@ -60,8 +60,8 @@ it("in a space", () => {
                 expect(may[right], `${act} ${said}`).toBe(allowed && makesSense)
               }
             const on = rightsOn({ author: { id: author ? "me" : "you" } as never }, me, may)
-            expect(on.edit, `edit ${said}`).toBe(answer("edit", access).is === "yes")
-            expect(on.remove, `remove ${said}`).toBe(answer("remove", access).is === "yes")
+            expect(on.edit, `edit ${said}`).toBe(judgeAct("edit", access).is === "yes")
+            expect(on.remove, `remove ${said}`).toBe(judgeAct("remove", access).is === "yes")
           }
   expect(cases).toBeGreaterThan(50)
 })

@@ -3,13 +3,17 @@ import { Action, Verdict } from "@stoa/contract"
 import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { columns } from "../../showing/columns.ts"
-import { given, named, timeFlag } from "../../command/flags.ts"
+import { givenFlags, nameArgument, timeFlag } from "../../command/flags.ts"
 import { nameOf, namesForPeople } from "../../showing/names.ts"
 import { change } from "../../command/change.ts"
 import { all, ask, client, list, root, show, printNote } from "../../command/root.ts"
 
-const principal = named("principal", "Name or id", 'Give a principal; "stoa people ls" and "stoa agents ls" list them')
-const resource = named(
+const principal = nameArgument(
+  "principal",
+  "Name or id",
+  'Give a principal; "stoa people ls" and "stoa agents ls" list them',
+)
+const resource = nameArgument(
   "resource",
   "A path such as tools/web-search; * matches any characters",
   "Give a resource, such as tools/web-search",
@@ -21,7 +25,7 @@ const ls = Command.make(
   Effect.fn(function* ({ principal }) {
     const { json } = yield* root
     const stoa = yield* client
-    const whose = given({ principal })
+    const whose = givenFlags({ principal })
     const items = yield* all((cursor) =>
       stoa.grants.list({ limit: 100, ...whose, ...(cursor === undefined ? {} : { cursor }) }),
     )
@@ -53,7 +57,7 @@ const add = Command.make(
         resource,
         actions: action.length > 0 ? action : ["execute"],
         effect,
-        ...given({ expiresAt: expires }),
+        ...givenFlags({ expiresAt: expires }),
       }),
     )
     yield* show(made, `${made.id}: ${effect} ${principal} to ${made.actions.join(", ")} ${made.resource}`)
@@ -68,7 +72,7 @@ const add = Command.make(
 
 const rm = Command.make(
   "rm",
-  { id: named("id", "The grant's id, gnt_…", 'Give a grant; "stoa grants ls" lists them') },
+  { id: nameArgument("id", "The grant's id, gnt_…", 'Give a grant; "stoa grants ls" lists them') },
   Effect.fn(function* ({ id }) {
     yield* change((stoa) => stoa.grants.revoke(id))
     yield* printNote(`${id} is revoked`)

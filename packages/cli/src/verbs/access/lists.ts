@@ -3,7 +3,7 @@ import { AccessContext, ListedSet } from "@stoa/contract"
 import { Effect } from "effect"
 import { Argument, Command } from "effect/cli"
 import { change } from "../../command/change.ts"
-import { refused } from "../../Failure.ts"
+import { refusal } from "../../Failure.ts"
 import { switchFlag } from "../../command/flags.ts"
 import { ask, list, show, printNote } from "../../command/root.ts"
 
@@ -54,7 +54,7 @@ const replace = Command.make(
   },
   Effect.fn(function* ({ context, none, set, tools }) {
     if (tools.includes("") || (tools.length === 0) !== none)
-      return yield* refused(
+      return yield* refusal(
         none ? "Name the tools, or give --none, not both." : "Name the tools, or give --none to allow none.",
       )
     const made = yield* change((stoa) => stoa.allowLists.set(set, context, { tools }))

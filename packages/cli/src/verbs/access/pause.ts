@@ -1,14 +1,14 @@
 import { Effect, Option } from "effect"
 import { Argument, Command } from "effect/cli"
-import { refused } from "../../Failure.ts"
-import { given, named, textFlag, wordsFlag } from "../../command/flags.ts"
+import { refusal } from "../../Failure.ts"
+import { givenFlags, nameArgument, textFlag, wordsFlag } from "../../command/flags.ts"
 import { nameOf, namesForPeople, withNames } from "../../showing/names.ts"
 import { ask, list, root, show, printNote } from "../../command/root.ts"
 
 export const pause = Command.make(
   "pause",
   {
-    subject: named(
+    subject: nameArgument(
       "subject",
       "everything, agents/NAME, tools/NAME or servers/NAME",
       "Give a subject: everything, agents/NAME, tools/NAME or servers/NAME",
@@ -18,7 +18,7 @@ export const pause = Command.make(
   },
   Effect.fn(function* ({ lift, reason, subject }) {
     if (Option.isSome(lift)) {
-      if (Option.isSome(subject)) return yield* refused("Pause one thing or lift another, not both at once.")
+      if (Option.isSome(subject)) return yield* refusal("Pause one thing or lift another, not both at once.")
       yield* ask((stoa) => stoa.pauses.lift(lift.value))
       return yield* printNote(`${lift.value} is no longer paused`)
     }
@@ -29,7 +29,7 @@ export const pause = Command.make(
       const named = items.map((one) => ({ ...one, by: nameOf(one.by, known), subject: withNames(one.subject, known) }))
       return yield* list(json ? items : named, { shown: ["subject", "by", "createdAt", "reason"] })
     }
-    const made = yield* ask((stoa) => stoa.pauses.set({ subject: subject.value, ...given({ reason }) }))
+    const made = yield* ask((stoa) => stoa.pauses.set({ subject: subject.value, ...givenFlags({ reason }) }))
     yield* show(made, `${made.subject} is paused: its calls are refused`)
   }),
 ).pipe(

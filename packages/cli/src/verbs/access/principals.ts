@@ -2,10 +2,10 @@ import { Role, ToolsetName } from "@stoa/contract"
 import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import { columns } from "../../showing/columns.ts"
-import { type Failure, refused, reworded } from "../../Failure.ts"
+import { type Failure, refusal, withMessage } from "../../Failure.ts"
 import { withCommand } from "../../showing/hints.ts"
 import { change } from "../../command/change.ts"
-import { given, named, textFlag, wordsFlag } from "../../command/flags.ts"
+import { givenFlags, nameArgument, textFlag, wordsFlag } from "../../command/flags.ts"
 import { all, ask, client, list, show, printNote } from "../../command/root.ts"
 import { teamVerbs } from "../agents/team.ts"
 
@@ -34,13 +34,13 @@ interface Thinking {
 }
 const profileIn = ({ model, parent, persona }: Thinking) => ({
   ...(model.length === 0 ? {} : { model: model.length === 1 ? model[0]! : model }),
-  ...given({ persona, parent }),
+  ...givenFlags({ persona, parent }),
 })
 const nothingMore: Thinking = { model: [], persona: Option.none(), parent: Option.none() }
 
 const wallet = textFlag("wallet", "The address of its wallet")
 
-const name = named("name", "Its name, which must be unique", "Give the new one a name")
+const name = nameArgument("name", "Its name, which must be unique", "Give the new one a name")
 
 /** Adding or changing one takes two requests: what can be known to fail is told before the first of them. */
 const checked = Effect.fnUntraced(function* ({ model, parent }: Thinking) {
@@ -48,14 +48,14 @@ const checked = Effect.fnUntraced(function* ({ model, parent }: Thinking) {
     const names = (yield* ask((stoa) => stoa.models.list())).items.map((one) => one.name)
     const strange = model.find((one) => !names.includes(one))
     if (strange !== undefined)
-      return yield* refused(
+      return yield* refusal(
         `There is no model "${strange}", and nothing has changed. ${names.length === 0 ? 'Declare one under "models" in the configuration file.' : `There are: ${names.join(", ")}.`}`,
       )
   }
   if (Option.isSome(parent)) yield* ask((stoa) => stoa.principals.get(parent.value))
 })
 /** What is done already when the second request fails. */
-const after = (done: string) => (failure: Failure) => reworded(failure, `${failure.message} ${done}`)
+const after = (done: string) => (failure: Failure) => withMessage(failure, `${failure.message} ${done}`)
 
 /** `agents` and `people` are the same verb for two kinds of principal. */
 const verb = (plural: string, kind: "agent" | "person") => {
@@ -77,7 +77,7 @@ const verb = (plural: string, kind: "agent" | "person") => {
           name,
           ...(toolset.length > 0 ? { toolsets: toolset } : {}),
           ...(role.length > 0 ? { roles: role } : {}),
-          ...given({ wallet }),
+          ...givenFlags({ wallet }),
         }),
       )
       const agent =
@@ -109,11 +109,11 @@ const verb = (plural: string, kind: "agent" | "person") => {
     const one = yield* ask((stoa) => stoa.principals.get(name))
     return one.kind === kind
       ? one
-      : yield* refused(
+      : yield* refusal(
           `${one.name} is not one of the ${plural}: it is ${one.kind === "agent" ? "an" : "a"} ${one.kind}.`,
         )
   })
-  const known = { name: named("name", "Name or id", `Give a name; "stoa ${plural} ls" lists them`) }
+  const known = { name: nameArgument("name", "Name or id", `Give a name; "stoa ${plural} ls" lists them`) }
   const set = Command.make(
     "set",
     {
@@ -129,12 +129,12 @@ const verb = (plural: string, kind: "agent" | "person") => {
       const changes = {
         ...(toolset.length > 0 ? { toolsets: toolset } : {}),
         ...(role.length > 0 ? { roles: role } : {}),
-        ...given({ name: rename }),
+        ...givenFlags({ name: rename }),
         ...(Option.isSome(wallet) ? { wallet: wallet.value === "none" ? null : wallet.value } : {}),
       }
       const [rights, thinks] = [Object.keys(changes).length > 0, Object.keys(profile).length > 0]
       if (!rights && !thinks)
-        return yield* refused(
+        return yield* refusal(
           `Nothing to change. Give --role, --toolset, --wallet, ${kind === "agent" ? "--model, --persona, --parent " : ""}or --rename.`,
         )
       const one = yield* found(name)

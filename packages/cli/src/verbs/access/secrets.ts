@@ -1,12 +1,16 @@
 // edge: asks whether stdin is a terminal.
 import { Effect } from "effect"
 import { Command } from "effect/cli"
-import { named } from "../../command/flags.ts"
-import { refused } from "../../Failure.ts"
+import { nameArgument } from "../../command/flags.ts"
+import { refusal } from "../../Failure.ts"
 import { stdin } from "../../reading/input.ts"
 import { ask, list, printNote } from "../../command/root.ts"
 
-const name = named("name", "The secret's name", 'Give the secret\'s name; "stoa secrets ls" lists those that are set')
+const name = nameArgument(
+  "name",
+  "The secret's name",
+  'Give the secret\'s name; "stoa secrets ls" lists those that are set',
+)
 
 const set = Command.make(
   "set",
@@ -15,7 +19,7 @@ const set = Command.make(
     if (process.stdin.isTTY) yield* printNote("Type the value, then Enter and Ctrl-D. It is shown while you type.")
     // The trailing newline of an editor or echo is not part of a key.
     const value = (yield* stdin).replace(/\r?\n$/, "")
-    if (value === "") return yield* refused(`stdin was empty. Give the value: stoa secrets set ${name} < file`)
+    if (value === "") return yield* refusal(`stdin was empty. Give the value: stoa secrets set ${name} < file`)
     yield* ask((stoa) => stoa.secrets.set(name, { value }))
     yield* printNote(`${name} is set; nobody can read it back`)
   }),

@@ -1,7 +1,7 @@
 import { DateTime, Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { columns } from "../../showing/columns.ts"
-import { given, named, switchFlag, timeFlag, wordsFlag } from "../../command/flags.ts"
+import { givenFlags, nameArgument, switchFlag, timeFlag, wordsFlag } from "../../command/flags.ts"
 import { nameOf, namesForPeople } from "../../showing/names.ts"
 import { all, ask, client, list, root, show, printNote } from "../../command/root.ts"
 
@@ -10,7 +10,7 @@ const whose = 'Give a principal; "stoa people ls" and "stoa agents ls" list them
 const add = Command.make(
   "add",
   {
-    principal: named("principal", "Whose token: name or id", whose),
+    principal: nameArgument("principal", "Whose token: name or id", whose),
     label: wordsFlag("label", "What it is for"),
     expires: timeFlag("expires", "When it ends"),
     context: Flag.Literals("context", ["agent", "crossroads", "internal"]).pipe(
@@ -23,7 +23,7 @@ const add = Command.make(
     const made = yield* ask((stoa) =>
       stoa.tokens.add({
         principal,
-        ...given({ label, expiresAt: expires, context }),
+        ...givenFlags({ label, expiresAt: expires, context }),
         ...(certificate ? { certificate } : {}),
       }),
     )
@@ -44,10 +44,10 @@ const stateOf = ({ expiresAt, revokedAt }: Lasting, now: DateTime.DateTime): str
 
 const ls = Command.make(
   "ls",
-  { principal: named("principal", "Whose tokens: name or id", whose).pipe(Argument.optional) },
+  { principal: nameArgument("principal", "Whose tokens: name or id", whose).pipe(Argument.optional) },
   Effect.fn(function* ({ principal }) {
     const stoa = yield* client
-    const wanted = given({ principal })
+    const wanted = givenFlags({ principal })
     const items = yield* all((cursor) =>
       stoa.tokens.list({ limit: 100, ...wanted, ...(cursor === undefined ? {} : { cursor }) }),
     )
@@ -59,7 +59,7 @@ const ls = Command.make(
   }),
 ).pipe(Command.withDescription("List tokens, without their secrets"))
 
-const id = named("id", "The token's id, tok_…", 'Give a token\'s id; "stoa token ls" lists them')
+const id = nameArgument("id", "The token's id, tok_…", 'Give a token\'s id; "stoa token ls" lists them')
 
 const rm = Command.make(
   "rm",
@@ -82,7 +82,7 @@ const rotate = Command.make(
 
 const key = Command.make(
   "key",
-  { service: named("service", "The service's name or id", "Give the service's name or id") },
+  { service: nameArgument("service", "The service's name or id", "Give the service's name or id") },
   Effect.fn(function* ({ service }) {
     const found = yield* ask((stoa) => stoa.principals.signingKey(service))
     yield* show(found, found.key)

@@ -2,13 +2,13 @@ import { RunState } from "@stoa/contract"
 import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import { columns } from "../../showing/columns.ts"
-import { counted } from "../../showing/counted.ts"
+import { countNoun } from "../../showing/countNoun.ts"
 import { Failure } from "../../Failure.ts"
-import { given, named, textFlag } from "../../command/flags.ts"
+import { givenFlags, nameArgument, textFlag } from "../../command/flags.ts"
 import { nameOf, namesForPeople } from "../../showing/names.ts"
 import { ask, client, list, printLine, printJson, print, root, show } from "../../command/root.ts"
 
-const run = named("run", "The run's id", 'Give a run; "stoa runs ls" lists them')
+const run = nameArgument("run", "The run's id", 'Give a run; "stoa runs ls" lists them')
 const over: ReadonlyArray<string> = ["completed", "failed", "canceled"]
 
 interface Shown {
@@ -19,7 +19,7 @@ interface Shown {
   readonly step: number
 }
 const line = ({ failure, id, state, step, stop }: Shown): string =>
-  `${id} is ${state}${stop === null ? "" : ` (${stop})`} after ${counted(step, "step")}${failure === undefined ? "" : `: ${failure}`}`
+  `${id} is ${state}${stop === null ? "" : ` (${stop})`} after ${countNoun(step, "step")}${failure === undefined ? "" : `: ${failure}`}`
 
 const ls = Command.make(
   "ls",
@@ -35,7 +35,7 @@ const ls = Command.make(
     const { items } = yield* ask((stoa) =>
       stoa.runs.list({
         limit,
-        ...given({ agent, state }),
+        ...givenFlags({ agent, state }),
       }),
     )
     const { json } = yield* root
@@ -144,7 +144,7 @@ const retry = Command.make(
     ),
   },
   Effect.fn(function* ({ run: id, step }) {
-    const one = yield* ask((stoa) => stoa.runs.retry(id, given({ step })))
+    const one = yield* ask((stoa) => stoa.runs.retry(id, givenFlags({ step })))
     yield* show(one, line(one))
   }),
 ).pipe(Command.withDescription("Repeat a run that has ended"))

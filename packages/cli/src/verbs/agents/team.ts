@@ -2,13 +2,13 @@
 import type { NewTeamAgent, TeamAgent } from "@stoa/contract"
 import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { counted } from "../../showing/counted.ts"
-import { given, named, switchFlag, textFlag } from "../../command/flags.ts"
+import { countNoun } from "../../showing/countNoun.ts"
+import { givenFlags, nameArgument, switchFlag, textFlag } from "../../command/flags.ts"
 import { ask, list, root, show, printNote } from "../../command/root.ts"
 import { withCommand } from "../../showing/hints.ts"
 import { membersOf, readTeam } from "./teamFile.ts"
 
-const agent = named("agent", "Name or id of the agent", 'Give an agent; "stoa agents ls" lists them')
+const agent = nameArgument("agent", "Name or id of the agent", 'Give an agent; "stoa agents ls" lists them')
 
 type Shown = Pick<TeamAgent, "depth" | "inbox" | "name" | "role" | "state" | "thinker">
 const line = ({ depth, inbox, name, role, state, thinker }: Shown): string =>
@@ -28,8 +28,12 @@ const tree = Command.make(
 const spawn = Command.make(
   "spawn",
   {
-    parent: named("parent", "The agent it works for", 'Give the agent it works for; "stoa agents ls" lists them'),
-    name: named("name", "Its name", "Give the new agent a name"),
+    parent: nameArgument(
+      "parent",
+      "The agent it works for",
+      'Give the agent it works for; "stoa agents ls" lists them',
+    ),
+    name: nameArgument("name", "Its name", "Give the new agent a name"),
     instructions: Argument.String("instructions").pipe(
       Argument.withDescription("Its instructions: who it is, and what it should do"),
     ),
@@ -41,7 +45,7 @@ const spawn = Command.make(
     const wanted: NewTeamAgent = {
       name,
       instructions,
-      ...given({ role, workspaceSubdir: subdir, program }),
+      ...givenFlags({ role, workspaceSubdir: subdir, program }),
     }
     const made = yield* ask((stoa) => stoa.agents.spawn(parent, wanted))
     yield* show(made, `${made.name} works for ${parent}: ${made.id}`)
@@ -85,7 +89,7 @@ const stop = Command.make(
   },
   Effect.fn(function* ({ agent, remove }) {
     const done = yield* ask((stoa) => stoa.agents.stop(agent, { remove }))
-    yield* show(done, `${agent} is ${remove ? "removed" : "stopped"}: ${counted(done.stopped, "run")} ended`)
+    yield* show(done, `${agent} is ${remove ? "removed" : "stopped"}: ${countNoun(done.stopped, "run")} ended`)
   }),
 ).pipe(Command.withDescription("Stop what an agent is doing"))
 
@@ -93,7 +97,7 @@ export const teamVerbs = [tree, spawn, say, inspect, stop] as const
 
 export const team = Command.make(
   "team",
-  { file: named("file", "A JSON file that describes the team", "Give the file that describes the team") },
+  { file: nameArgument("file", "A JSON file that describes the team", "Give the file that describes the team") },
   Effect.fn(function* ({ file }) {
     const { children, instructions, name, say: words, toolsets, ...profile } = yield* readTeam(file)
     const members = membersOf(name, children)
@@ -114,7 +118,7 @@ export const team = Command.make(
     })
     const lead = yield* Effect.onError(make, () => undo)
     if (words !== undefined) yield* ask((stoa) => stoa.agents.say(name, { text: words }))
-    yield* printNote(`${counted(members.length, "agent")} ${members.length === 1 ? "works" : "work"} for ${name}`)
+    yield* printNote(`${countNoun(members.length, "agent")} ${members.length === 1 ? "works" : "work"} for ${name}`)
     yield* show(lead, `${lead.name}: ${lead.id}`)
     for (const note of lead.notes ?? []) yield* printNote(withCommand(note))
   }),

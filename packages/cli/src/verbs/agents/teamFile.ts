@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs"
 import { dirname, resolve } from "node:path"
 import { AgentChange, issuesOf, NewTeamAgent, ToolsetName } from "@stoa/contract"
 import { Effect, Schema } from "effect"
-import { refused } from "../../Failure.ts"
+import { refusal } from "../../Failure.ts"
 
 interface Member extends NewTeamAgent {
   readonly children?: ReadonlyArray<Member>
@@ -37,11 +37,11 @@ export const readTeam = Effect.fnUntraced(function* (file: string) {
       return JSON.parse(readFileSync(file, "utf8").replaceAll("${here}", () => here))
     },
     catch: (cause) =>
-      refused(`${file} cannot be read as JSON: ${cause instanceof Error ? cause.message : String(cause)}`),
+      refusal(`${file} cannot be read as JSON: ${cause instanceof Error ? cause.message : String(cause)}`),
   })
   return yield* Effect.mapError(decode(read), (error) => {
     const faults = issuesOf(error).map(({ message, path }) => (path === "" ? message : `${path}: ${message}`))
-    return refused(`${file} describes no team. ${faults.join("; ")}`)
+    return refusal(`${file} describes no team. ${faults.join("; ")}`)
   })
 })
 

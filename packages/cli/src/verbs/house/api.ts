@@ -4,8 +4,8 @@ import { Api } from "@stoa/contract"
 import type { Stoa } from "@stoa/sdk"
 import { Effect } from "effect"
 import { Argument, Command } from "effect/cli"
-import { failureOf, refused } from "../../Failure.ts"
-import { client, printLine, printJson, root, printNote, told } from "../../command/root.ts"
+import { failureOf, refusal } from "../../Failure.ts"
+import { client, printLine, printJson, root, printNote, explainFailure } from "../../command/root.ts"
 
 type Groups = Record<string, { readonly endpoints: Record<string, { readonly method: string; readonly path: string }> }>
 const groups = Api.groups as unknown as Groups
@@ -19,7 +19,7 @@ const names = Object.entries(groups).flatMap(([group, { endpoints }]) =>
 /** A body or query is JSON; a path parameter is the text itself. */
 const argument = (text: string) =>
   /^[[{]/.test(text)
-    ? Effect.try({ try: () => JSON.parse(text) as unknown, catch: (cause) => refused(`${text}: ${String(cause)}`) })
+    ? Effect.try({ try: () => JSON.parse(text) as unknown, catch: (cause) => refusal(`${text}: ${String(cause)}`) })
     : Effect.succeed(text)
 
 type Call = (...given: ReadonlyArray<unknown>) => Promise<unknown>
@@ -57,17 +57,17 @@ export const api = Command.make(
     if (group === "") return yield* Effect.forEach(names, printLine, { discard: true })
     const call = callOf(yield* client, group, name)
     if (call === undefined)
-      return yield* refused(
+      return yield* refusal(
         groups[group]?.endpoints[name] === undefined
           ? `There is no "${group} ${name}". "stoa api" lists all there are.`
           : 'That is the feed: use "stoa events".',
       )
     const given = yield* Effect.forEach(args, argument)
-    const answer = yield* told(
+    const answer = yield* explainFailure(
       Effect.tryPromise({
         try: () => call(...given),
         // If the client itself refuses to send it, the arguments were wrong.
-        catch: (cause) => (cause instanceof TypeError ? refused(cause.message) : failureOf(cause)),
+        catch: (cause) => (cause instanceof TypeError ? refusal(cause.message) : failureOf(cause)),
       }),
     )
     yield* print(answer)

@@ -1,7 +1,7 @@
 // edge: writes an export to stdout as it comes.
 import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
-import { given, switchFlag, textFlag } from "../../command/flags.ts"
+import { givenFlags, switchFlag, textFlag } from "../../command/flags.ts"
 import { nameOf, namesForPeople, withNames } from "../../showing/names.ts"
 import { ask, list, root } from "../../command/root.ts"
 
@@ -27,7 +27,7 @@ export const audit = Command.make(
     const { items } = yield* ask((stoa) =>
       stoa.audit.list({
         limit,
-        ...given({ principal, tool, result }),
+        ...givenFlags({ principal, tool, result }),
       }),
     )
     const { json } = yield* root

@@ -1,7 +1,7 @@
 /** `stoa demo`: what the demo office consists of, which model it uses, and how to remove it. */
 import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
-import { refused } from "../../Failure.ts"
+import { refusal } from "../../Failure.ts"
 import { ask, list, root, show, printNote } from "../../command/root.ts"
 
 const ls = Command.make(
@@ -41,7 +41,7 @@ const set = Command.make(
     budget: Flag.Finite("budget").pipe(Flag.withDescription("US dollars a day, for all its agents"), Flag.optional),
   },
   Effect.fn(function* ({ budget, model }) {
-    if (Option.isNone(model) && Option.isNone(budget)) return yield* refused("Give --model, --budget or both.")
+    if (Option.isNone(model) && Option.isNone(budget)) return yield* refusal("Give --model, --budget or both.")
     const demo = yield* ask((stoa) =>
       stoa.demo.change({
         ...(Option.isSome(model) ? { model: model.value } : {}),

@@ -4,7 +4,7 @@ import type { FeedItem } from "@stoa/sdk"
 import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
 import { failureOf } from "../../Failure.ts"
-import { given, textFlag } from "../../command/flags.ts"
+import { givenFlags, textFlag } from "../../command/flags.ts"
 import { knownNames, nameLearner, type Names, withNames } from "../../showing/names.ts"
 import { ask, client, root } from "../../command/root.ts"
 
@@ -58,7 +58,7 @@ export const events = Command.make(
     yield* ask((house) => house.principals.me())
     const wanted = {
       onReconnect: (why: string) => void process.stderr.write(`${why}; connecting again\n`),
-      ...given({ after, space, names }),
+      ...givenFlags({ after, space, names }),
     }
     const asWords = json ? undefined : yield* inWords
     const watching = Effect.tryPromise({

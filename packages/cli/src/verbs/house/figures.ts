@@ -2,7 +2,7 @@
 // edge: asks for a span that ends now.
 import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
-import { counted } from "../../showing/counted.ts"
+import { countNoun } from "../../showing/countNoun.ts"
 import { ask, printLine, printJson, root } from "../../command/root.ts"
 
 const span = { "6h": [6, 900], "1d": [24, 3600], "7d": [168, 21_600] } as const
@@ -40,7 +40,7 @@ export const figures = Command.make(
         : [
             [
               "house",
-              `${house.version} on ${house.store}, up since ${house.startedAt}, ${house.behind === 0 ? "every reader is up to date" : `${counted(house.behind, "event")} to handle`}`,
+              `${house.version} on ${house.store}, up since ${house.startedAt}, ${house.behind === 0 ? "every reader is up to date" : `${countNoun(house.behind, "event")} to handle`}`,
             ],
           ]),
     ]

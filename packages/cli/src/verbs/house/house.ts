@@ -5,8 +5,8 @@ import { open, rename, rm } from "node:fs/promises"
 import { pipeline } from "node:stream/promises"
 import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
-import { Failure, refused } from "../../Failure.ts"
-import { named, switchFlag } from "../../command/flags.ts"
+import { Failure, refusal } from "../../Failure.ts"
+import { nameArgument, switchFlag } from "../../command/flags.ts"
 import { backupHere, doctorHere, restoreHere } from "../../local.ts"
 import { ask, houseRuns, printLine, printJson, place, root, show, printNote } from "../../command/root.ts"
 import { withCommand } from "../../showing/hints.ts"
@@ -17,7 +17,7 @@ export const login = Command.make(
   Effect.fn(function* () {
     const { token, url } = yield* place
     const me = yield* ask((stoa) => stoa.principals.me())
-    if (token === undefined) return yield* refused("There is no token to sign in with. Give one with --token.")
+    if (token === undefined) return yield* refusal("There is no token to sign in with. Give one with --token.")
     const link = `${url.replace(/\/+$/, "")}/#token=${encodeURIComponent(token)}`
     yield* show({ link, principal: me }, link)
     yield* printNote(`Opens the page as ${me.name}. The link contains the token: keep it safe.`)
@@ -69,7 +69,7 @@ export const doctor = Command.make(
   }),
 ).pipe(Command.withDescription("Check the house, running or not"))
 
-const file = named("file", "The backup file", "Give the backup file's name")
+const file = nameArgument("file", "The backup file", "Give the backup file's name")
 
 export const backup = Command.make(
   "backup",
@@ -81,7 +81,7 @@ export const backup = Command.make(
     ),
   },
   Effect.fn(function* ({ file, withKey }) {
-    if (existsSync(file)) return yield* refused(`${file} already exists. Give the name of a new file.`)
+    if (existsSync(file)) return yield* refusal(`${file} already exists. Give the name of a new file.`)
     if (yield* houseRuns) yield* download(file, withKey)
     else yield* backupHere(file, withKey)
     yield* printNote(

@@ -1,7 +1,7 @@
 // edge: stdin, stdout and signals belong to the protocol here.
 import { Effect, Option } from "effect"
 import { Command } from "effect/cli"
-import { failureOf, refused } from "../../Failure.ts"
+import { failureOf, refusal } from "../../Failure.ts"
 import { textFlag } from "../../command/flags.ts"
 import { embedHere } from "../../local.ts"
 import { root } from "../../command/root.ts"
@@ -30,7 +30,7 @@ export const mcp = Command.make(
     socket: textFlag("socket", "The Unix socket of the house, where there is no network"),
   },
   Effect.fn(function* ({ server, socket, toolset }) {
-    if (Option.isSome(server) && Option.isSome(toolset)) return yield* refused("Give --toolset or --server, not both.")
+    if (Option.isSome(server) && Option.isSome(toolset)) return yield* refusal("Give --toolset or --server, not both.")
     const path = Option.match(toolset, {
       onSome: (name) => `/mcp/${named(name)}`,
       onNone: () => Option.match(server, { onSome: (name) => `/mcp/servers/${named(name)}`, onNone: () => "/mcp" }),

@@ -2,18 +2,18 @@
 import { Effect, Option } from "effect"
 import { Argument, Command } from "effect/cli"
 import { columns } from "../../showing/columns.ts"
-import { given, named, textFlag, wordsFlag } from "../../command/flags.ts"
+import { givenFlags, nameArgument, textFlag, wordsFlag } from "../../command/flags.ts"
 import { textGiven } from "../../reading/input.ts"
 import { all, ask, client, list, root, show, printNote } from "../../command/root.ts"
 
-const id = named("id", "The session's id, ses_…", 'Give a session; "stoa chat ls" lists yours')
+const id = nameArgument("id", "The session's id, ses_…", 'Give a session; "stoa chat ls" lists yours')
 
 const ls = Command.make(
   "ls",
   { agent: textFlag("agent", "Only with this agent") },
   Effect.fn(function* ({ agent }) {
     const stoa = yield* client
-    const wanted = given({ agent })
+    const wanted = givenFlags({ agent })
     const items = yield* all((cursor) =>
       stoa.chatSessions.list({ limit: 100, ...wanted, ...(cursor === undefined ? {} : { cursor }) }),
     )
@@ -26,11 +26,11 @@ const ls = Command.make(
 const begin = Command.make(
   "new",
   {
-    agent: named("agent", "With whom: name or id", 'Give an agent; "stoa agents ls" lists them'),
+    agent: nameArgument("agent", "With whom: name or id", 'Give an agent; "stoa agents ls" lists them'),
     title: wordsFlag("title", "Its title (default: the beginning of your first message)"),
   },
   Effect.fn(function* ({ agent, title }) {
-    const made = yield* ask((stoa) => stoa.chatSessions.add({ agent, ...given({ title }) }))
+    const made = yield* ask((stoa) => stoa.chatSessions.add({ agent, ...givenFlags({ title }) }))
     yield* show(made, made.id)
   }),
 ).pipe(

@@ -12,15 +12,15 @@ import { StoaError } from "@stoa/sdk"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { columns } from "../../showing/columns.ts"
-import { counted } from "../../showing/counted.ts"
-import { type Failure, refused, reworded } from "../../Failure.ts"
-import { given, named, switchFlag, textFlag } from "../../command/flags.ts"
+import { countNoun } from "../../showing/countNoun.ts"
+import { type Failure, refusal, withMessage } from "../../Failure.ts"
+import { givenFlags, nameArgument, switchFlag, textFlag } from "../../command/flags.ts"
 import { textGiven } from "../../reading/input.ts"
 import { isThere, outRaw, readLines, writeFolder, writeWhole } from "../../reading/memoryFolder.ts"
 import { namesForPeople, nameOf } from "../../showing/names.ts"
 import { all, ask, client, list, root, show, printNote } from "../../command/root.ts"
 
-const id = named("id", "The record's id, mem_…", 'Give a record; "stoa memory ls" lists yours')
+const id = nameArgument("id", "The record's id, mem_…", 'Give a record; "stoa memory ls" lists yours')
 const kind = textFlag("kind", "Only this kind")
 const tag = textFlag("tag", "Only with this tag")
 const owner = textFlag("owner", "Only records of this owner that are public or shared with you")
@@ -34,7 +34,7 @@ const ls = Command.make(
   { kind, tag, owner, namespace },
   Effect.fn(function* (flags) {
     const stoa = yield* client
-    const wanted = given(flags)
+    const wanted = givenFlags(flags)
     const items = yield* all((cursor) =>
       stoa.memory.list({ limit: 100, ...wanted, ...(cursor === undefined ? {} : { cursor }) }),
     )
@@ -45,7 +45,7 @@ const ls = Command.make(
 const search = Command.make(
   "search",
   {
-    question: named("question", "In plain words", "Give a question, or some words"),
+    question: nameArgument("question", "In plain words", "Give a question, or some words"),
     kind,
     tag,
     owner,
@@ -56,7 +56,7 @@ const search = Command.make(
       stoa.memory.list({
         q: question,
         limit,
-        ...given(flags),
+        ...givenFlags(flags),
       }),
     )
     const { json } = yield* root
@@ -90,7 +90,7 @@ const one = Command.make(
 const set = Command.make(
   "set",
   {
-    key: named("key", "Its key; keys that share a path form a series", "Give the record a key"),
+    key: nameArgument("key", "Its key; keys that share a path form a series", "Give the record a key"),
     text: Argument.String("content").pipe(
       Argument.withDescription("The text; @file reads a file, @@ begins a text with @, - reads stdin"),
     ),
@@ -118,7 +118,7 @@ const set = Command.make(
 
 /** The house names the field of the request; here that is a flag. */
 const byFlag = (failure: Failure): Failure =>
-  reworded(failure, failure.message.replace(/\bexpectedVersion (?=\d)/, "--version "))
+  withMessage(failure, failure.message.replace(/\bexpectedVersion (?=\d)/, "--version "))
 
 const edit = Command.make(
   "edit",
@@ -135,7 +135,7 @@ const edit = Command.make(
   Effect.fn(function* ({ id, text, version }) {
     const words = yield* textGiven(text)
     const made = yield* ask((stoa) =>
-      stoa.memory.change(id, { content: words, ...given({ expectedVersion: version }) }),
+      stoa.memory.change(id, { content: words, ...givenFlags({ expectedVersion: version }) }),
     ).pipe(Effect.mapError(byFlag))
     yield* show(made, `${made.id}  version ${made.version}`)
   }),
@@ -192,7 +192,7 @@ const share = Command.make(
   "share",
   {
     id,
-    principal: named(
+    principal: nameArgument(
       "principal",
       "With whom: name or id",
       'Give a principal; "stoa people ls" and "stoa agents ls" list them',
@@ -218,7 +218,7 @@ const diff = Command.make(
     to: Flag.Int("to").pipe(Flag.withDescription("The later version (the newest)"), Flag.optional),
   },
   Effect.fn(function* ({ from, id, to }) {
-    const found = yield* ask((stoa) => stoa.memory.diff(id, given({ from, to })))
+    const found = yield* ask((stoa) => stoa.memory.diff(id, givenFlags({ from, to })))
     const marks = { same: " ", added: "+", removed: "-" }
     const tags = [...found.tags.removed.map((tag) => `- #${tag}`), ...found.tags.added.map((tag) => `+ #${tag}`)]
     yield* show(found, [...found.lines.map(({ change, text }) => `${marks[change]} ${text}`), ...tags].join("\n"))
@@ -235,7 +235,7 @@ const everything = Effect.gen(function* () {
 const exportVerb = Command.make(
   "export",
   {
-    to: named(
+    to: nameArgument(
       "to",
       "A new file of JSON Lines, or a folder for Markdown files; - is stdout",
       "Give a file, or - for stdout",
@@ -244,14 +244,14 @@ const exportVerb = Command.make(
   },
   Effect.fn(function* ({ markdown, to }) {
     if (!markdown && to !== "-" && isThere(to))
-      return yield* refused(`${to} already exists. Give the name of a new file.`)
+      return yield* refusal(`${to} already exists. Give the name of a new file.`)
     const lines = (yield* everything) as ReadonlyArray<MemoryLineJson>
-    if (markdown && to === "-") return yield* refused("Name a folder for the Markdown files.")
+    if (markdown && to === "-") return yield* refusal("Name a folder for the Markdown files.")
     if (markdown) yield* writeFolder(to, memoryFilesOf(lines))
     else if (to === "-") yield* outRaw(jsonLinesOf(lines))
     else yield* writeWhole(to, jsonLinesOf(lines))
     yield* printNote(
-      `${counted(lines.length, "version")}${to === "-" ? "" : ` ${lines.length === 1 ? "is" : "are"} in ${to}`}`,
+      `${countNoun(lines.length, "version")}${to === "-" ? "" : ` ${lines.length === 1 ? "is" : "are"} in ${to}`}`,
     )
   }),
 ).pipe(
@@ -273,12 +273,18 @@ const inFiles = (failure: Failure, placeOf: (at: number) => string | undefined):
     const place = at === "" ? undefined : placeOf(Number(at))
     return place === undefined ? [] : [[place, rest, message].filter((part) => part !== "").join(": ")]
   })
-  return named.length === 0 ? failure : refused(`Nothing was imported: ${named.join("; ")}.`)
+  return named.length === 0 ? failure : refusal(`Nothing was imported: ${named.join("; ")}.`)
 }
 
 const importVerb = Command.make(
   "import",
-  { from: named("from", "A file of JSON Lines, a folder, or - for stdin", "Give a file, a folder, or - for stdin") },
+  {
+    from: nameArgument(
+      "from",
+      "A file of JSON Lines, a folder, or - for stdin",
+      "Give a file, a folder, or - for stdin",
+    ),
+  },
   Effect.fn(function* ({ from }) {
     const sources = yield* readLines(from)
     const places = new Map(sources.map(({ line, place }) => [line, place]))
@@ -311,10 +317,10 @@ const erase = Command.make(
     const sure = Option.getOrUndefined(confirm) === name
     const { erased } = yield* ask((stoa) => stoa.memory.erase({ confirm: name, dryRun: !sure }))
     if (!sure)
-      return yield* refused(
-        `${counted(erased, "record")} of ${name} would be erased for good. To do it: stoa memory erase --confirm ${name}`,
+      return yield* refusal(
+        `${countNoun(erased, "record")} of ${name} would be erased for good. To do it: stoa memory erase --confirm ${name}`,
       )
-    yield* show({ erased }, `${counted(erased, "record")} ${erased === 1 ? "is" : "are"} erased`)
+    yield* show({ erased }, `${countNoun(erased, "record")} ${erased === 1 ? "is" : "are"} erased`)
   }),
 ).pipe(Command.withDescription("Erase all your memory in this house permanently; export it first"))
 
@@ -324,7 +330,7 @@ const embedding = Command.make(
   Effect.fn(function* () {
     const found = yield* ask((stoa) => stoa.memory.embedding())
     const { embedded, model, problem, records, refused, state } = found
-    const far = `${embedded} of your ${counted(records, "record")} can be found by meaning (${model})`
+    const far = `${embedded} of your ${countNoun(records, "record")} can be found by meaning (${model})`
     yield* show(
       found,
       state === "off"

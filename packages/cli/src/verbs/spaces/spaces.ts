@@ -1,18 +1,22 @@
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { columns } from "../../showing/columns.ts"
-import { refused } from "../../Failure.ts"
-import { given, named, textFlag } from "../../command/flags.ts"
+import { refusal } from "../../Failure.ts"
+import { givenFlags, nameArgument, textFlag } from "../../command/flags.ts"
 import { all, ask, client, isWatched, list, root, show, printNote } from "../../command/root.ts"
-import { isEnough, meant, shortIds } from "../../showing/shortIds.ts"
+import { isEnough, matchingIds, shortIds } from "../../showing/shortIds.ts"
 
-const space = named("space", "Name or id of the space", 'Give a space; "stoa spaces ls" lists yours')
-const principal = named("principal", "Name or id", 'Give a principal; "stoa people ls" and "stoa agents ls" list them')
+const space = nameArgument("space", "Name or id of the space", 'Give a space; "stoa spaces ls" lists yours')
+const principal = nameArgument(
+  "principal",
+  "Name or id",
+  'Give a principal; "stoa people ls" and "stoa agents ls" list them',
+)
 
 const add = Command.make(
   "add",
   {
-    name: named("name", "Its name, such as general", "Give the new space a name"),
+    name: nameArgument("name", "Its name, such as general", "Give the new space a name"),
     kind: Flag.Literals("kind", ["public", "private", "dm", "team"]).pipe(
       Flag.withDescription("Who may see it"),
       Flag.withDefault("private"),
@@ -33,7 +37,7 @@ const add = Command.make(
         name,
         kind,
         ...(member.length > 0 ? { members: member } : {}),
-        ...given({ trigger, topic }),
+        ...givenFlags({ trigger, topic }),
       }),
     )
     yield* show(made, `${made.name} is created: ${made.id}`)
@@ -105,7 +109,7 @@ const leave = Command.make(
   { space, principal: principal.pipe(Argument.optional) },
   Effect.fn(function* ({ principal: member, space }) {
     if (Option.isNone(member))
-      return yield* refused(
+      return yield* refusal(
         `Say who leaves, such as: stoa spaces leave ${space} Jim. To leave it yourself, give your own name.`,
       )
     yield* ask((stoa) => stoa.spaces.removeMember(space, member.value))
@@ -125,12 +129,12 @@ export const spaces = Command.make("spaces").pipe(
 const messageOf = Effect.fnUntraced(function* (space: string, given: string) {
   if (!/^(msg_)?[0-9a-f-]{6,35}$/.test(given) || !isEnough(given)) return given
   const { items } = yield* ask((stoa) => stoa.spaces.messages(space, { limit: 100 }))
-  const found = meant(
+  const found = matchingIds(
     given,
     items.map((one) => one.id),
   )
   if (found.length === 1) return found[0]!
-  return yield* refused(
+  return yield* refusal(
     found.length === 0
       ? `None of the newest 100 messages in ${space} begins with "${given}". "stoa spaces read ${space}" shows them.`
       : `"${given}" begins ${found.length} messages in ${space}. Give more of the id; "stoa spaces read ${space}" shows enough of it.`,

@@ -4,8 +4,8 @@ import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { nobody } from "../../showing/decisionLines.ts"
 import { needsName, withHint } from "../../showing/hints.ts"
-import { Failure, refused, reworded } from "../../Failure.ts"
-import { given, named, switchFlag, textFlag } from "../../command/flags.ts"
+import { Failure, refusal, withMessage } from "../../Failure.ts"
+import { givenFlags, nameArgument, switchFlag, textFlag } from "../../command/flags.ts"
 import { objectFlag } from "../../reading/input.ts"
 import { ask, printLine, printJson, root, show, whoAmI } from "../../command/root.ts"
 
@@ -57,8 +57,8 @@ const report = Effect.fnUntraced(function* (call: CallLike) {
 /** The house names the nearest tool; the command line adds where to find the others. */
 const whereToLook = (failure: Failure): Failure =>
   failure.cause instanceof StoaError && failure.cause.tag === "ToolNotFoundError"
-    ? reworded(failure, `${failure.message} See what you may call with: stoa tools ls`)
-    : reworded(failure, inFlags(failure.message))
+    ? withMessage(failure, `${failure.message} See what you may call with: stoa tools ls`)
+    : withMessage(failure, inFlags(failure.message))
 
 /** The house names a field of the request; here that is a flag. */
 const inFlags = (message: string): string =>
@@ -67,7 +67,7 @@ const inFlags = (message: string): string =>
 export const call = Command.make(
   "call",
   {
-    tool: named("tool", "Name of the tool", 'Give a tool; "stoa tools ls" lists yours').pipe(Argument.optional),
+    tool: nameArgument("tool", "Name of the tool", 'Give a tool; "stoa tools ls" lists yours').pipe(Argument.optional),
     input: textFlag("input", "Its input as JSON; @file reads a file, - reads stdin"),
     space: textFlag("space", "The space in which it is called"),
     wait: Flag.Finite("wait").pipe(
@@ -82,8 +82,8 @@ export const call = Command.make(
   },
   Effect.fn(function* ({ cancel, dryRun, input, key, result, space, status, tool, wait }) {
     const subjects = [tool, status, cancel, result].filter(Option.isSome)
-    if (subjects.length !== 1) return yield* refused("Give one thing: a TOOL, --status ID, --cancel ID or --result ID.")
-    const stay = given({ wait })
+    if (subjects.length !== 1) return yield* refusal("Give one thing: a TOOL, --status ID, --cancel ID or --result ID.")
+    const stay = givenFlags({ wait })
     if (Option.isSome(status)) return yield* report(yield* ask((stoa) => stoa.calls.get(status.value, stay)))
     if (Option.isSome(cancel)) {
       const canceled = yield* ask((stoa) => stoa.calls.cancel(cancel.value))
@@ -98,10 +98,10 @@ export const call = Command.make(
         {
           input: body,
           ...stay,
-          ...given({ space }),
+          ...givenFlags({ space }),
           ...(dryRun ? { dryRun } : {}),
         },
-        given({ idempotencyKey: key }),
+        givenFlags({ idempotencyKey: key }),
       ),
     ).pipe(Effect.mapError(whereToLook))
     yield* "dryRun" in made ? printJson(made) : report(made)

@@ -3,13 +3,13 @@ import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { columns } from "../../showing/columns.ts"
 import { type Decision, decisionLines, endOf, nobody } from "../../showing/decisionLines.ts"
-import { failureOf, refused } from "../../Failure.ts"
-import { given, switchFlag, textFlag, wordsFlag } from "../../command/flags.ts"
+import { failureOf, refusal } from "../../Failure.ts"
+import { givenFlags, switchFlag, textFlag, wordsFlag } from "../../command/flags.ts"
 import { answerFrom, fieldsOf, fromFlags } from "../../reading/form.ts"
 import { isTerminal, jsonFlag, objectFlag, withTerminal } from "../../reading/input.ts"
 import { knownNames, nameOf, namesForPeople } from "../../showing/names.ts"
 import { all, ask, client, list, printLine, root, show, printNote } from "../../command/root.ts"
-import { isEnough, meant, shortIds } from "../../showing/shortIds.ts"
+import { isEnough, matchingIds, shortIds } from "../../showing/shortIds.ts"
 import { asTyped } from "../../Settings.ts"
 
 /** Our own hints name the command that works here. Lines of others are behind a bar and stay unchanged. */
@@ -70,18 +70,18 @@ const approvals = Effect.fnUntraced(function* () {
 /** The decision a person means: its id, or a prefix that only one open decision has. */
 const idOf = Effect.fnUntraced(function* (given: string) {
   if (/^dcs_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(given)) return given
-  if (!isEnough(given)) return yield* refused('Give the decision\'s id. "stoa decide" lists the open ones.')
+  if (!isEnough(given)) return yield* refusal('Give the decision\'s id. "stoa decide" lists the open ones.')
   const stoa = yield* client
   const items = yield* all((cursor) =>
     stoa.decisions.list({ state: "open", limit: 100, ...(cursor === undefined ? {} : { cursor }) }),
   )
   const ids = items.map((one) => one.id)
-  const found = meant(given, ids)
+  const found = matchingIds(given, ids)
   if (found.length === 1) return found[0]!
-  if (found.length === 0) return yield* refused(`No open decision begins with "${given}". See them with: stoa decide`)
+  if (found.length === 0) return yield* refusal(`No open decision begins with "${given}". See them with: stoa decide`)
   const short = shortIds(ids)
   const some = found.slice(0, 5).map((id) => short.get(id)!)
-  return yield* refused(
+  return yield* refusal(
     `${found.length} decisions begin with "${given}". Give more of the id: ${some.join(", ")}${found.length > 5 ? " …" : ""}`,
   )
 })
@@ -95,13 +95,13 @@ const me = Effect.map(Effect.option(ask((stoa) => stoa.principals.me())), (found
 const fitting = Effect.fnUntraced(function* (id: string, approves: boolean, fills: boolean) {
   const decision = yield* ask((stoa) => stoa.decisions.get(id))
   if (decision.state !== "open")
-    return yield* refused(
+    return yield* refusal(
       `This decision is ${endOf(decision, yield* knownNames(decision))}. See it with: stoa decide ${id} --show`,
     )
-  if (decision.kind === "approval" && fills) return yield* refused("This is an approval: give --approve or --deny.")
+  if (decision.kind === "approval" && fills) return yield* refusal("This is an approval: give --approve or --deny.")
   const field = fieldsOf(decision.schema).length === 0 ? "" : "--field NAME=VALUE, "
   if (decision.kind !== "approval" && approves)
-    return yield* refused(`This is a form: give ${field}--value JSON or --deny. See it with: stoa decide ${id} --show`)
+    return yield* refusal(`This is a form: give ${field}--value JSON or --deny. See it with: stoa decide ${id} --show`)
   return decision
 })
 
@@ -130,7 +130,7 @@ const answered = (done: Decision) => {
 }
 
 const link = Effect.fnUntraced(function* (id: string, principal: Option.Option<string>) {
-  const made = yield* ask((stoa) => stoa.decisions.link(id, given({ principal })))
+  const made = yield* ask((stoa) => stoa.decisions.link(id, givenFlags({ principal })))
   yield* show(made, made.url)
   yield* printNote("Anybody who has this link can answer in that person's name: send it to nobody else.")
 })
@@ -138,7 +138,7 @@ const link = Effect.fnUntraced(function* (id: string, principal: Option.Option<s
 const fieldsGiven = Effect.fnUntraced(function* ({ id, schema }: Decision, given: ReadonlyArray<string>) {
   const found = fromFlags(fieldsOf(schema), given)
   return "fault" in found
-    ? yield* refused(`${found.fault}. See it with: stoa decide ${id} --show`)
+    ? yield* refusal(`${found.fault}. See it with: stoa decide ${id} --show`)
     : (found.value as never)
 })
 
@@ -185,10 +185,10 @@ export const decide = Command.make(
     }
     if (flags.approvals) return yield* approvals()
     if (Option.isNone(flags.id))
-      return answers > 0 || flags.link ? yield* refused("Say which one: stoa decide ID …") : yield* open(flags)
-    if (answers > 1) return yield* refused(oneAnswer)
+      return answers > 0 || flags.link ? yield* refusal("Say which one: stoa decide ID …") : yield* open(flags)
+    if (answers > 1) return yield* refusal(oneAnswer)
     if (Option.isSome(input) && !flags.approve)
-      return yield* refused("Use --input only with --approve; a form takes --value or --field.")
+      return yield* refusal("Use --input only with --approve; a form takes --value or --field.")
     const id = yield* idOf(flags.id.value)
     if (flags.link) return yield* link(id, flags.for)
     const { json } = yield* root
@@ -197,7 +197,7 @@ export const decide = Command.make(
     if (answers === 0) {
       const decision = yield* whole(id, printNote)
       if (isTerminal() && decision.state === "open") return yield* askHere(decision)
-      return yield* refused(
+      return yield* refusal(
         decision.state === "open" ? oneAnswer : `This decision is ${endOf(decision, yield* knownNames(decision))}.`,
       )
     }
@@ -214,7 +214,7 @@ export const decide = Command.make(
           verdict: flags.approve ? "approve" : flags.deny ? "deny" : "submit",
           ...changed,
           ...filled,
-          ...given({ reach, note }),
+          ...givenFlags({ reach, note }),
         }),
       ),
     )

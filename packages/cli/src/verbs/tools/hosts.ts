@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { Command } from "effect/cli"
-import { named } from "../../command/flags.ts"
+import { nameArgument } from "../../command/flags.ts"
 import { columns } from "../../showing/columns.ts"
 import { nameOf, namesForPeople } from "../../showing/names.ts"
 import { ask, list, root, printNote } from "../../command/root.ts"
@@ -19,7 +19,13 @@ const ls = Command.make(
 
 const rm = Command.make(
   "rm",
-  { host: named("host", "Its name, or its id if it is somebody else's", 'Give a host; "stoa hosts ls" lists them') },
+  {
+    host: nameArgument(
+      "host",
+      "Its name, or its id if it is somebody else's",
+      'Give a host; "stoa hosts ls" lists them',
+    ),
+  },
   Effect.fn(function* ({ host }) {
     yield* ask((stoa) => stoa.hosts.remove(host))
     yield* printNote(`${host} and its tools are removed`)

@@ -1,18 +1,18 @@
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { counted } from "../../showing/counted.ts"
-import { Failure, refused } from "../../Failure.ts"
-import { given, named, textFlag } from "../../command/flags.ts"
+import { countNoun } from "../../showing/countNoun.ts"
+import { Failure, refusal } from "../../Failure.ts"
+import { givenFlags, nameArgument, textFlag } from "../../command/flags.ts"
 import { ask, list, root, show, printNote } from "../../command/root.ts"
 
-const server = named("server", "Its name", 'Give a server; "stoa servers ls" lists them')
+const server = nameArgument("server", "Its name", 'Give a server; "stoa servers ls" lists them')
 
 /** `KEY=value`; the value may contain more `=`. */
 const pair = Effect.fnUntraced(function* (text: string, flag: string) {
   const at = text.indexOf("=")
   return at > 0
     ? ([text.slice(0, at), text.slice(at + 1)] as const)
-    : yield* refused(`--${flag} ${text}: write it as NAME=VALUE.`)
+    : yield* refusal(`--${flag} ${text}: write it as NAME=VALUE.`)
 })
 const pairs = (texts: ReadonlyArray<string>, flag: string) =>
   Effect.map(
@@ -42,7 +42,11 @@ export const serverUrl = (args: ReadonlyArray<string>): ReadonlyArray<string> =>
 const add = Command.make(
   "add",
   {
-    name: named("name", "Its name, which comes before the name of each of its tools", "Give the new server a name"),
+    name: nameArgument(
+      "name",
+      "Its name, which comes before the name of each of its tools",
+      "Give the new server a name",
+    ),
     program: Argument.String("command").pipe(
       Argument.withDescription("After --: the program and its arguments"),
       Argument.variadic(),
@@ -67,24 +71,24 @@ const add = Command.make(
   Effect.fn(function* ({ address, allow, env, header, name, program, review, timeout, transport }) {
     const [command, ...args] = program
     if ((command === undefined) === Option.isNone(address))
-      return yield* refused("Say how to reach it: give a program after --, or an address with --url.")
+      return yield* refusal("Say how to reach it: give a program after --, or an address with --url.")
     const headers = yield* pairs(header, "header")
     const variables = yield* pairs(env, "env")
     const made = yield* ask((stoa) =>
       stoa.mcpServers.add({
         name,
         ...(command === undefined ? {} : { command, ...(args.length > 0 ? { args } : {}) }),
-        ...given({ url: address }),
+        ...givenFlags({ url: address }),
         ...(header.length > 0 ? { headers } : {}),
         ...(env.length > 0 ? { env: variables } : {}),
         ...(allow.length > 0 ? { allowedTools: allow } : {}),
-        ...given({ transport, review, timeoutSeconds: timeout }),
+        ...givenFlags({ transport, review, timeoutSeconds: timeout }),
       }),
     )
     yield* show(
       made,
       made.error === undefined
-        ? `${made.name} is ${made.status}: ${counted(made.tools.length, "tool")}`
+        ? `${made.name} is ${made.status}: ${countNoun(made.tools.length, "tool")}`
         : `${made.name} does not work yet: ${made.error}`,
     )
     if (made.status === "error")
@@ -174,7 +178,7 @@ const accept = Command.make(
   "accept",
   {
     server,
-    tool: named("tool", "One of its held tools", 'Give a tool; "stoa servers tools SERVER" lists its tools'),
+    tool: nameArgument("tool", "One of its held tools", 'Give a tool; "stoa servers tools SERVER" lists its tools'),
     digest: textFlag(
       "digest",
       "The digest of what you have looked at; without it the change is shown and nothing is accepted",
@@ -183,16 +187,16 @@ const accept = Command.make(
   Effect.fn(function* ({ digest, server, tool }) {
     const { items } = yield* ask((stoa) => stoa.mcpServers.tools(server))
     const found = items.find((one) => one.name === tool)
-    if (!found?.held) return yield* refused(`${server} has no held tool "${tool}".`)
+    if (!found?.held) return yield* refusal(`${server} has no held tool "${tool}".`)
     const { held } = found
     if (Option.isNone(digest)) {
       yield* show(found, changeOf(found.definition, held.definition))
-      return yield* refused(
+      return yield* refusal(
         `Nothing is accepted yet. To accept what it says now: stoa servers accept ${quoted(server)} ${quoted(tool)} --digest ${held.digest}`,
       )
     }
     const seen = digest.value.toLowerCase()
-    if (seen.length < shortest) return yield* refused(`--digest has at least ${shortest} characters.`)
+    if (seen.length < shortest) return yield* refusal(`--digest has at least ${shortest} characters.`)
     // The reviewed definition, not what the server may have made of it since: the house compares the complete digest.
     const whole = held.digest.startsWith(seen) ? held.digest : seen
     const now = yield* ask((stoa) => stoa.mcpServers.accept(server, tool, { digest: whole }))

@@ -4,18 +4,18 @@ import { type Stoa, StoaError } from "@stoa/sdk"
 import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
 import { columns } from "../../showing/columns.ts"
-import { counted } from "../../showing/counted.ts"
-import { type Failure, refused, reworded } from "../../Failure.ts"
+import { countNoun } from "../../showing/countNoun.ts"
+import { type Failure, refusal, withMessage } from "../../Failure.ts"
 import { withCommand } from "../../showing/hints.ts"
-import { given, named, switchFlag, textFlag, wordsFlag } from "../../command/flags.ts"
+import { givenFlags, nameArgument, switchFlag, textFlag, wordsFlag } from "../../command/flags.ts"
 import { jsonFile } from "../../reading/input.ts"
 import { nameOf, namesForPeople } from "../../showing/names.ts"
 import { all, ask, client, list, printLine, printJson, root, show, printNote } from "../../command/root.ts"
 
 type Form = Parameters<Stoa["tools"]["add"]>[0]
 
-const name = named("name", "Name of the tool", 'Give a tool; "stoa tools ls" lists yours')
-const file = named("file", "JSON, comments allowed; - reads stdin", "Give a file, or - for stdin")
+const name = nameArgument("name", "Name of the tool", 'Give a tool; "stoa tools ls" lists yours')
+const file = nameArgument("file", "JSON, comments allowed; - reads stdin", "Give a file, or - for stdin")
 
 const ls = Command.make(
   "ls",
@@ -44,7 +44,7 @@ const meantIn = ({ problem }: StoaError): string =>
 
 const unseen = (name: string) => (failure: Failure) =>
   failure.cause instanceof StoaError && failure.cause.status === 404
-    ? reworded(
+    ? withMessage(
         failure,
         `There is no tool "${name}" that you can see, and no call of one.${meantIn(failure.cause)} "stoa tools ls" lists yours.`,
       )
@@ -75,7 +75,7 @@ const calls = Command.make(
 /** One line per fault, by its path. */
 const faulty = Effect.fnUntraced(function* (issues: ReadonlyArray<Issue>, file: string) {
   for (const { message, path } of issues) yield* printNote(path === "" ? message : `${path}: ${message}`)
-  return yield* refused(
+  return yield* refusal(
     `${file}: ${issues.length === 1 ? "one fault" : `${issues.length} faults`}, and nothing was done.`,
   )
 })
@@ -89,7 +89,7 @@ const forms = Effect.fnUntraced(function* (file: string) {
     : Array.isArray(held)
       ? [held, "tools."]
       : [[value], undefined]
-  if (found.length === 0) return yield* refused(`${file === "-" ? "stdin" : file} has no tools.`)
+  if (found.length === 0) return yield* refusal(`${file === "-" ? "stdin" : file} has no tools.`)
   const issues = found.flatMap((one, at) => {
     const read = readTool(one)
     const place = prefix === undefined ? [] : [`${prefix}${at}`]
@@ -120,7 +120,7 @@ const send = (
           (failure) =>
             single
               ? failure
-              : reworded(
+              : withMessage(
                   failure,
                   `${form.name}: ${failure.message} ${made.length} of ${tools.length} tools were added before it.`,
                 ),
@@ -193,7 +193,7 @@ const load = Command.make(
     // As text: an API description has more values than any other body may have.
     const value = yield* jsonFile(file)
     if (holdsTools(value))
-      return yield* refused(
+      return yield* refusal(
         `${file === "-" ? "stdin" : file} has tools and is not an OpenAPI document. Add them with: stoa tools add FILE. If they are of version 1, convert them first: stoa tools migrate FILE > tools.json`,
       )
     const document = JSON.stringify(value)
@@ -201,7 +201,7 @@ const load = Command.make(
       stoa.tools.import(
         {
           document,
-          ...given({ baseUrl, prefix }),
+          ...givenFlags({ baseUrl, prefix }),
           ...(include.length > 0 ? { include } : {}),
         },
         { dryRun: apply ? "false" : "true" },
@@ -217,7 +217,7 @@ const load = Command.make(
     yield* printNote(
       report.dryRun
         ? "Nothing was added. Add them with --apply."
-        : `${counted(report.tools.length, "tool")} ${report.tools.length === 1 ? "was" : "were"} added.`,
+        : `${countNoun(report.tools.length, "tool")} ${report.tools.length === 1 ? "was" : "were"} added.`,
     )
   }),
 ).pipe(

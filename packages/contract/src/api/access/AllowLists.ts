@@ -4,7 +4,7 @@ import { BadInput, OwnedByFile } from "../../Errors.ts"
 import { pageOfMany } from "../../Page.ts"
 import { problem } from "../../Problem.ts"
 import { ListedSet } from "../../tools/Toolset.ts"
-import { waiting } from "../guards.ts"
+import { waitingResponse } from "../guards.ts"
 
 const list = { toolset: ListedSet, context: AccessContext }
 
@@ -15,12 +15,12 @@ export class AllowListsApi extends HttpApiGroup.make("allowLists")
     HttpApiEndpoint.put("set", "/allow-lists/:toolset/:context", {
       params: list,
       payload: AllowListChange,
-      success: [AllowList, waiting],
+      success: [AllowList, waitingResponse],
       error: [problem(BadInput), problem(OwnedByFile)],
     }),
     HttpApiEndpoint.delete("reset", "/allow-lists/:toolset/:context", {
       params: list,
-      success: [AllowList, waiting],
+      success: [AllowList, waitingResponse],
       error: problem(OwnedByFile),
     }),
   )

@@ -6,7 +6,7 @@ import { DelegationId, GrantId } from "../../Ids.ts"
 import { pageOfMany, pageQuery } from "../../Page.ts"
 import { PrincipalRef } from "../../access/identity/Principal.ts"
 import { problem } from "../../Problem.ts"
-import { Idempotency, made, waiting } from "../guards.ts"
+import { Idempotency, createdResponses, waitingResponse } from "../guards.ts"
 
 export class GrantsApi extends HttpApiGroup.make("grants")
   .add(
@@ -17,13 +17,13 @@ export class GrantsApi extends HttpApiGroup.make("grants")
     }),
     HttpApiEndpoint.post("add", "/grants", {
       payload: NewGrant,
-      success: [...made(Grant), waiting],
+      success: [...createdResponses(Grant), waitingResponse],
       error: [problem(Missing), problem(BadInput)],
     }).middleware(Idempotency),
     HttpApiEndpoint.delete("revoke", "/grants/:id", {
       params: { id: GrantId },
       // In this order: an empty answer could be written for anything.
-      success: [waiting, HttpApiSchema.NoContent],
+      success: [waitingResponse, HttpApiSchema.NoContent],
       error: [problem(Missing), problem(OwnedByFile)],
     }),
     HttpApiEndpoint.get("judge", "/judge", {
@@ -46,7 +46,7 @@ export class DelegationsApi extends HttpApiGroup.make("delegations")
     HttpApiEndpoint.get("list", "/delegations", { query: pageQuery, success: pageOfMany(Delegation) }),
     HttpApiEndpoint.post("add", "/delegations", {
       payload: NewDelegation,
-      success: made(Delegation),
+      success: createdResponses(Delegation),
       error: [problem(Missing), problem(BadInput)],
     }).middleware(Idempotency),
     HttpApiEndpoint.delete("revoke", "/delegations/:id", {

@@ -13,7 +13,7 @@ import {
 import { pageOfMany, pageQuery } from "../../Page.ts"
 import { problem } from "../../Problem.ts"
 import { ToolsetName } from "../../tools/Toolset.ts"
-import { Idempotency, made, waiting } from "../guards.ts"
+import { Idempotency, createdResponses, waitingResponse } from "../guards.ts"
 
 export const PrincipalChange = Schema.Struct({
   name: Schema.optionalKey(Name),
@@ -43,13 +43,13 @@ export class PrincipalsApi extends HttpApiGroup.make("principals")
     }),
     HttpApiEndpoint.post("add", "/principals", {
       payload: NewPrincipal,
-      success: made(Principal),
+      success: createdResponses(Principal),
       error: [problem(NameTaken), problem(Missing)],
     }).middleware(Idempotency),
     HttpApiEndpoint.patch("change", "/principals/:principal", {
       params: ref,
       payload: PrincipalChange,
-      success: [Principal, waiting],
+      success: [Principal, waitingResponse],
       error: [problem(Missing), problem(NameTaken), problem(OwnedByFile), problem(WrongState)],
     }),
     HttpApiEndpoint.get("signingKey", "/principals/:principal/signing-key", {

@@ -6,7 +6,7 @@ import { pageOfMany, pageQuery } from "../../Page.ts"
 import { PrincipalRef } from "../../access/identity/Principal.ts"
 import { problem } from "../../Problem.ts"
 import { IssuedToken, NewToken, Token } from "../../access/identity/Token.ts"
-import { Idempotency, made } from "../guards.ts"
+import { Idempotency, createdResponses } from "../guards.ts"
 
 export class TokensApi extends HttpApiGroup.make("tokens")
   .add(
@@ -17,12 +17,12 @@ export class TokensApi extends HttpApiGroup.make("tokens")
     }),
     HttpApiEndpoint.post("add", "/tokens", {
       payload: NewToken,
-      success: made(IssuedToken),
+      success: createdResponses(IssuedToken),
       error: [problem(Missing), problem(BadInput)],
     }).middleware(Idempotency),
     HttpApiEndpoint.post("rotate", "/tokens/:id/rotate", {
       params: { id: TokenId },
-      success: made(IssuedToken),
+      success: createdResponses(IssuedToken),
       error: [problem(Missing), problem(WrongState)],
     }).middleware(Idempotency),
     HttpApiEndpoint.delete("revoke", "/tokens/:id", {

@@ -17,7 +17,7 @@ import {
   RunWait,
   SpendReport,
 } from "../../runs/Run.ts"
-import { made } from "../guards.ts"
+import { createdResponses } from "../guards.ts"
 
 const ref = { run: RunId }
 
@@ -60,7 +60,7 @@ export class RunsApi extends HttpApiGroup.make("runs")
       params: ref,
       // Without a body: from the beginning.
       payload: [RunRetry, Schema.Undefined],
-      success: made(Run),
+      success: createdResponses(Run),
       error: [problem(Missing), problem(WrongState), problem(Forbidden)],
     }),
     HttpApiEndpoint.post("toolResults", "/runs/:run/tool-results", {

@@ -7,7 +7,7 @@ import { Message, NewMessage } from "../../spaces/Message.ts"
 import { pageOfMany, pageQuery } from "../../Page.ts"
 import { PrincipalRef } from "../../access/identity/Principal.ts"
 import { problem } from "../../Problem.ts"
-import { Idempotency, made } from "../guards.ts"
+import { Idempotency, createdResponses } from "../guards.ts"
 import { Seq } from "./Spaces.ts"
 
 const ref = { id: ChatSessionId }
@@ -21,7 +21,7 @@ export class ChatSessionsApi extends HttpApiGroup.make("chatSessions")
     }),
     HttpApiEndpoint.post("add", "/chat-sessions", {
       payload: NewChatSession,
-      success: made(ChatSession),
+      success: createdResponses(ChatSession),
       error: [...refused, problem(BadInput)],
     }).middleware(Idempotency),
     HttpApiEndpoint.get("get", "/chat-sessions/:id", { params: ref, success: ChatSession, error: problem(Missing) }),
@@ -45,7 +45,7 @@ export class ChatSessionsApi extends HttpApiGroup.make("chatSessions")
     HttpApiEndpoint.post("post", "/chat-sessions/:id/messages", {
       params: ref,
       payload: NewMessage,
-      success: made(Message),
+      success: createdResponses(Message),
       error: [...refused, problem(TooLarge), problem(TooManyRequests)],
     }).middleware(Idempotency),
   )

@@ -18,7 +18,7 @@ import { MemoryDiff, MemoryImported, MemoryLine, mostLines } from "../../memory/
 import { pageOfMany, pageQuery } from "../../Page.ts"
 import { PrincipalRef } from "../../access/identity/Principal.ts"
 import { problem } from "../../Problem.ts"
-import { Idempotency, made } from "../guards.ts"
+import { Idempotency, createdResponses } from "../guards.ts"
 
 const ref = { id: MemoryId }
 const share = { id: MemoryId, principal: PrincipalRef }
@@ -51,7 +51,7 @@ export class MemoryApi extends HttpApiGroup.make("memory")
     }),
     HttpApiEndpoint.post("put", "/memory", {
       payload: NewMemory,
-      success: made(MemoryRecord),
+      success: createdResponses(MemoryRecord),
       error: [...writing, problem(BadInput)],
     }).middleware(Idempotency),
     HttpApiEndpoint.get("export", "/memory/export", { query: pageQuery, success: pageOfMany(MemoryLine) }),

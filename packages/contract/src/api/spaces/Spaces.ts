@@ -18,7 +18,7 @@ import { PrincipalRef } from "../../access/identity/Principal.ts"
 import { problem } from "../../Problem.ts"
 import { NewSpace, Space, SpaceChange, SpaceRef } from "../../spaces/Space.ts"
 import { lastEventId } from "../house/Events.ts"
-import { Idempotency, made } from "../guards.ts"
+import { Idempotency, createdResponses } from "../guards.ts"
 
 const space = { space: SpaceRef }
 export const Seq = Schema.FiniteFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 0, maximum: 2 ** 31 - 1 }))
@@ -31,7 +31,7 @@ export class SpacesApi extends HttpApiGroup.make("spaces")
     HttpApiEndpoint.get("get", "/spaces/:space", { params: space, success: Space, error: missing }),
     HttpApiEndpoint.post("add", "/spaces", {
       payload: NewSpace,
-      success: made(Space),
+      success: createdResponses(Space),
       error: [problem(NameTaken), problem(Missing), problem(BadInput)],
     }).middleware(Idempotency),
     HttpApiEndpoint.patch("change", "/spaces/:space", {
@@ -53,7 +53,7 @@ export class SpacesApi extends HttpApiGroup.make("spaces")
     HttpApiEndpoint.post("post", "/spaces/:space/messages", {
       params: space,
       payload: NewMessage,
-      success: made(Message),
+      success: createdResponses(Message),
       error: [...refused, problem(TooLarge), problem(TooManyRequests)],
     }).middleware(Idempotency),
     HttpApiEndpoint.get("messages", "/spaces/:space/messages", {

@@ -8,7 +8,7 @@ import { MCPServerState } from "../../tools/servers/MCPServerState.ts"
 import { MCPServerTool } from "../../tools/servers/MCPServerTool.ts"
 import { pageOfMany } from "../../Page.ts"
 import { problem } from "../../Problem.ts"
-import { made } from "../guards.ts"
+import { createdResponses } from "../guards.ts"
 
 const server = { server: MCPServerRef }
 
@@ -28,7 +28,7 @@ export class MCPServersApi extends HttpApiGroup.make("mcpServers")
     // room itself stores the key of the request.
     HttpApiEndpoint.post("add", "/mcp-servers", {
       payload: NewMCPServer,
-      success: made(MCPServerState),
+      success: createdResponses(MCPServerState),
       error: [problem(NameTaken), problem(BadInput), problem(WrongState)],
     }),
     // Connects for ten seconds at most, and stores nothing.

@@ -21,7 +21,7 @@ import { Issue, problem } from "../../Problem.ts"
 import { ExecutionType, JsonSchema, RiskLevel, ToolAnnotations, ToolSource, Visibility } from "../../tools/Tool.ts"
 import { ToolForm } from "../../tools/ToolConfiguration.ts"
 import { ListedSet } from "../../tools/Toolset.ts"
-import { Idempotency, made } from "../guards.ts"
+import { Idempotency, createdResponses } from "../guards.ts"
 
 /** A tool as those who may call it see it. */
 export class ToolView extends Schema.Class<ToolView>("ToolView")({
@@ -123,7 +123,7 @@ export class ToolsApi extends HttpApiGroup.make("tools")
     }),
     HttpApiEndpoint.post("add", "/tools", {
       payload: AnyForm,
-      success: made(ToolView),
+      success: createdResponses(ToolView),
       error: [problem(NameTaken), problem(BadInput)],
     }).middleware(Idempotency),
     HttpApiEndpoint.post("import", "/tools/import", {

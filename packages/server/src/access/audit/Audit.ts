@@ -12,9 +12,9 @@ import { isoMoment, withinADay } from "../../store/Moment.ts"
 import { decodeCursor, encodeCursor } from "../../store/Pages.ts"
 import { readerLayer, rowsInto } from "../../store/journal/readers/Readers.ts"
 import { Secrets } from "../secrets/Secrets.ts"
-import { accepting, type TrailEntry, auditedKinds, auditOf, type ChainRow, hashOfRow } from "./auditOf.ts"
+import { acceptEntry, type TrailEntry, auditedKinds, auditOf, type ChainRow, hashOfRow } from "./auditOf.ts"
 import { exportTrail } from "./export.ts"
-import { endsOf, checkChainEnd, moveAnchor, moveHead, resealing } from "./ends.ts"
+import { endsOf, checkChainEnd, moveAnchor, moveHead, sealEntry } from "./ends.ts"
 import { sealingOfAnchor } from "./seal.ts"
 import { type TrailCheck, verifyTrail } from "./verify.ts"
 
@@ -132,8 +132,8 @@ export class Audit extends Context.Service<
 
       const since = Effect.gen(function* () {
         const rows = yield* sql<{ seq: number; result: AuditResult }>`SELECT seq, result FROM audit
-          WHERE action = ${resealing.action} AND resource = ${resealing.resource} AND seq > coalesce((SELECT max(seq)
-            FROM audit WHERE action = ${accepting.action} AND resource = ${accepting.resource}), 0) ORDER BY seq`
+          WHERE action = ${sealEntry.action} AND resource = ${sealEntry.resource} AND seq > coalesce((SELECT max(seq)
+            FROM audit WHERE action = ${acceptEntry.action} AND resource = ${acceptEntry.resource}), 0) ORDER BY seq`
         const at = (result: AuditResult) => rows.find((row) => row.result === result)?.seq ?? null
         return { first: at("success"), failed: at("failure") }
       }).pipe(Effect.orDie)

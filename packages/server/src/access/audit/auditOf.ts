@@ -14,7 +14,7 @@ export interface TrailEntry {
 }
 
 /** The row by which the trail records that an operator has accepted what it reports about itself. */
-export const accepting = { action: "accept", resource: "findings/audit" } as const
+export const acceptEntry = { action: "accept", resource: "findings/audit" } as const
 
 /** Not audited: content of spaces, for their members, or a step of something that is audited when it ends. */
 const passedOver = [
@@ -70,7 +70,7 @@ export const auditOf = (event: Event): TrailEntry | undefined => {
     case "house.started":
       return done("start", "house")
     case "house.accepted":
-      return done(accepting.action, `findings/${event.body.check}`)
+      return done(acceptEntry.action, `findings/${event.body.check}`)
     case "house.backed-up":
       return {
         ...done(event.body.withKey ? "back up with the key" : "back up", "house"),

@@ -2,7 +2,7 @@
 import type { EventKind } from "@stoa/contract"
 import { Effect, type Redacted } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
-import type { RowsOf } from "../../store/journal/readers/Readers.ts"
+import type { BatchRows } from "../../store/journal/readers/Readers.ts"
 import type { TrailEntry } from "./auditOf.ts"
 import { type Anchor, type Head, sealAnchor, sealHead, sealingOfAnchor, sealingOfHead } from "./seal.ts"
 
@@ -66,7 +66,7 @@ export const hasLasting = (
 
 /** An update of one of the two rows: for the writer thread, and for a transaction. */
 export interface EndUpdate {
-  readonly statement: RowsOf["statements"][number]
+  readonly statement: BatchRows["statements"][number]
   readonly run: Effect.Effect<unknown, SqlError.SqlError>
 }
 
@@ -104,7 +104,7 @@ export const moveAnchor = (sql: SqlClient.SqlClient, key: Redacted.Redacted, anc
 }
 
 /** The row that records a new seal. */
-export const resealing = { action: "seal", resource: "audit" } as const
+export const sealEntry = { action: "seal", resource: "audit" } as const
 
 /** What is wrong with the end of the trail before a batch, if anything. `never`: it has not been sealed yet. */
 const faultOf = Effect.fnUntraced(function* (
@@ -136,7 +136,7 @@ export const checkChainEnd = Effect.fnUntraced(function* (
   if (fault === undefined) return { from: ends.head, moved: [], row: undefined }
   const row: TrailEntry = {
     principal: null,
-    ...resealing,
+    ...sealEntry,
     result: fault === "never" ? "success" : "failure",
     rule: fault === "never" ? "there was no seal" : fault,
   }

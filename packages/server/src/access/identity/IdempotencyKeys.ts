@@ -17,18 +17,18 @@ export const otherRequest = () =>
   new WrongState({ detail: "This idempotency key was used for another request. Take a new key for a new request." })
 
 /** A request that carries a key. */
-export interface Keyed {
+export interface KeyedRequest {
   readonly principal: string
   readonly key: string
   readonly digest: string
 }
 
 /** Bound to the token too: another token of the same principal must not get an answer that may contain a new token. */
-export const keyedBy = (
+export const keyedRequestOf = (
   { principal, token }: Caller["Service"],
   key: string,
   request: ReadonlyArray<unknown>,
-): Keyed => ({
+): KeyedRequest => ({
   principal: principal.id,
   key,
   digest: createHash("sha256")
@@ -40,9 +40,9 @@ export class IdempotencyKeys extends Context.Service<
   IdempotencyKeys,
   {
     /** Takes the key for this request, or returns the first answer. */
-    readonly claim: (request: Keyed) => Effect.Effect<Uint8Array | undefined, WrongState, Transaction>
+    readonly claim: (request: KeyedRequest) => Effect.Effect<Uint8Array | undefined, WrongState, Transaction>
     /** Stores the answer of a request whose key was claimed in this transaction. */
-    readonly keep: (request: Keyed, answer: Uint8Array) => Effect.Effect<void, never, Transaction>
+    readonly keep: (request: KeyedRequest, answer: Uint8Array) => Effect.Effect<void, never, Transaction>
   }
 >()("server/access/identity/IdempotencyKeys") {
   static readonly layer = Layer.effect(
@@ -50,7 +50,7 @@ export class IdempotencyKeys extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const secrets = yield* Secrets
-      const labelOf = ({ key, principal }: Keyed) => `answer/${principal}/${key}`
+      const labelOf = ({ key, principal }: KeyedRequest) => `answer/${principal}/${key}`
 
       const claim: IdempotencyKeys["Service"]["claim"] = Effect.fn("IdempotencyKeys.claim")(function* (request) {
         const { digest, key, principal } = request

@@ -25,7 +25,7 @@ import { Flag } from "../../store/database/dialect/Columns.ts"
 import { currentCause, newId } from "../../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../../store/journal/Journal.ts"
 import { pageFrom, pageOf } from "../../store/Pages.ts"
-import { type Credential, makeAgain, makeRenewed } from "./again.ts"
+import { type Credential, makeCallerNow, makeRenewCaller } from "./callerNow.ts"
 import { makeCallers } from "./callers.ts"
 import { outerOf, usualContext } from "./contexts.ts"
 import { Principals } from "./Principals.ts"
@@ -46,7 +46,7 @@ import {
 } from "./session.ts"
 import { rightsChanged, rightsEpoch } from "../rights/Rights.ts"
 
-export type { Credential } from "./again.ts"
+export type { Credential } from "./callerNow.ts"
 
 const decodeFlag = Schema.decodeUnknownSync(Flag)
 const encodeIssued = Schema.encodeSync(IssuedToken)
@@ -112,9 +112,13 @@ export class Tokens extends Context.Service<
     /** The caller of requests without a token, if a setting allows them. */
     readonly standIn: (name: string) => Effect.Effect<Caller["Service"], Missing>
     /** The caller of something that has waited, with its present rights; `by`: what it was identified by then. */
-    readonly again: (id: string, context: AccessContext, by?: Credential) => Effect.Effect<Caller["Service"], Missing>
+    readonly callerNow: (
+      id: string,
+      context: AccessContext,
+      by?: Credential,
+    ) => Effect.Effect<Caller["Service"], Missing>
     /** The caller of something that has been open for a while, with its present rights. */
-    readonly renewed: (caller: Caller["Service"]) => Effect.Effect<Caller["Service"], Missing>
+    readonly renewCaller: (caller: Caller["Service"]) => Effect.Effect<Caller["Service"], Missing>
     /** The admin token comes from a setting or the data folder. Stores its hash, and removes the previous one. */
     readonly keepAdmin: (token: Redacted.Redacted) => Effect.Effect<void>
   }
@@ -299,7 +303,7 @@ export class Tokens extends Context.Service<
         return { principal, context, token: null, expiresAt: null, epoch: rows[0]!.epoch }
       })
 
-      const again = makeAgain(principals.get, epochNow)
+      const callerNow = makeCallerNow(principals.get, epochNow)
 
       const keepAdmin: Tokens["Service"]["keepAdmin"] = Effect.fn("Tokens.keepAdmin")(function* (token) {
         const hashed = hashOf(Redacted.value(token))
@@ -348,8 +352,8 @@ export class Tokens extends Context.Service<
         isRevoked,
         stillStands,
         standIn,
-        again,
-        renewed: makeRenewed(again),
+        callerNow,
+        renewCaller: makeRenewCaller(callerNow),
         keepAdmin,
       })
     }),

@@ -257,7 +257,7 @@ export class Grants extends Context.Service<
             epoch: who.epoch,
             all: judge(found.rules, "admin", `${things}/*`, moment(), context).verdict === "allow",
             judge: (action, resource) => judge(found.rules, action, resource, moment(), context),
-            reach: (action, beginning) => coverageOf(found.rules, action, beginning, moment()),
+            coverage: (action, beginning) => coverageOf(found.rules, action, beginning, moment()),
             lasting: found.said !== undefined,
           })
         })

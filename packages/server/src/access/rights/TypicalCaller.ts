@@ -13,7 +13,7 @@ export const makeTypicalCaller = Effect.gen(function* () {
   const grants = yield* Grants
   return Effect.fnUntraced(function* (ref: string) {
     const other = yield* findIfPermitted(grants, principals.get(ref), { ref, action: "read", of: "grants" })
-    const who: Caller["Service"] = yield* tokens.again(other.id, usualContext(other))
+    const who: Caller["Service"] = yield* tokens.callerNow(other.id, usualContext(other))
     return who
   })
 })

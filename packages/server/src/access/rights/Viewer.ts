@@ -13,7 +13,7 @@ export interface Viewer {
   readonly all: boolean
   readonly judge: (action: Action, resource: Resource) => RuleVerdict
   /** Whether its rules say the same about all resources with this prefix, such as `spaces/`. */
-  readonly reach: (action: Action, things: string) => Coverage
+  readonly coverage: (action: Action, things: string) => Coverage
   /** Whether its answers hold until its own rules change: none of them expires or is lent. */
   readonly lasting: boolean
   /** The epoch of rights in which it was made; the house itself has none. */
@@ -22,15 +22,15 @@ export interface Viewer {
   readonly house?: true
 }
 
-/** Who looks at things that belong to one principal: its own, or everybody's. */
-export type Reader = Pick<Viewer, "principal" | "all">
+/** A viewer without its rules: it sees what belongs to its principal, or everybody's. */
+export type BasicViewer = Pick<Viewer, "principal" | "all">
 
 /** The house itself, as when it applies its configuration: no rule restricts it. */
 export const houseViewer = (principal: Principal): Viewer => ({
   principal,
   all: true,
   judge: () => ({ verdict: "allow", rule: "house" }),
-  reach: () => "all",
+  coverage: () => "all",
   lasting: true,
   house: true,
 })

@@ -30,7 +30,7 @@ export const schemaForModel = ({
 }
 
 /** The input as it is recorded and run. Values that a model wrote into such a field are ignored. */
-export const filledIn = (
+export const fillWallets = (
   { wallets = [] }: Pick<CatalogueTool, "wallets">,
   input: Readonly<Record<string, unknown>>,
   { wallet }: Whose,

@@ -6,14 +6,14 @@ import { readTool, type Source, type ToolConfiguration } from "@stoa/contract"
 import { Effect, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { Principals } from "../../access/identity/Principals.ts"
-import { makeUnset } from "../../access/secrets/Unset.ts"
+import { makeUnsetPlaceholders } from "../../access/secrets/UnsetPlaceholders.ts"
 import { namedAgent } from "../kinds/agent.ts"
-import { placeholdersOfTool } from "../kinds/unlisted.ts"
+import { placeholdersOfTool } from "../kinds/unlistedPlaceholders.ts"
 
 export const makeToolNotes = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const principals = yield* Principals
-  const unset = yield* makeUnset
+  const unset = yield* makeUnsetPlaceholders
 
   const notesOf = Effect.fnUntraced(function* (tool: ToolConfiguration) {
     const whose = `The tool "${tool.form.name}"`

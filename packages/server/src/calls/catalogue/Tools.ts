@@ -22,7 +22,7 @@ import { Journal, type Transaction } from "../../store/journal/Journal.ts"
 import type { HandlerCall } from "../road/Handler.ts"
 import { Catalogue } from "./Catalogue.ts"
 import { Kinds } from "../kinds/Kinds.ts"
-import { unlisted } from "../kinds/unlisted.ts"
+import { unlistedPlaceholders } from "../kinds/unlistedPlaceholders.ts"
 
 interface Row {
   readonly name: string
@@ -115,7 +115,7 @@ export class Tools extends Context.Service<
             },
           )
           if (fault !== undefined) issues.push(fault)
-          issues.push(...kinds.faults(it.tool), ...unlisted(it.tool, env ?? (yield* environment.names)))
+          issues.push(...kinds.faults(it.tool), ...unlistedPlaceholders(it.tool, env ?? (yield* environment.names)))
           return issues.length > 0 ? ({ ok: false, issues } as const) : it
         })
 

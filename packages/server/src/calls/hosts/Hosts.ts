@@ -16,7 +16,7 @@ import {
 } from "@stoa/contract"
 import { CurrentToolsConfig, Registry, spellingOf } from "@stoa/tools"
 import { Clock, Context, DateTime, Effect, Layer, Semaphore } from "effect"
-import type { Reader } from "../../access/rights/Viewer.ts"
+import type { BasicViewer } from "../../access/rights/Viewer.ts"
 import { newId } from "../../store/journal/Correlation.ts"
 import { Holder, SharedDatabase } from "../../store/leases/Holder.ts"
 import { Journal } from "../../store/journal/Journal.ts"
@@ -26,12 +26,12 @@ import { Calls } from "../Calls.ts"
 import { Catalogue } from "../catalogue/Catalogue.ts"
 import type { HandlerCall } from "../road/Handler.ts"
 import { hostedTool } from "./hostedTool.ts"
-import { type LineState, type LineStep, nextLine, stateIn, takesCalls } from "./lifecycle.ts"
-import { type Line, makeHostLines } from "./lines.ts"
+import { type ConnectionState, type ConnectionStep, nextState, stateIn, takesCalls } from "./lifecycle.ts"
+import { type ConnectedHost, type HostConnection, makeHostConnections } from "./connections.ts"
 import { type HostRow, makeHostRows, type WaitingCall } from "./rows.ts"
 import { makeSharing } from "./sharing.ts"
 
-export type { Line } from "./lines.ts"
+export type { HostConnection } from "./connections.ts"
 export { hostFrom, type HostRow } from "./rows.ts"
 
 /** For how many milliseconds a process may be away, such as over a broken connection or a restart of either side. */
@@ -46,13 +46,6 @@ const builtin = new Map(
     .map((name) => [spellingOf(name), name]),
 )
 
-export interface ConnectedLine {
-  readonly pump: Effect.Effect<void>
-  readonly leave: Effect.Effect<void>
-  /** Whether its token and rights are still valid. Nothing is sent without. */
-  readonly stands: Effect.Effect<boolean>
-}
-
 export class Hosts extends Context.Service<
   Hosts,
   {
@@ -62,16 +55,20 @@ export class Hosts extends Context.Service<
       name: string,
       declaration: HostDeclaration,
     ) => Effect.Effect<HostRow, BadInput | NameTaken | Forbidden>
-    /** By name: one of the reader's own. By id: any host that the reader may see. */
-    readonly get: (ref: string, reader: Reader) => Effect.Effect<HostRow, Missing>
-    readonly list: (reader: Reader) => Effect.Effect<ReadonlyArray<HostRow>>
+    /** By name: one of the viewer's own. By id: any host that the viewer may see. */
+    readonly get: (ref: string, viewer: BasicViewer) => Effect.Effect<HostRow, Missing>
+    readonly list: (viewer: BasicViewer) => Effect.Effect<ReadonlyArray<HostRow>>
     /** With an instance: only if that instance connected last. */
-    readonly remove: (ref: string, reader: Reader, instance?: string) => Effect.Effect<void, Missing>
+    readonly remove: (ref: string, viewer: BasicViewer, instance?: string) => Effect.Effect<void, Missing>
     /** A host whose calls the caller may receive. */
     readonly own: (caller: Caller["Service"], ref: string) => Effect.Effect<HostRow, Missing | Forbidden>
-    /** Sends waiting calls and new ones, until `leave`. Closes an existing line of the host. */
-    readonly connect: (caller: Caller["Service"], host: HostRow, line: Line) => Effect.Effect<ConnectedLine, Missing>
-    /** The house is closing: lines that end now were not ended by their hosts. */
+    /** Sends waiting calls and new ones, until `leave`. Closes an existing connection of the host. */
+    readonly connect: (
+      caller: Caller["Service"],
+      host: HostRow,
+      connection: HostConnection,
+    ) => Effect.Effect<ConnectedHost, Missing>
+    /** The house is closing: connections that end now were not ended by their hosts. */
     readonly closing: Effect.Effect<void>
     readonly heard: (event: Event) => Effect.Effect<void>
   }
@@ -87,8 +84,8 @@ export class Hosts extends Context.Service<
       const rows = yield* makeHostRows
       const sharing = yield* makeSharing
       const hostGrace = yield* HostGrace
-      /** The state of each host's line and since when, as this process has seen it. */
-      const known = new Map<HostId, { readonly state: LineState; readonly since: number }>()
+      /** The state of each host's connection and since when, as this process has seen it. */
+      const known = new Map<HostId, { readonly state: ConnectionState; readonly since: number }>()
       const offered = new Map<HostId, HostRow>()
       let closing = false
 
@@ -110,17 +107,17 @@ export class Hosts extends Context.Service<
             ? `The process that offers "${call.tool}" disconnected before it got this call; it did not run`
             : `The process that offers "${call.tool}" disconnected; it may have run`,
         )
-      const lines = yield* makeHostLines(rows, me, failUnshared)
+      const connections = yield* makeHostConnections(rows, me, failUnshared)
       /** Whoever is away for longer than the grace time has lapsed, whichever process of the house noticed it. */
-      const stateOf = (id: HostId): LineState => {
+      const stateOf = (id: HostId): ConnectionState => {
         const { since = 0, state = "removed" } = known.get(id) ?? {}
         // wall clock: compared with a timer's moment.
         const isLate = clock.currentTimeMillisUnsafe() - since >= hostGrace
-        return (isLate ? nextLine[state].lapse : null) ?? state
+        return (isLate ? nextState[state].lapse : null) ?? state
       }
-      /** Applies a step of the table. False: the table refuses it, and the line stays as it is. */
-      const change = (id: HostId, step: LineStep): boolean => {
-        const to = nextLine[stateOf(id)][step]
+      /** Applies a step of the table. False: the table refuses it, and the connection stays as it is. */
+      const change = (id: HostId, step: ConnectionStep): boolean => {
+        const to = nextState[stateOf(id)][step]
         if (to === "removed") known.delete(id)
         // wall clock: compared with a timer's moment.
         else if (to !== null) known.set(id, { state: to, since: clock.currentTimeMillisUnsafe() })
@@ -235,11 +232,11 @@ export class Hosts extends Context.Service<
       })
 
       const drop = Effect.fnUntraced(function* (row: HostRow) {
-        const line = lines.get(row.id)
+        const connection = connections.get(row.id)
         yield* withdraw(row)
         offered.delete(row.id)
         change(row.id, "remove")
-        lines.delete(row.id)
+        connections.delete(row.id)
         yield* journal.transact(
           Effect.gen(function* () {
             const open = yield* rows.waiting(row.id)
@@ -247,7 +244,7 @@ export class Hosts extends Context.Service<
             yield* Effect.forEach(open, failLost, { discard: true })
           }),
         )
-        line?.close("removed")
+        connection?.close("removed")
       }, Effect.uninterruptible)
 
       /** The calls that the previous process was sent get the grace time to be answered. */
@@ -255,7 +252,7 @@ export class Hosts extends Context.Service<
         const dueAt = DateTime.add(yield* DateTime.now, { milliseconds: hostGrace })
         yield* timers.set({ purpose, dueAt, payload: { host: id } })
       })
-      /** The line that a process of the house had has ended. False: another one has it now. */
+      /** The connection that a process of the house had has ended. False: another one has it now. */
       const away = Effect.fnUntraced(function* (id: HostId, holder: string | null) {
         const lastSeenAt = DateTime.formatIso(yield* DateTime.now)
         if (!(yield* rows.disconnected(id, { holder, lastSeenAt }))) return false
@@ -265,19 +262,19 @@ export class Hosts extends Context.Service<
 
       const connect: Hosts["Service"]["connect"] = Effect.fn("Hosts.connect")(function* (caller, host, plain) {
         const stands = sharing.stands(caller, () => offered.get(host.id) ?? host)
-        const line = { ...plain, token: caller.token, stands }
+        const connection = { ...plain, token: caller.token, stands }
         const { id } = host
-        const before = lines.get(id)
+        const before = connections.get(id)
         const since = DateTime.formatIso(yield* DateTime.now)
         learn(host)
         if (!change(id, "connect")) return yield* new Missing({ noun: "host", ref: host.name })
-        yield* lines.set(id, line)
+        yield* connections.set(id, connection)
         yield* journal
           .transact(
             Effect.gen(function* () {
               // Calls that another instance was sent get the grace time to be answered, and are not sent again.
-              if (host.instance !== null && host.instance !== line.instance) yield* grace(id)
-              const isThere = yield* rows.connected(id, { instance: line.instance, holder: me, lastSeenAt: since })
+              if (host.instance !== null && host.instance !== connection.instance) yield* grace(id)
+              const isThere = yield* rows.connected(id, { instance: plain.instance, holder: me, lastSeenAt: since })
               if (!isThere) return yield* new Missing({ noun: "host", ref: host.name })
               yield* rows.forget(id)
               return yield* journal.append({ kind: "host.connected", body: about(host) })
@@ -288,22 +285,22 @@ export class Hosts extends Context.Service<
             Effect.tapErrorTag("Missing", () =>
               Effect.sync(() => {
                 change(id, "remove")
-                lines.delete(id)
+                connections.delete(id)
               }),
             ),
           )
         before?.close("replaced")
-        yield* lines.begin(id, line)
+        yield* connections.begin(id, connection)
         const leave = Effect.suspend(() => {
-          if (closing || lines.get(id) !== line || !change(id, "leave")) return Effect.void
-          lines.delete(id)
+          if (closing || connections.get(id) !== connection || !change(id, "leave")) return Effect.void
+          connections.delete(id)
           return journal.transact(
             Effect.flatMap(away(id, me), (gone) =>
               gone ? journal.append({ kind: "host.disconnected", body: about(host) }) : Effect.void,
             ),
           )
         })
-        return { pump: lines.pump(id), leave, stands }
+        return { pump: connections.pump(id), leave, stands }
       })
 
       /** Runs one grace time after a process went away: its unanswered calls fail, unless it is back. */
@@ -312,7 +309,7 @@ export class Hosts extends Context.Service<
         if (row === undefined) return
         // If it is away again, but only for a short time, another timer checks again.
         const isLost = !isThere(id) && !(yield* rows.isHeldBeside(id, me))
-        const spared = isLost ? undefined : (lines.get(id)?.instance ?? row.instance)
+        const spared = isLost ? undefined : (connections.get(id)?.instance ?? row.instance)
         for (const call of yield* rows.waiting(id))
           if (call.instance === null ? isLost : call.instance !== spared) yield* journal.transact(failLost(call))
         yield* rows.forget(id)
@@ -321,7 +318,8 @@ export class Hosts extends Context.Service<
       const heard: Hosts["Service"]["heard"] = Effect.fnUntraced(function* (event) {
         if (event.kind === "timer.fired" && event.body.purpose === purpose)
           return yield* lapse((event.body.payload as { readonly host: HostId }).host)
-        if (event.kind === "token.revoked") for (const line of lines.of(event.body.token)) line.close("revoked")
+        if (event.kind === "token.revoked")
+          for (const connection of connections.of(event.body.token)) connection.close("revoked")
         if (event.kind !== "principal.retired") return
         for (const row of yield* rows.all) if (row.owner === event.body.principal) yield* one.withPermit(drop(row))
       })
@@ -332,20 +330,20 @@ export class Hosts extends Context.Service<
         const before = offered.get(id)
         if (row !== undefined) {
           yield* offer(row)
-          const line = lines.get(id)
-          // Its process has connected to another house process: the line here is an old one.
+          const connection = connections.get(id)
+          // Its process has connected to another house process: the connection here is an old one.
           const isElsewhere = row.connected && row.holder !== me
-          if (line === undefined || isElsewhere) change(id, row.connected ? "connect" : "leave")
-          if (line !== undefined && isElsewhere) {
-            lines.delete(id)
-            line.close("replaced")
+          if (connection === undefined || isElsewhere) change(id, row.connected ? "connect" : "leave")
+          if (connection !== undefined && isElsewhere) {
+            connections.delete(id)
+            connection.close("replaced")
           }
         } else if (before !== undefined) {
           yield* withdraw(before)
           offered.delete(id)
           change(id, "remove")
-          lines.get(id)?.close("removed")
-          lines.delete(id)
+          connections.get(id)?.close("removed")
+          connections.delete(id)
         }
       })
       const isShared = yield* SharedDatabase
@@ -372,8 +370,8 @@ export class Hosts extends Context.Service<
         list: Effect.fn("Hosts.list")(function* ({ all, principal }) {
           return (yield* rows.all).filter((row) => all || row.owner === principal.id)
         }),
-        remove: Effect.fn("Hosts.remove")(function* (ref, reader, instance) {
-          const row = yield* get(ref, reader)
+        remove: Effect.fn("Hosts.remove")(function* (ref, viewer, instance) {
+          const row = yield* get(ref, viewer)
           if (instance === undefined || row.instance === instance) yield* one.withPermit(drop(row))
         }),
         own: Effect.fn("Hosts.own")(function* (caller, ref) {

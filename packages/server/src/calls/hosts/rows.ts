@@ -14,7 +14,7 @@ export interface HostRow {
   /** The process that connected last. */
   readonly instance: string | null
   readonly connected: boolean
-  /** The house process that has, or had, its line. */
+  /** The house process that has, or had, its connection. */
   readonly holder: string | null
   readonly lastSeenAt: string | null
   readonly createdAt: string
@@ -109,15 +109,15 @@ export const makeHostRows = Effect.map(SqlClient.SqlClient, (sql) => {
   }, Effect.orDie)
 
   /** Its process connected here. False: the host was removed meanwhile. */
-  const connected = (id: string, line: Pick<HostRow, "instance" | "holder" | "lastSeenAt">) =>
+  const connected = (id: string, connection: Pick<HostRow, "instance" | "holder" | "lastSeenAt">) =>
     Effect.map(
       Effect.orDie(
-        sql`UPDATE hosts SET ${sql.update({ ...line, connected: true } as never)} WHERE id = ${id} RETURNING id`,
+        sql`UPDATE hosts SET ${sql.update({ ...connection, connected: true } as never)} WHERE id = ${id} RETURNING id`,
       ),
       (rows) => rows.length > 0,
     )
 
-  /** Its line ended. False: this was not its line any more, since another process of the house has it, or nobody. */
+  /** Its connection ended. False: this was not its connection any more, since another process of the house has it, or nobody. */
   const disconnected = (id: string, { holder, lastSeenAt }: Pick<HostRow, "holder" | "lastSeenAt">) =>
     Effect.map(
       Effect.orDie(
@@ -127,7 +127,7 @@ export const makeHostRows = Effect.map(SqlClient.SqlClient, (sql) => {
       (rows) => rows.length > 0,
     )
 
-  /** Whether another living process has its line. */
+  /** Whether another living process has its connection. */
   const isHeldBeside = (id: string, me: string) =>
     Effect.map(
       Effect.orDie(
@@ -170,11 +170,15 @@ export const makeHostRows = Effect.map(SqlClient.SqlClient, (sql) => {
   // On Postgres: whoever connects the host elsewhere waits until these calls are taken, and then sends them again.
   const whileHeld = sql.onDialectOrElse({ pg: () => sql`FOR SHARE OF h`, orElse: () => sql`` })
   /**
-   * Takes calls that nobody was sent yet, for this process only, while the line is of the house process `holder`.
+   * Takes calls that nobody was sent yet, for this process only, while the connection is of the house process `holder`.
    * `strangers`: those that began to wait when the host had just become private.
    */
-  const take = Effect.fnUntraced(function* (host: string, line: { instance: string; holder: string }, limit: number) {
-    const { holder, instance } = line
+  const take = Effect.fnUntraced(function* (
+    host: string,
+    connection: { instance: string; holder: string },
+    limit: number,
+  ) {
+    const { holder, instance } = connection
     const rows =
       yield* sql<Found>`SELECT ${columns}, CASE WHEN ${isMeant} THEN 1 ELSE 0 END AS is_meant FROM calls c JOIN hosts h ON h.id = ${host} AND h.holder = ${holder}
       LEFT JOIN hosted_calls s ON s.call = c.id

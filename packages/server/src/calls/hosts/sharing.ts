@@ -22,7 +22,7 @@ export const makeSharing = Effect.gen(function* () {
     function* (caller: Caller["Service"], host: HostRow) {
       if (!(yield* tokens.stillStands(caller))) return { stands: false, lasting: false }
       if (!host.shared) return { stands: true, lasting: true }
-      const { judge, lasting } = yield* grants.viewerOf(yield* tokens.renewed(caller), "hosts")
+      const { judge, lasting } = yield* grants.viewerOf(yield* tokens.renewCaller(caller), "hosts")
       return { stands: judge(action, resourceOf(host.name)).verdict === "allow", lasting }
     },
     Effect.catchTag("Missing", () => Effect.succeed({ stands: false, lasting: false })),

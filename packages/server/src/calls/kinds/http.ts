@@ -11,7 +11,7 @@ import { Clock, DateTime, Effect, Option, Result, type Schema } from "effect"
 import { EgressRules } from "../../access/secrets/EgressRules.ts"
 import type { HandlerCall } from "../road/Handler.ts"
 import type { Configured, Kind } from "./Kind.ts"
-import { dataOf, excerptOf, headersOf } from "./answer.ts"
+import { dataOf, excerptOf, headersOf } from "./httpResponse.ts"
 import {
   fillRequest,
   isSafe,

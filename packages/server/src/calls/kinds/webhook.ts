@@ -6,11 +6,11 @@ import { type Executions, type Issue, type Placeholder, ToolExecutionError } fro
 import { Egress, type EgressResponse } from "@stoa/tools"
 import { Clock, Effect, Redacted } from "effect"
 import { EgressRules } from "../../access/secrets/EgressRules.ts"
-import { Address } from "../waiting/Address.ts"
+import { HouseAddress } from "../waiting/HouseAddress.ts"
 import { type HandlerCall, PendingResult } from "../road/Handler.ts"
 import type { Configured, Kind } from "./Kind.ts"
 import { makeSigningKey, sign, signatureHeader } from "../waiting/Signatures.ts"
-import { dataOf, excerptOf, headersOf } from "./answer.ts"
+import { dataOf, excerptOf, headersOf } from "./httpResponse.ts"
 import { fillHeaders, type HeaderTemplates, readHeaderTemplates, whereOf } from "./templates/requestTemplate.ts"
 import { houseParts, nameOf, readText, type Report } from "./templates/template.ts"
 import { makeValues } from "./templates/values.ts"
@@ -59,7 +59,7 @@ const bodyOf = (tool: Tool, input: Readonly<Record<string, unknown>>, call: Hand
   })
 
 export const webhookKind = Effect.gen(function* () {
-  const address = yield* Address
+  const address = yield* HouseAddress
   const valuesOf = yield* makeValues
   const rules = yield* EgressRules
   const signingKey = yield* makeSigningKey

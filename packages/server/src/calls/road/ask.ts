@@ -13,9 +13,9 @@ import type { CatalogueTool } from "../catalogue/Traits.ts"
 import { noteOf } from "../waiting/notes.ts"
 import { formOf, forms, makeQuestions } from "../waiting/questions.ts"
 import { makeApprovalRule } from "./approvalRule.ts"
-import { type Attempt, madeOf, rowOf } from "./attempt.ts"
+import { type Attempt, resumeJson, rowOf } from "./attempt.ts"
 import type { PendingResult } from "./Handler.ts"
-import type { Record, Duplicate } from "./record/record.ts"
+import type { CallRecorder, Duplicate } from "./record/record.ts"
 
 /** An approval that nobody gives counts as a no after a day. */
 const approvalTime = 24 * 3600
@@ -24,7 +24,7 @@ const questionTime = 3600
 /** The purpose of the timers that end a wait. */
 export const waitPurpose = "call"
 
-export const makeAsk = Effect.fnUntraced(function* (record: Record) {
+export const makeAsk = Effect.fnUntraced(function* (record: CallRecorder) {
   const decisions = yield* Decisions
   const approvals = yield* Approvals
   const journal = yield* Journal
@@ -73,7 +73,7 @@ export const makeAsk = Effect.fnUntraced(function* (record: Record) {
       ...(rule.people === undefined ? {} : { people: rule.people }),
       milliseconds: (rule.expiresInSeconds ?? approvalTime) * 1000,
     })
-    const row = { ...rowOf(attempt, JSON.stringify(attempt.input)), resume: madeOf(attempt) }
+    const row = { ...rowOf(attempt, JSON.stringify(attempt.input)), resume: resumeJson(attempt) }
     const opened = yield* record.openWaiting(row, { kind: "decision", id })
     attempt.asked = { ...opened, note: noteOf(isAnswerable) }
     return id
@@ -146,7 +146,7 @@ export const makeAsk = Effect.fnUntraced(function* (record: Record) {
             ...form,
             milliseconds: seconds * 1000,
           })).id
-    yield* record.keepMade(id, madeOf(attempt))
+    yield* record.keepMade(id, resumeJson(attempt))
     yield* questions.put(id, asked, { decision, client, holder: asked.held ? holder : null })
     // A question that only the client can answer has no decision that could expire.
     if (forms(asked.questions).length < Object.keys(asked.questions).length) {
@@ -159,7 +159,7 @@ export const makeAsk = Effect.fnUntraced(function* (record: Record) {
   /** Nothing is asked: the server continues by itself, and this state is what finds its work again. */
   const keep = Effect.fnUntraced(function* (attempt: Attempt, state: Schema.Json) {
     const { client, id } = attempt
-    yield* record.keepMade(id, madeOf(attempt))
+    yield* record.keepMade(id, resumeJson(attempt))
     yield* questions.put(id, new InputRequired({}, state, false, true), {
       decision: null,
       client: client?.capabilities ?? null,

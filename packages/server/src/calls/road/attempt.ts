@@ -121,7 +121,7 @@ interface Made {
 }
 
 /** For the column `resume`. */
-export const madeOf = ({ caller, root, scope }: Attempt): string =>
+export const resumeJson = ({ caller, root, scope }: Attempt): string =>
   JSON.stringify({
     token: caller.token,
     expiresAt: caller.expiresAt?.epochMilliseconds,

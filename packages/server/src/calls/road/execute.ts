@@ -16,7 +16,7 @@ import { type Attempt, rowOf } from "./attempt.ts"
 import { makeBatched } from "./record/batched.ts"
 import { noTraces, PendingResult } from "./Handler.ts"
 import { isSettled } from "./record/lifecycle.ts"
-import { endingOf, type Record, type Duplicate } from "./record/record.ts"
+import { endingOf, type CallRecorder, type Duplicate } from "./record/record.ts"
 import type { CallRow, NewRow } from "./record/rows.ts"
 
 /** How many stopped calls are remembered: they matter only between their record and their start. */
@@ -52,7 +52,7 @@ type Paying = Effect.Effect<void, ToolAuthorizationError>
 
 /** `me`: this process, as the owner of the calls it runs. */
 export const makeExecute = Effect.fnUntraced(function* (
-  record: Record,
+  record: CallRecorder,
   ask: Effect.Success<ReturnType<typeof makeAsk>>,
   listeners: ReturnType<typeof makeListeners>,
   me: string,

@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import { Limits } from "../../access/limits/Limits.ts"
 import { type Paused, Pauses, pausedBy, pausedMessage, pauseRule } from "../../access/limits/Pauses.ts"
 import { ServerContents } from "../../upstreams/contents/ServerContents.ts"
-import { filledIn } from "../catalogue/ForModel.ts"
+import { fillWallets } from "../catalogue/ForModel.ts"
 import { Catalogue, type View } from "../catalogue/Catalogue.ts"
 import type { Attempt } from "./attempt.ts"
 import { Budget } from "./Budget.ts"
@@ -88,7 +88,7 @@ export const makePrepare = Effect.gen(function* () {
     attempt.rule = judgement.rule
     yield* Effect.mapError(Road.judge(config, attempt, judgement), (error) => explained(error, attempt))
 
-    if (attempt.run !== null) attempt.input = filledIn(found, attempt.input, caller.principal)
+    if (attempt.run !== null) attempt.input = fillWallets(found, attempt.input, caller.principal)
     attempt.input = yield* Road.validate(found.tool, attempt)
     if (found.interactive === true && attempt.space === null)
       return yield* new ToolValidationError({

@@ -14,7 +14,7 @@ import { Upstreams } from "../../upstreams/Upstreams.ts"
 import { causeOf, waitOf } from "../road/attempt.ts"
 import { type makeExecute, measure } from "../road/execute.ts"
 import { noTraces } from "../road/Handler.ts"
-import type { CallEnd, Record } from "../road/record/record.ts"
+import type { CallEnd, CallRecorder } from "../road/record/record.ts"
 import type { Prepare } from "../road/prepare.ts"
 import type { CallRow } from "../road/record/rows.ts"
 import type { makeListeners } from "./listeners.ts"
@@ -41,7 +41,7 @@ interface Now {
 const patience = "1 minute"
 
 export const makeAnswers = Effect.fnUntraced(function* (
-  record: Record,
+  record: CallRecorder,
   prepare: Prepare["prepare"],
   execute: Effect.Success<ReturnType<typeof makeExecute>>,
   listeners: ReturnType<typeof makeListeners>,

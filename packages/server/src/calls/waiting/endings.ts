@@ -8,26 +8,26 @@ import {
   type Principal,
   WrongState,
 } from "@stoa/contract"
-import { checkValue, Road, saidOf } from "@stoa/tools"
+import { checkValue, Road, faultText } from "@stoa/tools"
 import { Cause, Effect, Exit } from "effect"
 import { SqlClient } from "effect/sql"
 import { Principals } from "../../access/identity/Principals.ts"
 import { Tokens } from "../../access/identity/Tokens.ts"
 import { type BoundAnswer, Decisions } from "../../decisions/Decisions.ts"
 import { Holder, isGone } from "../../store/leases/Holder.ts"
-import type { Reader } from "../../access/rights/Viewer.ts"
+import type { BasicViewer } from "../../access/rights/Viewer.ts"
 import { causedBy } from "../../store/journal/Correlation.ts"
 import { Journal } from "../../store/journal/Journal.ts"
 import { Upstreams } from "../../upstreams/Upstreams.ts"
 import { makeCallbackRedactor } from "./Callbacks.ts"
 import { Catalogue, everything } from "../catalogue/Catalogue.ts"
-import { makeAnswering } from "../hosts/answering.ts"
+import { makeResultRights } from "../hosts/resultRights.ts"
 import { makeApprovalRule } from "../road/approvalRule.ts"
 import { causeOf, credentialOf } from "../road/attempt.ts"
 import { type makeExecute, measure } from "../road/execute.ts"
 import { noTraces } from "../road/Handler.ts"
 import { isSettled, open } from "../road/record/lifecycle.ts"
-import { type CallEnd, unknownOutcome, type Record } from "../road/record/record.ts"
+import { type CallEnd, unknownOutcome, type CallRecorder } from "../road/record/record.ts"
 import type { Prepare } from "../road/prepare.ts"
 import type { CallRow } from "../road/record/rows.ts"
 import { makeAnswers } from "./answers.ts"
@@ -45,7 +45,7 @@ const refused = (message: string, rule?: string): CallEnd => ({
 })
 
 export const makeEndings = Effect.fnUntraced(function* (
-  record: Record,
+  record: CallRecorder,
   { pay, prepare }: Prepare,
   execute: Effect.Success<ReturnType<typeof makeExecute>>,
   listeners: ReturnType<typeof makeListeners>,
@@ -58,7 +58,7 @@ export const makeEndings = Effect.fnUntraced(function* (
   const resuming = yield* makeResuming
   const approval = yield* makeApprovalRule
   const catalogue = yield* Catalogue
-  const answering = yield* makeAnswering
+  const resultRights = yield* makeResultRights
   const redactorOf = yield* makeCallbackRedactor
   const upstreams = yield* Upstreams
   const holder = yield* Holder
@@ -168,7 +168,7 @@ export const makeEndings = Effect.fnUntraced(function* (
         })
   }
 
-  const cancel = Effect.fnUntraced(function* (id: string, { all, principal }: Reader, reason: string) {
+  const cancel = Effect.fnUntraced(function* (id: string, { all, principal }: BasicViewer, reason: string) {
     const known = yield* record.byId(id)
     if (known === undefined || (!all && known.principal !== principal.id))
       return yield* new Missing({ noun: "call", ref: id })
@@ -200,7 +200,7 @@ export const makeEndings = Effect.fnUntraced(function* (
   }, Effect.uninterruptible)
 
   const fitsOutput = Effect.fnUntraced(function* (row: CallRow, output: unknown) {
-    const caller = yield* Effect.option(tokens.again(row.principal, row.context, credentialOf(row)))
+    const caller = yield* Effect.option(tokens.callerNow(row.principal, row.context, credentialOf(row)))
     if (caller._tag === "None") return
     const listed = (yield* catalogue.view(caller.value, everything)).find(row.tool)
     const schema = listed?.tool.definition.outputSchema
@@ -210,7 +210,7 @@ export const makeEndings = Effect.fnUntraced(function* (
         issues: [
           {
             path: fault.path === "" ? "output" : `output.${fault.path}`,
-            message: saidOf(fault),
+            message: faultText(fault),
           },
         ],
       })
@@ -221,7 +221,7 @@ export const makeEndings = Effect.fnUntraced(function* (
     if (row.principal === by.id) return Effect.succeed(true)
     return row.onKind === "client" && row.onId !== null
       ? decisions.seenBy(row.onId, by)
-      : answering.knows(row, by, isSettled(row.state))
+      : resultRights.knows(row, by, isSettled(row.state))
   }
 
   /** A result from outside. If the call waits for a form, the result also answers it, in one transaction. */
@@ -237,7 +237,7 @@ export const makeEndings = Effect.fnUntraced(function* (
       })
     // A signature is of the service that the call itself waits for, never of a host.
     if (by === null && row.onId !== id) return yield* new Missing({ noun: "call", ref: id })
-    if (row.onKind === "callback" && by !== null) yield* answering.require(row, by)
+    if (row.onKind === "callback" && by !== null) yield* resultRights.require(row, by)
     const failure =
       given.error === undefined ? undefined : typeof given.error === "string" ? given.error : given.error.message
     if (failure === undefined) yield* fitsOutput(row, given.output)

@@ -2,7 +2,7 @@
 import { Deferred, Effect } from "effect"
 import type { CallNews } from "./CallNews.ts"
 import { isSettled } from "../road/record/lifecycle.ts"
-import type { Record } from "../road/record/record.ts"
+import type { CallRecorder } from "../road/record/record.ts"
 import type { CallRow } from "../road/record/rows.ts"
 
 interface Listener {
@@ -10,7 +10,7 @@ interface Listener {
   readonly wants: (row: CallRow) => boolean
 }
 
-export const makeListeners = (record: Record, news: CallNews["Service"]) => {
+export const makeListeners = (record: CallRecorder, news: CallNews["Service"]) => {
   const listeners = new Map<string, Set<Listener>>()
 
   /** Tells those who wait for this call. */

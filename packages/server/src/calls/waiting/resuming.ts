@@ -17,7 +17,7 @@ export const makeResuming = Effect.gen(function* () {
     row: CallRow,
     more: Parameters<typeof attemptFrom>[2],
   ): Effect.fn.Return<Attempt, Failure> {
-    const caller = yield* Effect.mapError(tokens.again(row.principal, row.context, credentialOf(row)), () =>
+    const caller = yield* Effect.mapError(tokens.callerNow(row.principal, row.context, credentialOf(row)), () =>
       refusal("The caller of this call has been retired"),
     )
     // The token of a turn ends with the turn, and its calls go on.

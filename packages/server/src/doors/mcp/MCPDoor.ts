@@ -22,7 +22,7 @@ import { monotonicOf } from "../../store/Moment.ts"
 import { Acting, headersOf, correlationFrom, type RefusalOptions, refusals } from "../Acting.ts"
 import { Endings } from "../Endings.ts"
 import { largestBody } from "../node/NodeRequest.ts"
-import { Crowd } from "../node/Crowd.ts"
+import { LinkedSet } from "../node/LinkedSet.ts"
 import { faultOf } from "../Faults.ts"
 import { NodeServer } from "../node/NodeServer.ts"
 import type { Target } from "../node/Target.ts"
@@ -73,7 +73,7 @@ export class MCPDoor extends Context.Service<
         const refusal = refusals(options.guard)
         const sessions = new Sessions()
         const streams = new OpenStreams((yield* Endings).watch)
-        const waiting = new Crowd<Reply>()
+        const waiting = new LinkedSet<Reply>()
         const front = {
           stamp: stampOf(serverInfo(options.version)),
           seal: new StateSeal(options.key),

@@ -1,12 +1,12 @@
 /** Members that come and go. */
 import { assert, it } from "@effect/vitest"
 import fc from "fast-check"
-import { Crowd } from "./Crowd.ts"
+import { LinkedSet } from "./LinkedSet.ts"
 
 it("whoever has entered and not left is there, whatever the order, and leaving twice is leaving once", () => {
   fc.assert(
     fc.property(fc.array(fc.nat({ max: 20 }), { maxLength: 100 }), (steps) => {
-      const crowd = new Crowd<number>()
+      const crowd = new LinkedSet<number>()
       const there = new Map<number, () => void>()
       for (const who of steps) {
         const leave = there.get(who)
@@ -24,7 +24,7 @@ it("whoever has entered and not left is there, whatever the order, and leaving t
 })
 
 it("one who leaves while all are looked at takes nobody along", () => {
-  const crowd = new Crowd<number>()
+  const crowd = new LinkedSet<number>()
   const leave = [1, 2, 3].map((who) => crowd.enter(who))
   const seen: Array<number> = []
   for (const who of crowd) {

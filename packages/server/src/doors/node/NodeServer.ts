@@ -8,7 +8,7 @@ import { type AddressInfo, Server as NetServer, type Socket } from "node:net"
 import { Context, Deferred, Effect, Layer, Result } from "effect"
 import { HttpEffect, HttpServer, HttpServerError, HttpServerRequest } from "effect/http"
 import { NetAddress } from "effect/net"
-import { Crowd } from "./Crowd.ts"
+import { LinkedSet } from "./LinkedSet.ts"
 import { refuse, StartError } from "../../store/StartError.ts"
 import { NodeRequest } from "./NodeRequest.ts"
 import { sendResponse } from "./Response.ts"
@@ -52,7 +52,7 @@ export class NodeServer extends Context.Service<
       Effect.gen(function* () {
         const server = http.createServer({ keepAliveTimeout: 65_000, headersTimeout: 20_000, requestTimeout: 120_000 })
         /** Responses that are not sent completely. */
-        const running = new Crowd<http.ServerResponse>()
+        const running = new LinkedSet<http.ServerResponse>()
         /** When each connection was opened, or last answered on. */
         const quietSince = new Map<Socket, number>()
         const taken: Array<{ readonly path: string; readonly door: Door }> = []

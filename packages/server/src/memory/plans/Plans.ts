@@ -23,15 +23,15 @@ import { currentCause } from "../../store/journal/Correlation.ts"
 import type { Transaction } from "../../store/journal/Journal.ts"
 import { readerLayer } from "../../store/journal/readers/Readers.ts"
 import { Timers } from "../../store/journal/Timers.ts"
-import type { MemoryActor } from "../records/finding.ts"
+import type { MemoryActor } from "../records/recordReads.ts"
 import { Memories } from "../Memories.ts"
-import { dueAfter, dueAgain, isLate, type Missed, type Schedule } from "./planTimes.ts"
+import { dueAfter, dueAgain, isLate, type MissedTimes, type Schedule } from "./planTimes.ts"
 
 export interface PlanDefinition extends Schedule {
   readonly name: string
   readonly instruction: string
   /** What happens to times at which the house was off; default: once. */
-  readonly missed?: Missed
+  readonly missed?: MissedTimes
   /** Delays it by up to this many seconds, always by the same delay for the same time. */
   readonly jitter?: number
 }

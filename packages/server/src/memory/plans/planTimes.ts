@@ -13,7 +13,7 @@ export interface Schedule {
 }
 
 /** What happens to times at which the house was off. */
-export type Missed = "skip" | "once" | "all"
+export type MissedTimes = "skip" | "once" | "all"
 
 const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 }
 const longest = Duration.days(5 * 366)
@@ -82,7 +82,7 @@ export const dueAfter = (schedule: Schedule, after: DateTime.Utc): Result.Result
 /** When it is due again after it was due once, if ever. `missed` decides whether times in between are made up for. */
 export const dueAgain = (
   schedule: Schedule,
-  missed: Missed,
+  missed: MissedTimes,
   due: DateTime.Utc,
   now: DateTime.Utc,
 ): DateTime.Utc | undefined => {

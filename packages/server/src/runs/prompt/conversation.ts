@@ -78,23 +78,23 @@ const stepMessages = (step: PastStep, model: string): ReadonlyArray<LanguageMode
 }
 
 /** What a run was told, and with which step it was: 0 before the first, n after the n-th. */
-export interface ToldText {
+export interface PromptEntry {
   readonly kind: "system" | "user"
   readonly body: string
   readonly step: number
 }
 
-const toldMessage = ({ body, kind }: ToldText): LanguageModelV4Message =>
+const promptMessage = ({ body, kind }: PromptEntry): LanguageModelV4Message =>
   kind === "system" ? { role: "system", content: body } : { role: "user", content: [{ type: "text", text: body }] }
 
 export const conversation = (
-  told: ReadonlyArray<ToldText>,
+  prompt: ReadonlyArray<PromptEntry>,
   steps: ReadonlyArray<PastStep>,
   model: string,
 ): LanguageModelV4Prompt => [
-  ...told.filter(({ step }) => step === 0).map(toldMessage),
+  ...prompt.filter(({ step }) => step === 0).map(promptMessage),
   ...steps.flatMap((step) => [
     ...stepMessages(step, model),
-    ...told.filter((one) => one.step === step.number).map(toldMessage),
+    ...prompt.filter((one) => one.step === step.number).map(promptMessage),
   ]),
 ]

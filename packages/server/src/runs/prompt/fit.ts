@@ -11,8 +11,12 @@ const sizeOf = (step: PastStep): number =>
   JSON.stringify(step.parts).length + step.results.reduce((sum, one) => sum + JSON.stringify(one).length, 0)
 
 /** `window`: how many tokens the model takes; `told`: characters of the prompt, which always stays. */
-export const fitToWindow = (steps: ReadonlyArray<PastStep>, told: number, window: number): ReadonlyArray<PastStep> => {
-  const most = window * carefulLettersPerToken - told
+export const fitToWindow = (
+  steps: ReadonlyArray<PastStep>,
+  promptLength: number,
+  window: number,
+): ReadonlyArray<PastStep> => {
+  const most = window * carefulLettersPerToken - promptLength
   let size = steps.reduce((sum, step) => sum + sizeOf(step), 0)
   if (size <= most) return steps
   return steps.map((step, at) => {

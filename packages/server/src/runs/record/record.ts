@@ -57,7 +57,7 @@ export interface Slot {
   readonly use: (row: RunRow | undefined) => Effect.Effect<void, never, Transaction>
 }
 
-export const makeRecord = Effect.gen(function* () {
+export const makeRunRecorder = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const journal = yield* Journal
   const iso = Effect.map(DateTime.now, DateTime.formatIso)
@@ -219,7 +219,7 @@ export const makeRecord = Effect.gen(function* () {
   const step = (
     row: RunRow,
     taken: StepRow,
-    told: ReadonlyArray<PromptRow>,
+    promptRows: ReadonlyArray<PromptRow>,
     calls: number,
     spent: Usage,
     end: RunEnd | undefined,
@@ -227,7 +227,7 @@ export const makeRecord = Effect.gen(function* () {
     also: ReadonlyArray<Effect.Effect<void, never, Transaction>>,
   ) =>
     also.length === 0
-      ? together.step({ row, step: taken, told, calls, spent, end })
+      ? together.step({ row, step: taken, promptRows, calls, spent, end })
       : because(
           row,
           journal.transact(
@@ -237,7 +237,7 @@ export const makeRecord = Effect.gen(function* () {
             cost_micros = cost_micros + ${spent.costMicros}, busy_ms = busy_ms + ${spent.busyMs}
             WHERE id = ${row.id} AND fence = ${row.fence} AND ${inState(sql, from("advance"))} RETURNING id`)
               if (moved.length === 0) return false
-              yield* tell(told)
+              yield* tell(promptRows)
               yield* Effect.orDie(sql`INSERT INTO steps ${sql.insert({ ...taken })}`)
               yield* spendToday(row, spent)
               yield* journal.append({ kind: "run.stepped", body: { ...about(row), step: taken.number, calls } })
@@ -247,13 +247,13 @@ export const makeRecord = Effect.gen(function* () {
           ),
         )
 
-  const end = (row: RunRow, ended: RunEnd, told: ReadonlyArray<PromptRow>, busyMs: number) =>
+  const end = (row: RunRow, ended: RunEnd, promptRows: ReadonlyArray<PromptRow>, busyMs: number) =>
     because(
       row,
       journal.transact(
         Effect.gen(function* () {
           const written = yield* writeEnd(row, ended, busyMs)
-          if (written) yield* tell(told)
+          if (written) yield* tell(promptRows)
           return written
         }),
       ),
@@ -354,4 +354,4 @@ export const makeRecord = Effect.gen(function* () {
   }
 })
 
-export type Record = Effect.Success<typeof makeRecord>
+export type RunRecorder = Effect.Success<typeof makeRunRecorder>

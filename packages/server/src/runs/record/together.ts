@@ -15,7 +15,7 @@ import type { RunEnd, RunRow, Usage, StepRow, PromptRow, TriggerRow } from "./ro
 export interface StepWrite {
   readonly row: RunRow
   readonly step: StepRow
-  readonly told: ReadonlyArray<PromptRow>
+  readonly promptRows: ReadonlyArray<PromptRow>
   readonly calls: number
   readonly spent: Usage
   readonly end: RunEnd | undefined
@@ -64,7 +64,7 @@ const stepColumns = [
   "saidAt",
 ] as const
 const stepNumbers = ["number", "tokensIn", "tokensOut", "tokensCached", "costMicros"] as const
-const toldColumns = ["run", "seq", "kind", "body", "step"] as const
+const promptColumns = ["run", "seq", "kind", "body", "step"] as const
 const triggerColumns = ["agent", "source", "run", "kind", "message", "space", "author", "text", "depth", "at"] as const
 const runNumbers = [
   "lane",
@@ -131,13 +131,16 @@ export const makeTogether = Effect.gen(function* () {
     orElse: () => () => onSqlite,
   })
   const steps = makeInsert<StepRow>(sql, "steps", stepColumns, "", stepNumbers)
-  const told = makeInsert<PromptRow>(sql, "run_messages", toldColumns, "ON CONFLICT DO NOTHING", ["seq", "step"])
+  const promptRows = makeInsert<PromptRow>(sql, "run_messages", promptColumns, "ON CONFLICT DO NOTHING", [
+    "seq",
+    "step",
+  ])
   const accounts = makeAccounts(sql)
   const triggers = makeInsert<TriggerRow>(sql, "triggers", triggerColumns, "", ["depth"])
 
   /** The rows of other tables that our steps add. */
   const rowsOf = (items: ReadonlyArray<StepWrite>, at: string): ReadonlyArray<Rows> => [
-    told.with(items.flatMap((item) => item.told)),
+    promptRows.with(items.flatMap((item) => item.promptRows)),
     steps.with(items.map(({ step }) => step)),
     accounts.with(accountsOf(at.slice(0, 10), items)),
   ]

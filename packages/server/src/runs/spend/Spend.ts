@@ -6,16 +6,16 @@ import { type AgentLimits, type PrincipalId, Spend as Spent, SpendReport } from 
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { Agents, branchOf } from "../../access/identity/Agents.ts"
-import type { Reader } from "../../access/rights/Viewer.ts"
+import type { BasicViewer } from "../../access/rights/Viewer.ts"
 import { Budget } from "../../calls/road/Budget.ts"
 import { ChatSessions } from "../../sessions/ChatSessions.ts"
 import { Settings } from "../../Settings.ts"
 import { lockName } from "../../store/database/dialect/Locks.ts"
 import { Journal } from "../../store/journal/Journal.ts"
 import { limitsFor } from "../profile.ts"
-import { makeRecord } from "../record/record.ts"
+import { makeRunRecorder } from "../record/record.ts"
 import { limitsOf, type RunRow } from "../record/rows.ts"
-import { makeCounted } from "./spending.ts"
+import { makeSumCache } from "./spending.ts"
 import { type BudgetUse, exceededBudget } from "../working/limits.ts"
 
 interface Row {
@@ -34,7 +34,7 @@ export class Spend extends Context.Service<
     readonly budgetsOf: (
       run: Pick<RunRow, "agent" | "payer" | "limits" | "triggerSpace">,
     ) => Effect.Effect<ReadonlyArray<BudgetUse>>
-    readonly report: (reader: Reader, days: number) => Effect.Effect<SpendReport>
+    readonly report: (viewer: BasicViewer, days: number) => Effect.Effect<SpendReport>
   }
 >()("server/runs/Spend") {
   static readonly layer = Layer.effectContext(
@@ -42,7 +42,7 @@ export class Spend extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const journal = yield* Journal
       const agents = yield* Agents
-      const record = yield* makeRecord
+      const record = yield* makeRunRecorder
       const { monthBudget, sessionBudget } = yield* Settings
       const sessions = yield* ChatSessions
       const today = Effect.map(DateTime.now, (now) => DateTime.formatIso(now).slice(0, 10))
@@ -129,8 +129,8 @@ export class Spend extends Context.Service<
         return [...own, ...above, ...theirs, ...(yield* sessionOf(triggerSpace)), house]
       })
 
-      const counted = yield* makeCounted(sql, spentBy)
-      const budgetsOf: Spend["Service"]["budgetsOf"] = (run) => budgetsBy(counted, run)
+      const sums = yield* makeSumCache(sql, spentBy)
+      const budgetsOf: Spend["Service"]["budgetsOf"] = (run) => budgetsBy(sums, run)
 
       const pay: Budget["Service"]["pay"] = Effect.fn("Spend.pay")(function* ({ micros, principal, run }) {
         yield* journal.transact(
@@ -170,21 +170,21 @@ export class Spend extends Context.Service<
         )
       })
 
-      const seenBy = ({ all, principal }: Reader) =>
+      const seenBy = ({ all, principal }: BasicViewer) =>
         all
           ? sql`1 = 1`
           : sql`(s.agent = ${principal.id} OR EXISTS (SELECT 1 FROM principals p WHERE p.id = s.agent AND p.owner = ${principal.id}))`
 
-      const report: Spend["Service"]["report"] = Effect.fn("Spend.report")(function* (reader, days) {
+      const report: Spend["Service"]["report"] = Effect.fn("Spend.report")(function* (viewer, days) {
         const now = yield* DateTime.now
         const since = DateTime.formatIso(DateTime.subtract(now, { days: days - 1 })).slice(0, 10)
         const name = DateTime.formatIso(now).slice(0, 7)
-        const rows = yield* sql<Row>`SELECT s.* FROM spend s WHERE s.day >= ${since} AND ${seenBy(reader)}
+        const rows = yield* sql<Row>`SELECT s.* FROM spend s WHERE s.day >= ${since} AND ${seenBy(viewer)}
           ORDER BY s.day DESC, s.agent LIMIT 10000`
         const sum = yield* sql<{
           costMicros: number | null
         }>`SELECT CAST(sum(s.cost_micros) AS BIGINT) AS cost_micros FROM spend s
-          WHERE s.day >= ${`${name}-01`} AND s.day <= ${`${name}-31`} AND ${seenBy(reader)}`
+          WHERE s.day >= ${`${name}-01`} AND s.day <= ${`${name}-31`} AND ${seenBy(viewer)}`
         return new SpendReport({
           items: rows.map(
             (row) =>

@@ -75,7 +75,7 @@ const changesOf = (sql: SqlClient.SqlClient) => {
 export const hasSpent = (sql: SqlClient.SqlClient): Effect.Effect<void> =>
   Effect.sync(() => void changesOf(sql).count++)
 
-export const makeCounted = Effect.fnUntraced(function* <A>(
+export const makeSumCache = Effect.fnUntraced(function* <A>(
   sql: SqlClient.SqlClient,
   count: (key: string) => Effect.Effect<A>,
 ) {

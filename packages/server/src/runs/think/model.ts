@@ -7,7 +7,7 @@ import type { ModelFailure } from "../../models/request/ModelFailure.ts"
 import { usualWindow } from "../../models/text/Estimate.ts"
 import { Languages } from "../../models/Languages.ts"
 import type { ModelOutput, OutputDelta } from "../../models/request/ModelOutput.ts"
-import { conversation, type PastStep, type ToldText } from "../prompt/conversation.ts"
+import { conversation, type PastStep, type PromptEntry } from "../prompt/conversation.ts"
 import { fitToWindow } from "../prompt/fit.ts"
 
 /** No model gave an answer: the run ends with this message. */
@@ -30,7 +30,7 @@ interface Thought extends ModelOutput {
 export interface ThoughtInput {
   /** In the order in which they are tried. */
   readonly models: ReadonlyArray<string>
-  readonly told: ReadonlyArray<ToldText>
+  readonly promptRows: ReadonlyArray<PromptEntry>
   readonly steps: ReadonlyArray<PastStep>
   readonly tools: ReadonlyArray<LanguageModelV4FunctionTool>
   /** What a scripted model sees besides the prompt. */
@@ -56,11 +56,11 @@ export const makeThink = Effect.gen(function* () {
   const languages = yield* Languages
 
   const optionsFor = ({ declared, name }: Access, input: ThoughtInput): LanguageModelV4CallOptions => {
-    const told = input.told.reduce((sum, { body }) => sum + body.length, 0)
-    const steps = fitToWindow(input.steps, told, declared.window ?? usualWindow)
+    const promptLength = input.promptRows.reduce((sum, { body }) => sum + body.length, 0)
+    const steps = fitToWindow(input.steps, promptLength, declared.window ?? usualWindow)
     const most = [declared.maxOutput, input.mostTokens].filter((one) => one !== undefined)
     return {
-      prompt: conversation(input.told, steps, name),
+      prompt: conversation(input.promptRows, steps, name),
       ...(input.tools.length === 0 ? {} : { tools: [...input.tools], toolChoice: { type: "auto" } }),
       ...(most.length === 0 ? {} : { maxOutputTokens: Math.max(1, Math.min(...most)) }),
       ...(declared.provider === "scripted" ? { providerOptions: { stoa: input.scene as never } } : {}),

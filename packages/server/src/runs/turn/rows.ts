@@ -8,7 +8,7 @@ import { SqlClient } from "effect/sql"
 import { Tokens } from "../../access/identity/Tokens.ts"
 import { Journal, type Transaction } from "../../store/journal/Journal.ts"
 import { from } from "../record/lifecycle.ts"
-import type { Record } from "../record/record.ts"
+import type { RunRecorder } from "../record/record.ts"
 import type { RunRow, Usage, StepRow, PromptRow } from "../record/rows.ts"
 import { inState } from "../../store/database/dialect/States.ts"
 
@@ -16,14 +16,14 @@ export interface NewTurn {
   readonly row: RunRow
   readonly number: number
   readonly model: string
-  readonly told: ReadonlyArray<PromptRow>
+  readonly promptRows: ReadonlyArray<PromptRow>
   /** Runs in the same transaction. */
   readonly also: Effect.Effect<void, never, Transaction>
   /** The longest life of its token. */
   readonly seconds: number
 }
 
-export const makeTurnRows = Effect.fnUntraced(function* (record: Record) {
+export const makeTurnRows = Effect.fnUntraced(function* (record: RunRecorder) {
   const sql = yield* SqlClient.SqlClient
   const journal = yield* Journal
   const tokens = yield* Tokens
@@ -37,15 +37,15 @@ export const makeTurnRows = Effect.fnUntraced(function* (record: Record) {
     )
 
   /** The token of the turn; undefined if the run is no longer ours. */
-  const begin = ({ also, model, number, row, seconds, told }: NewTurn) =>
+  const begin = ({ also, model, number, row, seconds, promptRows }: NewTurn) =>
     record.because(
       row,
       journal.transact(
         Effect.gen(function* () {
           if (!(yield* ours(row))) return undefined
-          if (told.length > 0)
+          if (promptRows.length > 0)
             yield* Effect.orDie(
-              sql`INSERT INTO run_messages ${sql.insert(told.map((one) => ({ ...one })) as never)} ON CONFLICT DO NOTHING`,
+              sql`INSERT INTO run_messages ${sql.insert(promptRows.map((one) => ({ ...one })) as never)} ON CONFLICT DO NOTHING`,
             )
           const step: StepRow = {
             run: row.id,

@@ -4,27 +4,27 @@
  */
 import type { Agent, Caller } from "@stoa/contract"
 import { Effect } from "effect"
-import { Address } from "../../calls/waiting/Address.ts"
-import { Programs, type TurnSaid } from "../../programs/Programs.ts"
+import { HouseAddress } from "../../calls/waiting/HouseAddress.ts"
+import { Programs, type TurnReport } from "../../programs/Programs.ts"
 import { Prompts } from "../Prompts.ts"
-import type { Record } from "../record/record.ts"
+import type { RunRecorder } from "../record/record.ts"
 import type { RunEnd, RunRow, PromptRow } from "../record/rows.ts"
-import { makeAnswer } from "./answer.ts"
+import { makeProgramReply } from "./programReply.ts"
 import { mailText } from "./mail.ts"
-import type { makeNews, PendingNews, TurnWork } from "./news.ts"
+import type { makeRunNews, PendingNews, TurnWork } from "./runNews.ts"
 import { makeTurnRows } from "./rows.ts"
 
-type News = Effect.Success<typeof makeNews>
+type News = Effect.Success<typeof makeRunNews>
 
-export const makeTurn = Effect.fnUntraced(function* (record: Record, news: News) {
+export const makeTurn = Effect.fnUntraced(function* (record: RunRecorder, news: News) {
   const programs = yield* Programs
   const prompts = yield* Prompts
-  const address = yield* Address
+  const address = yield* HouseAddress
   const rows = yield* makeTurnRows(record)
-  const answerWith = yield* makeAnswer(record)
+  const reply = yield* makeProgramReply(record)
 
   /** What it is told now, as rows: first the whole prompt, then what has come. */
-  const toldNow = Effect.fnUntraced(function* (
+  const promptNow = Effect.fnUntraced(function* (
     work: TurnWork,
     agent: Agent,
     caller: Caller["Service"],
@@ -32,7 +32,7 @@ export const makeTurn = Effect.fnUntraced(function* (record: Record, news: News)
     aside: PendingNews,
   ) {
     const { row } = work
-    const seq = work.told.length
+    const seq = work.promptRows.length
     if (seq > 0) {
       const body = yield* news.textOf(work, caller, aside)
       return [{ run: row.id, seq: seq + 1, kind: "user", body, step: number - 1 }] satisfies ReadonlyArray<PromptRow>
@@ -78,21 +78,31 @@ export const makeTurn = Effect.fnUntraced(function* (record: Record, news: News)
     const { row } = work
     const { thinker } = agent
     if (thinker.kind !== "program") return yield* Effect.die(new Error("not a program"))
-    const told = yield* toldNow(work, agent, caller, number, aside)
-    const system = [...work.told, ...told].find(({ kind }) => kind === "system")?.body ?? ""
+    const promptRows = yield* promptNow(work, agent, caller, number, aside)
+    const system = [...work.promptRows, ...promptRows].find(({ kind }) => kind === "system")?.body ?? ""
     const url = `${yield* address.here}/mcp`
     const session = yield* rows.sessionOf(row.agent, thinker.program)
     const model = `program:${thinker.program}`
     const seconds = programs.secondsOf(thinker)
     const also = news.note(number, aside)
-    const token = yield* rows.begin({ row, number, model, told, also, seconds })
+    const token = yield* rows.begin({ row, number, model, promptRows, also, seconds })
     if (token === undefined) return false
-    const request = { agent, thinker, run: row.id, step: number, system, session, url, token, text: told.at(-1)!.body }
+    const request = {
+      agent,
+      thinker,
+      run: row.id,
+      step: number,
+      system,
+      session,
+      url,
+      token,
+      text: promptRows.at(-1)!.body,
+    }
     const ended = yield* Effect.result(programs.turn(request, show)).pipe(
       // Stopped by others: its token is dead, and its step says so.
       Effect.onInterrupt(() => cut(row, number)),
     )
-    const heard: Partial<TurnSaid> & { readonly text: string } =
+    const heard: Partial<TurnReport> & { readonly text: string } =
       ended._tag === "Success" ? ended.success : ended.failure.heard
     const { cached = 0, in: tokensIn = 0, out: tokensOut = 0 } = heard.usage ?? {}
     const spent = { tokensIn, tokensOut, cached, costMicros: heard.costMicros ?? 0, busyMs: busy() }
@@ -107,7 +117,7 @@ export const makeTurn = Effect.fnUntraced(function* (record: Record, news: News)
   /** Its last output. */
   const answer = Effect.fnUntraced(function* ({ row, steps, triggers }: TurnWork, caller: Caller["Service"]) {
     const text = (steps.at(-1)?.parts ?? []).flatMap((part) => (part.type === "text" ? [part.text] : [])).join("")
-    yield* answerWith(row, triggers, caller, text.trim())
+    yield* reply(row, triggers, caller, text.trim())
   })
 
   return { take, cut, answer }

@@ -8,7 +8,7 @@ import { isOpenCall } from "../../calls/CallReads.ts"
 import { causedBy, newCorrelation } from "../../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../../store/journal/Journal.ts"
 import { open, waiting } from "../record/lifecycle.ts"
-import { makeRecord } from "../record/record.ts"
+import { makeRunRecorder } from "../record/record.ts"
 import { Children } from "../waking/Children.ts"
 import { Waits } from "../waiting/Waits.ts"
 import { findWaitCycles } from "../waiting/waiting.ts"
@@ -32,7 +32,7 @@ export class Watchdog extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const journal = yield* Journal
-      const record = yield* makeRecord
+      const record = yield* makeRunRecorder
       const waits = yield* Waits
       const children = yield* Children
       const dispatch = yield* Dispatch

@@ -16,7 +16,7 @@ import {
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { Grants } from "../../access/rights/Grants.ts"
-import type { Reader } from "../../access/rights/Viewer.ts"
+import type { BasicViewer } from "../../access/rights/Viewer.ts"
 import { Calls } from "../../calls/Calls.ts"
 import type { HandlerCall } from "../../calls/road/Handler.ts"
 import { makeMessageReads } from "../../spaces/MessageReads.ts"
@@ -26,9 +26,9 @@ import { Journal, type Transaction } from "../../store/journal/Journal.ts"
 import { Timers } from "../../store/journal/Timers.ts"
 import { open as openStates, waiting as waitingStates } from "../record/lifecycle.ts"
 import { profileNamed } from "../profile.ts"
-import { noCall, makeHanging } from "./hanging.ts"
+import { noCall, makeRunWaits } from "./runWaits.ts"
 import { makeHistory, type WaitRow } from "./history.ts"
-import { makeRecord } from "../record/record.ts"
+import { makeRunRecorder } from "../record/record.ts"
 import { limitsOf, type RunRow } from "../record/rows.ts"
 import { inState } from "../../store/database/dialect/States.ts"
 import {
@@ -102,8 +102,8 @@ export class Waits extends Context.Service<
     readonly expire: (wait: string) => Effect.Effect<void, never, Transaction>
     /** The waiting run is gone: nobody is told. */
     readonly cancelOf: (run: string) => Effect.Effect<void, never, Transaction>
-    readonly list: (reader: Reader) => Effect.Effect<Page<RunWait>>
-    readonly release: (id: string, reader: Reader) => Effect.Effect<RunWait, Missing | WrongState>
+    readonly list: (viewer: BasicViewer) => Effect.Effect<Page<RunWait>>
+    readonly release: (id: string, viewer: BasicViewer) => Effect.Effect<RunWait, Missing | WrongState>
   }
 >()("server/runs/Waits") {
   static readonly layer = Layer.effect(
@@ -115,7 +115,7 @@ export class Waits extends Context.Service<
       const calls = yield* Calls
       const grants = yield* Grants
       const spaces = yield* Spaces
-      const record = yield* makeRecord
+      const record = yield* makeRunRecorder
       const { partiesOf, shown } = makeHistory(sql)
 
       /** Whether the waiting agent may read there now: a message that it cannot see is no answer. */
@@ -303,20 +303,20 @@ export class Waits extends Context.Service<
         for (const row of rows) yield* close(row, "canceled")
       })
 
-      const seenBy = ({ all, principal }: Reader) =>
+      const seenBy = ({ all, principal }: BasicViewer) =>
         all
           ? sql`1 = 1`
           : sql`(w.agent = ${principal.id} OR EXISTS (SELECT 1 FROM principals p WHERE p.id = w.agent AND p.owner = ${principal.id}))`
 
-      const list: Waits["Service"]["list"] = Effect.fn("Waits.list")(function* (reader) {
+      const list: Waits["Service"]["list"] = Effect.fn("Waits.list")(function* (viewer) {
         const rows = yield* Effect.orDie(
-          sql<WaitRow>`SELECT w.* FROM waits w WHERE w.state = 'open' AND ${seenBy(reader)} ORDER BY w.opened_at LIMIT 1000`,
+          sql<WaitRow>`SELECT w.* FROM waits w WHERE w.state = 'open' AND ${seenBy(viewer)} ORDER BY w.opened_at LIMIT 1000`,
         )
         return { items: yield* shown(rows), next: null }
       })
 
-      const release: Waits["Service"]["release"] = Effect.fn("Waits.release")(function* (id, reader) {
-        const rows = yield* Effect.orDie(sql<WaitRow>`SELECT w.* FROM waits w WHERE w.id = ${id} AND ${seenBy(reader)}`)
+      const release: Waits["Service"]["release"] = Effect.fn("Waits.release")(function* (id, viewer) {
+        const rows = yield* Effect.orDie(sql<WaitRow>`SELECT w.* FROM waits w WHERE w.id = ${id} AND ${seenBy(viewer)}`)
         const row = rows[0]
         if (row === undefined) return yield* new Missing({ noun: "wait", ref: id })
         if (row.state !== "open")
@@ -328,7 +328,7 @@ export class Waits extends Context.Service<
       return Waits.of({
         open,
         hear,
-        ...makeHanging(sql),
+        ...makeRunWaits(sql),
         silence,
         leave,
         expire,

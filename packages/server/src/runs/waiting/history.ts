@@ -2,7 +2,7 @@
 import { type CallId, type PrincipalId, type RunId, RunWait, type SpaceId } from "@stoa/contract"
 import { DateTime, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import { noCall } from "./hanging.ts"
+import { noCall } from "./runWaits.ts"
 import { type Party, findWaitCycles, type WaitState } from "./waiting.ts"
 
 export interface WaitRow {

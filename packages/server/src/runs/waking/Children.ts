@@ -20,7 +20,7 @@ import { Tools } from "../../calls/catalogue/Tools.ts"
 import { newId } from "../../store/journal/Correlation.ts"
 import type { Transaction } from "../../store/journal/Journal.ts"
 import { limitsFor, profileNameOf } from "../profile.ts"
-import { makeRecord } from "../record/record.ts"
+import { makeRunRecorder } from "../record/record.ts"
 import { partsOf, type RunConfig, type RunRow, type StepRow, type PromptRow } from "../record/rows.ts"
 
 /** The greatest depth of agents that call agents. */
@@ -88,7 +88,7 @@ export class Children extends Context.Service<
       const agents = yield* Agents
       const calls = yield* Calls
       const tools = yield* Tools
-      const record = yield* makeRecord
+      const record = yield* makeRunRecorder
 
       const childOf = (call: string) =>
         Effect.map(Effect.orDie(sql<RunRow>`SELECT * FROM runs WHERE parent_call = ${call}`), (rows) => rows[0])

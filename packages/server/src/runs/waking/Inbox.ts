@@ -11,7 +11,7 @@ import { newId } from "../../store/journal/Correlation.ts"
 import type { Transaction } from "../../store/journal/Journal.ts"
 import { open } from "../record/lifecycle.ts"
 import { limitsFor, profileNamed, profileNameOf } from "../profile.ts"
-import { makeRecord } from "../record/record.ts"
+import { makeRunRecorder } from "../record/record.ts"
 import { envelopeOf, type RunRow, type TriggerRow } from "../record/rows.ts"
 import { mayWake } from "./route.ts"
 import { inState } from "../../store/database/dialect/States.ts"
@@ -78,7 +78,7 @@ export class Inbox extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const reads = makeMessageReads(sql)
       const agents = yield* Agents
-      const record = yield* makeRecord
+      const record = yield* makeRunRecorder
       const iso = Effect.map(DateTime.now, DateTime.formatIso)
 
       const lying = (agent: string, wanted = sql`1 = 1`) =>

@@ -15,20 +15,20 @@ import { Agents } from "../../access/identity/Agents.ts"
 import { otherRequest } from "../../access/identity/IdempotencyKeys.ts"
 import { Tokens } from "../../access/identity/Tokens.ts"
 import { Grants } from "../../access/rights/Grants.ts"
-import type { Reader, Viewer } from "../../access/rights/Viewer.ts"
+import type { BasicViewer, Viewer } from "../../access/rights/Viewer.ts"
 import { addCopiedCalls } from "../../calls/CopiedCalls.ts"
 import { Spaces } from "../../spaces/Spaces.ts"
 import { newId } from "../../store/journal/Correlation.ts"
 import { Journal } from "../../store/journal/Journal.ts"
 import { open } from "../record/lifecycle.ts"
 import { limitsFor, profileNameOf } from "../profile.ts"
-import { makeRecord, type NewRun } from "../record/record.ts"
+import { makeRunRecorder, type NewRun } from "../record/record.ts"
 import { type StepRow, type PromptRow, type TriggerRow } from "../record/rows.ts"
 import { Runs } from "../Runs.ts"
 import { Dispatch } from "../working/Dispatch.ts"
 import { depthAfter, mayWake } from "./route.ts"
 
-export interface Trigger {
+export interface TriggerRequest {
   readonly text: string
   /** The space the agent works in, by id or name. */
   readonly space: string | null
@@ -44,14 +44,14 @@ export class Triggers extends Context.Service<
     /** By id or name. It takes the right to wake that agent (`Agents.findToWake`). */
     readonly start: (
       ref: string,
-      trigger: Trigger,
+      trigger: TriggerRequest,
       by: Viewer,
     ) => Effect.Effect<RunId, WrongState | Missing | Forbidden | Ambiguous>
     /** A new run with the same triggers; from a step, it takes over everything before it and repeats no call. */
     readonly retry: (
       id: string,
       step: number | undefined,
-      reader: Reader,
+      viewer: BasicViewer,
     ) => Effect.Effect<Run, Missing | WrongState | Forbidden, Caller>
   }
 >()("server/runs/Triggers") {
@@ -65,7 +65,7 @@ export class Triggers extends Context.Service<
       const grants = yield* Grants
       const tokens = yield* Tokens
       const spaces = yield* Spaces
-      const record = yield* makeRecord
+      const record = yield* makeRunRecorder
       const dispatch = yield* Dispatch
 
       const able = Effect.fnUntraced(function* (agent: Agent) {
@@ -78,7 +78,7 @@ export class Triggers extends Context.Service<
 
       /** The agent works there, whoever sends it: the space is judged as the agent's. */
       const spaceFor = Effect.fnUntraced(function* (agent: Agent, ref: string) {
-        const viewer = yield* grants.viewerOf(yield* tokens.again(agent.id, "agent"), "spaces")
+        const viewer = yield* grants.viewerOf(yield* tokens.callerNow(agent.id, "agent"), "spaces")
         const space = yield* spaces.get(ref, viewer)
         yield* spaces.require("call", space, viewer)
         return space.id
@@ -151,8 +151,8 @@ export class Triggers extends Context.Service<
         yield* addCopiedCalls(sql, from, to, step)
       }, Effect.orDie)
 
-      const retry: Triggers["Service"]["retry"] = Effect.fn("Triggers.retry")(function* (id, step, reader) {
-        const run = yield* runs.get(id, reader)
+      const retry: Triggers["Service"]["retry"] = Effect.fn("Triggers.retry")(function* (id, step, viewer) {
+        const run = yield* runs.get(id, viewer)
         const row = (yield* record.byId(run.id))!
         if (open.includes(row.state))
           return yield* new WrongState({ detail: `This run is ${row.state}: it can be repeated once it has ended.` })
@@ -170,7 +170,7 @@ export class Triggers extends Context.Service<
           })
         const agent = yield* agents.get(row.agent)
         // Seeing a run is not enough to start one: that needs the right to wake its agent.
-        if (reader.principal.id !== agent.id) yield* grants.require("execute", `agents/${agent.name}`)
+        if (viewer.principal.id !== agent.id) yield* grants.require("execute", `agents/${agent.name}`)
         yield* able(agent)
         const fresh = newId<RunId>("run")
         yield* journal.transact(
@@ -199,7 +199,7 @@ export class Triggers extends Context.Service<
             yield* journal.append({ kind: "run.retried", body: { run: fresh, principal: row.agent, of: row.id } })
           }),
         )
-        return yield* runs.get(fresh, reader)
+        return yield* runs.get(fresh, viewer)
       })
 
       return Triggers.of({ start, retry })

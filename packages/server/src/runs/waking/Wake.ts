@@ -17,7 +17,7 @@ import { Children } from "./Children.ts"
 import { Inbox, isAble } from "./Inbox.ts"
 import { open } from "../record/lifecycle.ts"
 import { limitsFor, profileNamed, profileNameOf } from "../profile.ts"
-import { makeRecord, type TakeSlot } from "../record/record.ts"
+import { makeRunRecorder, type TakeSlot } from "../record/record.ts"
 import { depthAfter, mayWake } from "./route.ts"
 import type { RunRow } from "../record/rows.ts"
 import { Waits, waitPurpose } from "../waiting/Waits.ts"
@@ -87,7 +87,7 @@ export const layerWake = Layer.effect(
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const agents = yield* Agents
-    const record = yield* makeRecord
+    const record = yield* makeRunRecorder
     const waits = yield* Waits
     const inbox = yield* Inbox
     const children = yield* Children

@@ -13,7 +13,7 @@ import { Journal } from "../../store/journal/Journal.ts"
 import { makeEventCache } from "../../store/journal/events/EventCache.ts"
 import { makeClaim } from "./claim.ts"
 import { makeDrive } from "./drive.ts"
-import { makeRecord, type NewRun, type Slot, type TakeSlot } from "../record/record.ts"
+import { makeRunRecorder, type NewRun, type Slot, type TakeSlot } from "../record/record.ts"
 import type { RunRow, TriggerRow } from "../record/rows.ts"
 import { Slots } from "./slots.ts"
 
@@ -45,7 +45,7 @@ interface Started {
 type WantsSlot = Pick<RunRow, "id" | "agent" | "mailbox" | "width">
 
 /** How a claimed run is worked on. The benchmark replaces it to skip the model. */
-export const Working = Context.Reference<typeof makeDrive>("server/runs/Working", { defaultValue: () => makeDrive })
+export const RunDriver = Context.Reference<typeof makeDrive>("server/runs/RunDriver", { defaultValue: () => makeDrive })
 
 export class Dispatch extends Context.Service<
   Dispatch,
@@ -71,14 +71,14 @@ export class Dispatch extends Context.Service<
       const journal = yield* Journal
       const holder = yield* Holder
       const { slots } = yield* Settings
-      const record = yield* makeRecord
+      const record = yield* makeRunRecorder
       const agents = yield* Agents
       const pauses = yield* Pauses
       /** The pauses, as this house last read them. */
       const paused = yield* makeEventCache(["pause.set", "pause.lifted", "principal.changed"], () => pauses.now)
       const { ahead, claim, handBack, isAlone, mine, recover } = yield* makeClaim(record, slots)
       let leaving = false
-      const drive = yield* (yield* Working)(record, () => leaving)
+      const drive = yield* (yield* RunDriver)(record, () => leaving)
       const working = new Slots(slots)
       /** Claimed when they were requested, and not started yet. */
       let started: Array<Started> = []

@@ -11,7 +11,7 @@ import { Holder, isGone, SharedDatabase } from "../../store/leases/Holder.ts"
 import { Journal } from "../../store/journal/Journal.ts"
 import { Notices } from "../../store/journal/signals/Notices.ts"
 import { from, to } from "../record/lifecycle.ts"
-import type { Record } from "../record/record.ts"
+import type { RunRecorder } from "../record/record.ts"
 import type { RunRow } from "../record/rows.ts"
 import { inState } from "../../store/database/dialect/States.ts"
 
@@ -21,7 +21,7 @@ import { inState } from "../../store/database/dialect/States.ts"
  */
 const slotsLock = "runs"
 
-export const makeClaim = Effect.fnUntraced(function* (record: Record, slots: number) {
+export const makeClaim = Effect.fnUntraced(function* (record: RunRecorder, slots: number) {
   const sql = yield* SqlClient.SqlClient
   const journal = yield* Journal
   const notices = yield* Notices

@@ -10,25 +10,25 @@ import { Tokens } from "../../access/identity/Tokens.ts"
 import type { CallRow } from "../../calls/Calls.ts"
 import { monotonicOf } from "../../store/Moment.ts"
 import { findExceededLimit } from "./limits.ts"
-import { makeMaking } from "./making.ts"
+import { makeStepCalls } from "./stepCalls.ts"
 import { makeModelStep } from "./modelStep.ts"
 import { proceed } from "./proceed.ts"
-import type { Record } from "../record/record.ts"
+import type { RunRecorder } from "../record/record.ts"
 import { limitsOf, type PromptRow, type RunEnd, type RunRow, type StepRow, type TriggerRow } from "../record/rows.ts"
 import { Spend } from "../spend/Spend.ts"
 import { makeShow } from "./show.ts"
-import { makeNews, noPendingNews, type PendingNews, programOf } from "../turn/news.ts"
+import { makeRunNews, noPendingNews, type PendingNews, programOf } from "../turn/runNews.ts"
 import { makeTurn } from "../turn/turn.ts"
 import { callsIn, stepOf, type Work } from "./work.ts"
 
 /** `leaving`: the house is closing, and each run is handed back at the end of its step. */
-export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: () => boolean) {
+export const makeDrive = Effect.fnUntraced(function* (record: RunRecorder, leaving: () => boolean) {
   const sql = yield* SqlClient.SqlClient
   const agents = yield* Agents
   const tokens = yield* Tokens
-  const make = yield* makeMaking
+  const make = yield* makeStepCalls
   const show = yield* makeShow
-  const news = yield* makeNews
+  const news = yield* makeRunNews
   const turns = yield* makeTurn(record, news)
   const modelStep = yield* makeModelStep(record, news)
   const spend = yield* Spend
@@ -37,9 +37,15 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
   const load = Effect.fnUntraced(function* (row: RunRow, known?: ReadonlyArray<TriggerRow>) {
     const id = row.id
     if (row.step === 0 && row.fence === 1)
-      return { row, triggers: known ?? (yield* record.triggersOf(id)), told: [], calls: [], steps: [] } satisfies Work
+      return {
+        row,
+        triggers: known ?? (yield* record.triggersOf(id)),
+        promptRows: [],
+        calls: [],
+        steps: [],
+      } satisfies Work
     // Loaded in parallel: changes by others are checked again before the run parks.
-    const [triggers, told, steps, calls] = yield* Effect.all(
+    const [triggers, promptRows, steps, calls] = yield* Effect.all(
       [
         record.triggersOf(id),
         sql<PromptRow>`SELECT * FROM run_messages WHERE run = ${id} ORDER BY seq`,
@@ -51,7 +57,7 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
     return {
       row,
       triggers,
-      told,
+      promptRows,
       calls,
       steps: steps.map((step) =>
         stepOf(
@@ -91,11 +97,12 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
       since = now
       return took
     }
-    const end = (ended: RunEnd, told: ReadonlyArray<PromptRow> = []) => record.end(work.row, ended, told, busy())
+    const end = (ended: RunEnd, promptRows: ReadonlyArray<PromptRow> = []) =>
+      record.end(work.row, ended, promptRows, busy())
 
     // One object as long as its rights are unchanged: its views are cached with it.
     let standing: { readonly from: Caller["Service"]; readonly caller: Caller["Service"] } | undefined
-    const callerNow = Effect.map(Effect.option(tokens.again(work.row.agent, "agent")), (found) =>
+    const agentNow = Effect.map(Effect.option(tokens.callerNow(work.row.agent, "agent")), (found) =>
       Option.map(found, (from) => {
         if (standing?.from !== from) standing = { from, caller: { ...from, run: work.row.id } }
         return standing.caller
@@ -128,7 +135,7 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
       }
       const stepped = yield* modelStep(work, agent, caller, number, aside, busy)
       if (stepped === undefined) return false
-      if ("stop" in stepped) return yield* Effect.as(end(stepped, stepped.told), false)
+      if ("stop" in stepped) return yield* Effect.as(end(stepped, stepped.promptRows), false)
       work = stepped.work
       return !stepped.isOver
     })
@@ -181,13 +188,13 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
         // A program's turn counts as work, whether it made calls or not.
         const isTurn = programOf(work.steps.at(-1)?.model ?? null) !== undefined
         if (isTurn) {
-          const caller = yield* callerNow
+          const caller = yield* agentNow
           if (Option.isSome(caller)) yield* turns.answer(work, caller.value)
         }
         yield* end(isTurn && next.stop === "no_tool_call" ? { ...next, stop: "end_turn" } : next)
         return "ended" as const
       }
-      const caller = yield* callerNow
+      const caller = yield* agentNow
       if (Option.isNone(caller)) {
         yield* end({ stop: "retired", failure: "Its agent is retired." })
         return "ended" as const

@@ -6,12 +6,12 @@ import { ActiveSpaces } from "../../spaces/ActiveSpaces.ts"
 import type { Transaction } from "../../store/journal/Journal.ts"
 import { labelled } from "../prompt/sources.ts"
 import { Prompts } from "../Prompts.ts"
-import type { Record } from "../record/record.ts"
+import type { RunRecorder } from "../record/record.ts"
 import { configOf, limitsOf, type PromptRow, type RunEnd, type StepRow } from "../record/rows.ts"
 import { makeThink } from "../think/model.ts"
 import { resultFill } from "../think/resultFill.ts"
-import type { makeNews, PendingNews } from "../turn/news.ts"
-import { makeAnswering } from "./answering.ts"
+import type { makeRunNews, PendingNews } from "../turn/runNews.ts"
+import { makeSessionReply } from "./sessionReply.ts"
 import { quietEnd } from "./proceed.ts"
 import { makeShow } from "./show.ts"
 import { wireToolsOf } from "./wireTools.ts"
@@ -19,7 +19,7 @@ import { stepOf, type Work } from "./work.ts"
 
 /** No model has answered: the run ends, with what was to be told. */
 interface Unanswered extends RunEnd {
-  readonly told: ReadonlyArray<PromptRow>
+  readonly promptRows: ReadonlyArray<PromptRow>
 }
 interface Stepped {
   readonly work: Work
@@ -27,13 +27,16 @@ interface Stepped {
   readonly isOver: boolean
 }
 
-export const makeModelStep = Effect.fnUntraced(function* (record: Record, news: Effect.Success<typeof makeNews>) {
+export const makeModelStep = Effect.fnUntraced(function* (
+  record: RunRecorder,
+  news: Effect.Success<typeof makeRunNews>,
+) {
   const catalogue = yield* Catalogue
   const active = yield* ActiveSpaces
   const prompts = yield* Prompts
   const think = yield* makeThink
   const show = yield* makeShow
-  const answering = yield* makeAnswering
+  const reply = yield* makeSessionReply
 
   /** What it is told before this step: first the whole prompt, then what has come. */
   const toldNow = Effect.fnUntraced(function* (
@@ -43,11 +46,11 @@ export const makeModelStep = Effect.fnUntraced(function* (record: Record, news: 
     speaks: boolean,
     aside: PendingNews,
   ): Effect.fn.Return<ReadonlyArray<PromptRow>> {
-    const { row, steps, told, triggers } = work
-    if (told.length > 0) {
+    const { row, steps, promptRows, triggers } = work
+    if (promptRows.length > 0) {
       if (aside.closed.length === 0) return []
       const body = yield* news.textOf(work, caller, aside)
-      return [{ run: row.id, seq: told.length + 1, kind: "user", body, step: steps.at(-1)!.number }]
+      return [{ run: row.id, seq: promptRows.length + 1, kind: "user", body, step: steps.at(-1)!.number }]
     }
     const { context, persona } = configOf(row)
     const prompt = yield* prompts.make({
@@ -80,12 +83,12 @@ export const makeModelStep = Effect.fnUntraced(function* (record: Record, news: 
     const limits = limitsOf(row)
     const newest = work.triggers.at(-1)
     const config = configOf(row)
-    const session = yield* answering.sessionOf(row, caller)
-    const own = session === undefined ? undefined : yield* answering.modelOf(session, agent.name)
+    const session = yield* reply.sessionOf(row, caller)
+    const own = session === undefined ? undefined : yield* reply.modelOf(session, agent.name)
     const fresh = yield* toldNow(work, agent, caller, row.parentCall !== null || session !== undefined, aside)
-    const told = [...work.told, ...fresh]
+    const promptRows = [...work.promptRows, ...fresh]
     /** The newest text it was told by others. */
-    const heard = told.findLast(({ step }) => step > 0)?.body ?? newest?.text ?? ""
+    const heard = promptRows.findLast(({ step }) => step > 0)?.body ?? newest?.text ?? ""
     const beganAt = DateTime.formatIso(yield* DateTime.now)
     const all = yield* catalogue.list(caller, everything)
     const tools = config.tools === undefined ? all : all.filter(({ tool }) => config.tools!.includes(tool.wireName))
@@ -100,7 +103,7 @@ export const makeModelStep = Effect.fnUntraced(function* (record: Record, news: 
       think(
         {
           models: config.models ?? (own === undefined ? agent.models : [own, ...agent.models]),
-          told,
+          promptRows,
           steps: labelled(work.steps, all),
           tools: wireToolsOf(tools, caller.principal),
           mostTokens: limits.tokens === undefined ? undefined : limits.tokens - used,
@@ -125,7 +128,8 @@ export const makeModelStep = Effect.fnUntraced(function* (record: Record, news: 
         restart,
       ),
     )
-    if (thought._tag === "Failure") return { stop: thought.failure.stop, failure: thought.failure.message, told: fresh }
+    if (thought._tag === "Failure")
+      return { stop: thought.failure.stop, failure: thought.failure.message, promptRows: fresh }
     const said = thought.success
     const parts = said.parts.map((part) => (part.type === "call" ? named(part) : part))
     const asked = parts.filter((part) => part.type === "call")
@@ -159,8 +163,8 @@ export const makeModelStep = Effect.fnUntraced(function* (record: Record, news: 
       .trim()
     const also: ReadonlyArray<Effect.Effect<void, never, Transaction>> = [
       ...(aside.closed.length === 0 ? [] : [news.note(number, aside)]),
-      ...(isOver && session !== undefined && text !== "" ? [answering.post(row, caller, text)] : []),
-      ...(isOver ? answering.seen(row, caller, newest?.message ?? null) : []),
+      ...(isOver && session !== undefined && text !== "" ? [reply.post(row, caller, text)] : []),
+      ...(isOver ? reply.seen(row, caller, newest?.message ?? null) : []),
     ]
     if (!(yield* record.step(row, taken, fresh, asked.length, spent, over, also))) return undefined
     const after = {
@@ -172,6 +176,6 @@ export const makeModelStep = Effect.fnUntraced(function* (record: Record, news: 
       costMicros: row.costMicros + spent.costMicros,
       busyMs: row.busyMs + spent.busyMs,
     }
-    return { work: { ...work, calls: [], told, steps, row: after }, isOver }
+    return { work: { ...work, calls: [], promptRows, steps, row: after }, isOver }
   })
 })

@@ -17,7 +17,7 @@ export interface Step extends TakenStep {
 export interface Work {
   readonly row: RunRow
   readonly triggers: ReadonlyArray<TriggerRow>
-  readonly told: ReadonlyArray<PromptRow>
+  readonly promptRows: ReadonlyArray<PromptRow>
   readonly steps: ReadonlyArray<Step>
   readonly calls: ReadonlyArray<CallRow>
 }

@@ -28,11 +28,11 @@ import { mentionsIn } from "../addressees/mentions.ts"
 import { type MessageQuery, type MessageSearch, type PostOptions, runOf } from "./PostOptions.ts"
 import { messageColumns, messageFrom, messagesFrom, withinPage } from "../rows.ts"
 import type { Act } from "../rules.ts"
-import { withoutWrongState, type Refused, unseen } from "../refusals.ts"
+import { withoutWrongState, type SpaceRefusal, refuseSight } from "../refusals.ts"
 import { Spaces } from "../Spaces.ts"
 import { makeSearch, scopeOf } from "./search.ts"
 import { messagesIn, authorsIn } from "./thread.ts"
-import { originFields, recipientsOf, readsMentions } from "../addressees/trigger.ts"
+import { originFields, recipientsOf, readsMentions } from "../addressees/addressees.ts"
 
 const isEmoji = Schema.is(Emoji)
 
@@ -44,7 +44,7 @@ export class Messages extends Context.Service<
       author: Viewer,
       message: NewMessage,
       options?: PostOptions,
-    ) => Effect.Effect<Message, Refused | TooLarge | TooManyRequests, Transaction>
+    ) => Effect.Effect<Message, SpaceRefusal | TooLarge | TooManyRequests, Transaction>
     /** Writes the outcome of a call into its message: the same message, not a second one (S1-78). */
     readonly settleCall: (id: MessageId, call: MessageCall) => Effect.Effect<void, never, Transaction>
     /** The call waits or continues: the same message shows it. */
@@ -61,11 +61,19 @@ export class Messages extends Context.Service<
       id: MessageId,
       viewer: Viewer,
     ) => Effect.Effect<Page<{ readonly text: string; readonly at: string }>, Missing | Forbidden>
-    readonly edit: (id: MessageId, by: Viewer, text: string) => Effect.Effect<Message, Refused | TooLarge, Transaction>
-    readonly remove: (id: MessageId, by: Viewer) => Effect.Effect<void, Refused, Transaction>
-    readonly react: (id: MessageId, by: Viewer, emoji: string) => Effect.Effect<void, Refused | BadInput, Transaction>
-    readonly unreact: (id: MessageId, by: Viewer, emoji: string) => Effect.Effect<void, Refused, Transaction>
-    readonly pin: (id: MessageId, by: Viewer, pinned: boolean) => Effect.Effect<void, Refused, Transaction>
+    readonly edit: (
+      id: MessageId,
+      by: Viewer,
+      text: string,
+    ) => Effect.Effect<Message, SpaceRefusal | TooLarge, Transaction>
+    readonly remove: (id: MessageId, by: Viewer) => Effect.Effect<void, SpaceRefusal, Transaction>
+    readonly react: (
+      id: MessageId,
+      by: Viewer,
+      emoji: string,
+    ) => Effect.Effect<void, SpaceRefusal | BadInput, Transaction>
+    readonly unreact: (id: MessageId, by: Viewer, emoji: string) => Effect.Effect<void, SpaceRefusal, Transaction>
+    readonly pin: (id: MessageId, by: Viewer, pinned: boolean) => Effect.Effect<void, SpaceRefusal, Transaction>
     readonly search: (query: MessageSearch) => Effect.Effect<Page<FoundMessage>, Forbidden | BadInput>
     /** The scopes of a search of everything the viewer may see, and which of its results still exist. */
     readonly scopes: (viewer: Viewer) => Effect.Effect<ReadonlyArray<string>>
@@ -87,7 +95,7 @@ export class Messages extends Context.Service<
       const limits = yield* Limits
       const columns = messageColumns(sql)
       const index = yield* SearchIndex
-      const finding = makeSearch(sql, index)
+      const messageSearch = makeSearch(sql, index)
 
       const short = Effect.fnUntraced(function* (text: string) {
         const size = Buffer.byteLength(text)
@@ -103,7 +111,7 @@ export class Messages extends Context.Service<
       /** A message, if the viewer may do this to it. */
       const reach = Effect.fnUntraced(function* (act: Act, id: MessageId, viewer: Viewer) {
         const message = yield* byId(id)
-        const hidden = unseen("message", id, viewer, "spaces/*")
+        const hidden = refuseSight("message", id, viewer, "spaces/*")
         if (message === undefined) return yield* hidden
         const space = yield* Effect.catch(spaces.get(message.space, viewer), () => hidden)
         yield* spaces.require(act, space, viewer, message)
@@ -159,7 +167,7 @@ export class Messages extends Context.Service<
           createdAt: DateTime.formatIso(yield* DateTime.now),
         }
         yield* Effect.orDie(sql`INSERT INTO messages ${sql.insert(row)}`)
-        yield* finding.put({ ...row, authorName: author.name }, true)
+        yield* messageSearch.put({ ...row, authorName: author.name }, true)
         // Authors have read their own messages.
         yield* Effect.orDie(
           sql`UPDATE members SET read_seq = ${row.seq} WHERE space = ${space.id} AND principal = ${author.id}`,
@@ -261,7 +269,7 @@ export class Messages extends Context.Service<
           VALUES (${message.id}, (SELECT count(*) FROM message_edits WHERE message = ${message.id}), ${before[0].text}, ${now})`)
         yield* Effect.orDie(sql`UPDATE messages SET text = ${text} WHERE id = ${message.id}`)
         const edited = (yield* byId(message.id))!
-        yield* finding.put({ ...edited, authorName: edited.author.name })
+        yield* messageSearch.put({ ...edited, authorName: edited.author.name })
         yield* journal.append({ kind: "message.edited", space: message.space, body: { message: edited } })
         return edited
       })
@@ -343,7 +351,7 @@ export class Messages extends Context.Service<
 
       const search: Messages["Service"]["search"] = Effect.fn("Messages.search")(function* (query) {
         const { cursor, limit = 50, space, viewer, words } = query
-        return yield* finding.search({
+        return yield* messageSearch.search({
           words,
           by: viewer.principal.id,
           limit,
@@ -356,11 +364,11 @@ export class Messages extends Context.Service<
         Effect.map(spaces.visibleTo(viewer), (seen) => [...seen].map(scopeOf))
 
       const among: Messages["Service"]["among"] = Effect.fnUntraced(function* (viewer, answered, ids) {
-        return yield* finding.among(answered, ids, yield* spaces.visibleTo(viewer))
+        return yield* messageSearch.among(answered, ids, yield* spaces.visibleTo(viewer))
       })
 
       const seesAny: Messages["Service"]["seesAny"] = Effect.fnUntraced(function* (ids, viewer) {
-        return ids.length > 0 && (yield* finding.anyIn(ids, yield* spaces.visibleTo(viewer)))
+        return ids.length > 0 && (yield* messageSearch.anyIn(ids, yield* spaces.visibleTo(viewer)))
       })
 
       return Messages.of({

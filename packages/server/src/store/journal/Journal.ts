@@ -15,7 +15,7 @@ import { currentCause, newId } from "./Correlation.ts"
 import { encoded, type EventRow } from "./events/eventRows.ts"
 import { type Follower, follow, type Following, type View } from "./readers/Following.ts"
 import { isWhole, makeInsert, type Rows } from "../database/dialect/Inserts.ts"
-import { makeNews } from "./events/news.ts"
+import { makeCommitNews } from "./events/commitNews.ts"
 import { noticeChannel, Notices } from "./signals/Notices.ts"
 import { makeRetain } from "./retention/retain.ts"
 import { tooFew, type BatchStatement, type Changes } from "../database/statements.ts"
@@ -114,7 +114,7 @@ export class Journal extends Context.Service<
       const me = newId("jnl")
       /** Whether other processes must be notified. */
       const isShared = yield* SharedDatabase
-      const { bell, bellOf, committed, end, floor, foreign, known, read, readAnew, tell } = yield* makeNews(me)
+      const { bell, bellOf, committed, end, floor, foreign, known, read, readAnew, tell } = yield* makeCommitNews(me)
 
       const levelOf = (context: Context.Context<never>): unknown =>
         Context.getOrUndefined(context, sql.transactionService)

@@ -10,12 +10,12 @@ import { Pacing } from "../fibers/Pacing.ts"
 import { type Entry, filterToken } from "./index/entries.ts"
 import { makeKeeping } from "./index/keeping.ts"
 import {
-  askedOf,
+  searchTerms,
   baseOf,
   indexQueriesFor,
   type Match,
   mayBeMisspelt,
-  meantBy,
+  similarTerms,
   mostScopes,
   type SearchQuery,
   questionOf,
@@ -142,7 +142,7 @@ export class SearchIndex extends Context.Service<
           WHERE ${sql.in("scope", ids)} AND term >= ${first} AND term < ${first + "\u{10ffff}"}
           AND length(term) BETWEEN ${[...term].length - 2} AND ${[...term].length + 2}
           GROUP BY term ORDER BY term LIMIT ${mostCompared}`
-        return meantBy(
+        return similarTerms(
           term,
           rows.map((row) => ({ term: row.term, n: Number(row.n) })),
         )
@@ -215,7 +215,7 @@ export class SearchIndex extends Context.Service<
             found.push(...meant)
           }
         }
-        return { asked: askedOf(found), fixed }
+        return { asked: searchTerms(found), fixed }
       })
 
       const candidates = Effect.fnUntraced(function* (

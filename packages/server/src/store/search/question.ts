@@ -27,7 +27,7 @@ export const questionOf = (text: string, filters: ReadonlyArray<string> = []): S
 export const mayBeMisspelt = (term: string): boolean => term.length >= 4 && !/\p{N}/u.test(term)
 
 /** What was probably meant by an unknown word: the three most similar terms. */
-export const meantBy = (
+export const similarTerms = (
   term: string,
   known: ReadonlyArray<{ readonly term: string; readonly n: number }>,
 ): ReadonlyArray<QueryTerm> =>
@@ -38,7 +38,7 @@ export const meantBy = (
     .slice(0, 3)
 
 /** The terms to search, rarest first, each once. */
-export const askedOf = (found: ReadonlyArray<QueryTerm>): ReadonlyArray<QueryTerm> => {
+export const searchTerms = (found: ReadonlyArray<QueryTerm>): ReadonlyArray<QueryTerm> => {
   const best = new Map<string, QueryTerm>()
   for (const one of found) if ((best.get(one.term)?.weight ?? 0) < one.weight) best.set(one.term, one)
   return [...best.values()].toSorted(rarestFirst).slice(0, mostTerms)

@@ -11,20 +11,20 @@ import { ChatSessions } from "../../sessions/ChatSessions.ts"
 import { ChosenModels } from "../../sessions/ChosenModels.ts"
 import type { Companion } from "../../sessions/Companions.ts"
 import { text } from "../toolsetTool.ts"
-import type { Holders } from "./holders.ts"
-import { makeTalker } from "./sessions.ts"
+import type { WalletHolders } from "./walletHolders.ts"
+import { makeSessionActor } from "./sessions.ts"
 import { asJson, engramId, engramIdOf, engramType, key, wallet, writing } from "./shapes.ts"
 
 /** The kinds that may be remembered in passing; strategies and compliance rules are written deliberately (S2-46). */
 const remembered = ["persona", "preference", "knowledge"] as const
 const usual = "knowledge"
 
-export const companionTools = Effect.fnUntraced(function* (name: Companion, holders: Holders) {
+export const companionTools = Effect.fnUntraced(function* (name: Companion, holders: WalletHolders) {
   const memories = yield* Memories
   const engrams = yield* Engrams
   const sessions = yield* ChatSessions
   const models = yield* ChosenModels
-  const talker = yield* makeTalker
+  const actorOf = yield* makeSessionActor
   const managed = [`${name}.management`]
 
   const pin = Effect.fnUntraced(function* (id: string, call: HandlerCall, pinned: boolean) {
@@ -85,7 +85,7 @@ export const companionTools = Effect.fnUntraced(function* (name: Companion, hold
       },
       run: Effect.fnUntraced(function* (input: { readonly wallet_address: string }, call: HandlerCall) {
         const holder = yield* holders.of(input.wallet_address, call, "delete")
-        const { deleted, pinned, retained } = yield* sessions.cleanUp(yield* talker(holder), name)
+        const { deleted, pinned, retained } = yield* sessions.cleanUp(yield* actorOf(holder), name)
         const message = `${deleted} sessions removed, ${retained} retained, ${pinned} pinned (protected)`
         return { deleted, retained, pinned, message }
       }),

@@ -2,12 +2,12 @@
 import { Effect } from "effect"
 import { companionTools } from "./companion.ts"
 import { withMemory } from "../toolsetTool.ts"
-import { makeHolders } from "./holders.ts"
+import { makeWalletHolders } from "./walletHolders.ts"
 import { engramTools } from "./records.ts"
 import { sessionTools } from "./sessions.ts"
 
 export const engrams = Effect.gen(function* () {
-  const holders = yield* makeHolders
+  const holders = yield* makeWalletHolders
   return withMemory([
     ...(yield* engramTools(holders)),
     ...(yield* sessionTools("hecate", holders)),

@@ -5,7 +5,7 @@ import type { HandlerCall } from "../../calls/road/Handler.ts"
 import { Engrams } from "../../memory/Engrams.ts"
 import { Memories } from "../../memory/Memories.ts"
 import { tagList, text } from "../toolsetTool.ts"
-import type { Holders } from "./holders.ts"
+import type { WalletHolders } from "./walletHolders.ts"
 import { asJson, engramId, engramType, key, page, reading, types, wallet, writing } from "./shapes.ts"
 
 const usualSearch = 20
@@ -26,7 +26,7 @@ interface Paged {
   readonly offset?: number
 }
 
-export const engramTools = Effect.fnUntraced(function* (holders: Holders) {
+export const engramTools = Effect.fnUntraced(function* (holders: WalletHolders) {
   const memories = yield* Memories
   const engrams = yield* Engrams
 

@@ -7,7 +7,7 @@ import { ChatSessions, sessionIdOf, type SessionActor } from "../../sessions/Cha
 import type { Companion } from "../../sessions/Companions.ts"
 import { nameKey } from "../../access/identity/Principals.ts"
 import { integer, text } from "../toolsetTool.ts"
-import type { Change, Holder, Holders } from "./holders.ts"
+import type { Change, WalletHolder, WalletHolders } from "./walletHolders.ts"
 import { engramIdOf, reading, wallet, writing } from "./shapes.ts"
 
 const usualList = 20
@@ -15,10 +15,10 @@ const usualList = 20
 const mostShown = 500
 
 /** By the present rights of the wallet's holder. */
-export const makeTalker = Effect.map(
+export const makeSessionActor = Effect.map(
   Grants,
   (grants) =>
-    ({ acting, call, id }: Holder) =>
+    ({ acting, call, id }: WalletHolder) =>
       Effect.map(grants.viewerNow(id, "spaces"), (viewer): SessionActor => ({ viewer, acting, call })),
 )
 
@@ -36,9 +36,9 @@ interface Wallet {
   readonly wallet_address: string
 }
 
-export const sessionTools = Effect.fnUntraced(function* (name: Companion, holders: Holders) {
+export const sessionTools = Effect.fnUntraced(function* (name: Companion, holders: WalletHolders) {
   const sessions = yield* ChatSessions
-  const talker = yield* makeTalker
+  const actorOf = yield* makeSessionActor
   const tags = [`${name}.session`]
   const ofUser = wallet("Wallet address of the user")
 
@@ -48,7 +48,7 @@ export const sessionTools = Effect.fnUntraced(function* (name: Companion, holder
     call: HandlerCall,
     action: Change,
   ) {
-    const by = yield* talker(yield* holders.of(input.wallet_address, call, action))
+    const by = yield* actorOf(yield* holders.of(input.wallet_address, call, action))
     const missing = new Missing({ noun: "chat session", ref: input.session_id })
     const found = yield* Effect.catchTag(
       sessions.get(sessionIdOf(input.session_id), by.viewer),
@@ -66,7 +66,7 @@ export const sessionTools = Effect.fnUntraced(function* (name: Companion, holder
       tags,
       input: { properties: { wallet_address: ofUser }, required: ["wallet_address"] },
       run: Effect.fnUntraced(function* (input: Wallet, call: HandlerCall) {
-        const by = yield* talker(yield* holders.of(input.wallet_address, call))
+        const by = yield* actorOf(yield* holders.of(input.wallet_address, call))
         return { success: true, ...summary(yield* sessions.add(by, { agent: name })) }
       }),
     }),

@@ -2,7 +2,15 @@
 import { type Caller, EngramType, type MemoryId, type MemoryRecord, Missing } from "@stoa/contract"
 import { DateTime } from "effect"
 import type { Transaction } from "../../store/journal/Journal.ts"
-import { type ToolForm, integer, lineOfText, type Offered, offered, type Run, text } from "../toolsetTool.ts"
+import {
+  type ToolForm,
+  integer,
+  lineOfText,
+  type CatalogueOffer,
+  catalogueOffer,
+  type Run,
+  text,
+} from "../toolsetTool.ts"
 
 /**
  * The seed's four kinds of tool (S2-63), with every annotation stated: a client would assume something else (S2-68).
@@ -20,13 +28,14 @@ type Of<A, R> = Omit<ToolForm, "annotations"> & { readonly run: Run<A, R> }
 const walletsOf = ({ input }: Pick<ToolForm, "input">) =>
   "wallet_address" in input.properties ? { wallets: ["wallet_address"] } : {}
 
-export const reading = <A>(tool: Of<A, Caller>): Offered =>
-  offered<A>("engrams", { ...tool, ...walletsOf(tool), effects: "none", annotations: annotationsOf.read })
+export const reading = <A>(tool: Of<A, Caller>): CatalogueOffer =>
+  catalogueOffer<A>("engrams", { ...tool, ...walletsOf(tool), effects: "none", annotations: annotationsOf.read })
 
 export const writing = <A>(
   how: Exclude<keyof typeof annotationsOf, "read">,
   tool: Of<A, Caller | Transaction>,
-): Offered => offered<A>("engrams", { ...tool, ...walletsOf(tool), effects: "store", annotations: annotationsOf[how] })
+): CatalogueOffer =>
+  catalogueOffer<A>("engrams", { ...tool, ...walletsOf(tool), effects: "store", annotations: annotationsOf[how] })
 
 /** The address of a wallet; the house knows whose it is. */
 export const wallet = (description: string) => text(description, { minLength: 1, maxLength: 128 })
@@ -49,7 +58,7 @@ export const page = (usual: number) => ({
 export const engramIdOf = (id: MemoryId): string => `eng_${id.slice(id.indexOf("_") + 1)}`
 export const recordIdOf = (given: string): MemoryId => given.replace(/^eng_/, "mem_") as MemoryId
 
-export const missing = (given: string) => new Missing({ noun: "engram", ref: given })
+export const missingEngram = (given: string) => new Missing({ noun: "engram", ref: given })
 
 /** Content is JSON text; plain text written through another toolset is returned as a JSON string. */
 const contentOf = ({ content, mediaType }: MemoryRecord): string =>
@@ -58,7 +67,7 @@ const contentOf = ({ content, mediaType }: MemoryRecord): string =>
 /** An engram's content says that it is JSON; memory refuses what then is not (S2-11). */
 export const asJson = (content: string) => ({ content, mediaType: "application/json" })
 
-export const shownEngram = (record: MemoryRecord, address: string | undefined) => ({
+export const engramView = (record: MemoryRecord, address: string | undefined) => ({
   id: engramIdOf(record.id),
   wallet_address: address ?? null,
   engram_type: record.kind,

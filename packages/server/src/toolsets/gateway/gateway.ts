@@ -5,7 +5,7 @@
 import { Caller, type Message, type Space } from "@stoa/contract"
 import { type HandlerCall, PendingResult } from "../../calls/road/Handler.ts"
 import { DateTime, Effect } from "effect"
-import { integer, offered, text, withMemory } from "../toolsetTool.ts"
+import { integer, catalogueOffer, text, withMemory } from "../toolsetTool.ts"
 import { Waits } from "../../runs/waiting/Waits.ts"
 import { gatewayRuns } from "../parts/runs.ts"
 import { gatewayMemory } from "./memory.ts"
@@ -36,7 +36,7 @@ export const gateway = Effect.gen(function* () {
     conversation.read(space, { limit: count, ...(before === undefined ? {} : { before }) })
 
   return [
-    offered("gateway", {
+    catalogueOffer("gateway", {
       name: "enter_space",
       description: "Set the active space. Messages and visible tool results go there from now on.",
       effects: "store",
@@ -59,7 +59,7 @@ export const gateway = Effect.gen(function* () {
         }
       }),
     }),
-    offered("gateway", {
+    catalogueOffer("gateway", {
       name: "send_message",
       mergedDefaults: { success: true, status: "delivered" },
       description: "Send a message to the active space.",
@@ -75,7 +75,7 @@ export const gateway = Effect.gen(function* () {
         return new PendingResult("reply", 0, yield* waits.open(call, { space, message }))
       }),
     }),
-    offered("gateway", {
+    catalogueOffer("gateway", {
       name: "send_reply",
       description: "Send a reply to a message of the active space.",
       effects: "store",
@@ -91,7 +91,7 @@ export const gateway = Effect.gen(function* () {
         return delivered(yield* conversation.say(call, space, input.text, input.replyToMessageId))
       }),
     }),
-    offered("gateway", {
+    catalogueOffer("gateway", {
       name: "read_messages",
       description: "Read recent messages of the active space, or of a given one; offset reads further back.",
       // Stores the position from which it reads backwards.

@@ -7,14 +7,14 @@ import type { HandlerCall } from "../../calls/road/Handler.ts"
 import { type Goal, goalIn, goalTags } from "../../memory/plans/Goals.ts"
 import { Memories } from "../../memory/Memories.ts"
 import { type Plan, type PlanDefinition, Plans, type PlanStatus } from "../../memory/plans/Plans.ts"
-import { type ToolsetTool, integer, lineOfText, offered, text } from "../toolsetTool.ts"
+import { type ToolsetTool, integer, lineOfText, catalogueOffer, text } from "../toolsetTool.ts"
 import { withoutPrefix } from "../parts/conversation.ts"
 
 const mostAtOnce = 50
 const me = Effect.map(Caller, ({ principal }) => principal)
 /** The writer and the call: every version records them. */
 const writerIn = ({ id: call }: HandlerCall) => Effect.map(me, ({ id }) => ({ id, call }))
-const tool = <A>(form: ToolsetTool<A>) => offered("gateway", form)
+const tool = <A>(form: ToolsetTool<A>) => catalogueOffer("gateway", form)
 
 const listOf = (description: string, properties: object, required: ReadonlyArray<string>) => ({
   type: "array",

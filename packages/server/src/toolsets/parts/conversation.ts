@@ -103,7 +103,7 @@ export const makeConversation = Effect.gen(function* () {
 })
 
 /** A message as agents read it: always with its id (S0-26). */
-export const shownMessage = (message: Message) => ({
+export const messageView = (message: Message) => ({
   id: message.id,
   seq: message.seq,
   author: { id: message.author.id, name: message.author.name, kind: message.author.kind },

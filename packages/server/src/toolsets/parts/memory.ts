@@ -7,7 +7,7 @@ import { DateTime, Effect } from "effect"
 import { Principals } from "../../access/identity/Principals.ts"
 import type { HandlerCall } from "../../calls/road/Handler.ts"
 import { Memories } from "../../memory/Memories.ts"
-import { type ToolsetTool, integer, lineOfText, offered, tagList, text } from "../toolsetTool.ts"
+import { type ToolsetTool, integer, lineOfText, catalogueOffer, tagList, text } from "../toolsetTool.ts"
 import { withoutPrefix } from "./conversation.ts"
 
 const tags = tagList("Words to sort it by")
@@ -21,7 +21,7 @@ export const officeMemory = Effect.gen(function* () {
   const memories = yield* Memories
   const write = (by: Writer, memory: NewMemory) => memories.put(by, by.id, { namespace: "office", ...memory })
   return [
-    offered("office", {
+    catalogueOffer("office", {
       name: "update_memory",
       houseText: true,
       description: "Update one of your own core memory blocks. An unknown label makes a new block.",
@@ -42,7 +42,7 @@ export const officeMemory = Effect.gen(function* () {
         return { success: true }
       }),
     }),
-    offered("office", {
+    catalogueOffer("office", {
       name: "search_memory",
       description: "Search your own archival passages by keyword: any text they contain. The newest first, at most 50.",
       effects: "none",
@@ -59,7 +59,7 @@ export const officeMemory = Effect.gen(function* () {
         }
       }),
     }),
-    offered("office", {
+    catalogueOffer("office", {
       name: "store_memory",
       houseText: true,
       description: "Save a new archival passage.",
@@ -109,7 +109,7 @@ interface Named {
 export const stoaMemory = Effect.gen(function* () {
   const memories = yield* Memories
   const principals = yield* Principals
-  const tool = <A>(form: ToolsetTool<A>) => offered("stoa", form)
+  const tool = <A>(form: ToolsetTool<A>) => catalogueOffer("stoa", form)
 
   /** By its id, or by kind and key. */
   const named = Effect.fnUntraced(function* ({ id, key, kind = "note" }: Named) {

@@ -5,7 +5,7 @@ import { Grants } from "../../access/rights/Grants.ts"
 import { type HandlerCall, PendingResult } from "../../calls/road/Handler.ts"
 import { Children } from "../../runs/waking/Children.ts"
 import { Runs } from "../../runs/Runs.ts"
-import { integer, offered, text } from "../toolsetTool.ts"
+import { integer, catalogueOffer, text } from "../toolsetTool.ts"
 import { withoutPrefix } from "./conversation.ts"
 
 const runId = (given: string): string => (given.startsWith("run_") ? given : `run_${given}`)
@@ -14,7 +14,7 @@ export const gatewayRuns = Effect.gen(function* () {
   const runs = yield* Runs
   const mine = Effect.map(Caller, ({ principal }) => ({ principal, all: false }))
   return [
-    offered("gateway", {
+    catalogueOffer("gateway", {
       name: "stop_run",
       houseText: true,
       description: "Stop one of your own runs that works or waits, also the one you are in.",
@@ -28,7 +28,7 @@ export const gatewayRuns = Effect.gen(function* () {
         return { success: true, runId: withoutPrefix(id), status: state }
       }),
     }),
-    offered("gateway", {
+    catalogueOffer("gateway", {
       name: "get_my_runs",
       description: "Your own runs, the newest first.",
       effects: "none",
@@ -65,7 +65,7 @@ export const stoaRuns = Effect.gen(function* () {
   const children = yield* Children
   const grants = yield* Grants
   return [
-    offered("stoa", {
+    catalogueOffer("stoa", {
       name: "run_agent",
       description: "Have an agent of the house do something. Gives back what it says last.",
       effects: "store",

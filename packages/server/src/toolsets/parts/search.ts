@@ -6,7 +6,7 @@ import { DateTime, Effect } from "effect"
 import { Meanings } from "../../memory/meaning/Meanings.ts"
 import { Memories } from "../../memory/Memories.ts"
 import { SearchIndex } from "../../store/search/SearchIndex.ts"
-import { type ToolsetTool, integer, offered, text } from "../toolsetTool.ts"
+import { type ToolsetTool, integer, catalogueOffer, text } from "../toolsetTool.ts"
 import { makeConversation } from "./conversation.ts"
 
 /** How many ranked results are checked for those the caller may see. */
@@ -17,7 +17,7 @@ export const stoaSearch = Effect.gen(function* () {
   const memories = yield* Memories
   const index = yield* SearchIndex
   const meanings = yield* Meanings
-  const tool = <A>(form: ToolsetTool<A>) => offered("stoa", form)
+  const tool = <A>(form: ToolsetTool<A>) => catalogueOffer("stoa", form)
 
   return [
     tool({

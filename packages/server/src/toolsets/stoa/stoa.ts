@@ -21,12 +21,12 @@ import { Pacing } from "../../store/fibers/Pacing.ts"
 import { callFrom, Calls } from "../../calls/Calls.ts"
 import type { HandlerCall } from "../../calls/road/Handler.ts"
 import { Decisions } from "../../decisions/Decisions.ts"
-import { type ToolsetTool, integer, offered, text, withMemory } from "../toolsetTool.ts"
+import { type ToolsetTool, integer, catalogueOffer, text, withMemory } from "../toolsetTool.ts"
 import { makeMessageWaits } from "./messageWaits.ts"
 import { stoaMemory } from "../parts/memory.ts"
 import { stoaSearch } from "../parts/search.ts"
 import { stoaRuns } from "../parts/runs.ts"
-import { makeConversation, shownMessage } from "../parts/conversation.ts"
+import { makeConversation, messageView } from "../parts/conversation.ts"
 
 const space = text("The space's id or name", { minLength: 1 })
 const limit = integer("How many", { minimum: 1, maximum: 100, default: 50 })
@@ -64,7 +64,7 @@ export const stoa = Effect.gen(function* () {
   const decisions = yield* Decisions
   const limits = yield* Limits
   const waits = yield* makeMessageWaits
-  const tool = <A>(form: ToolsetTool<A>) => offered("stoa", form)
+  const tool = <A>(form: ToolsetTool<A>) => catalogueOffer("stoa", form)
 
   /**
    * The caller's unread messages in a space, or in all of its own; by its present rights, because it may have waited.
@@ -82,7 +82,7 @@ export const stoa = Effect.gen(function* () {
         Effect.map(conversation.messages.list(one, who, { after: readUpTo(one), limit: count }), ({ items }) =>
           items
             .filter((message) => message.author.id !== me)
-            .map((message) => ({ space: one.name, ...shownMessage(message) })),
+            .map((message) => ({ space: one.name, ...messageView(message) })),
         ),
     )
     return { messages: withinText(found.flat().slice(0, count)), spaces: new Set(mine.map(({ id }) => id)) }
@@ -149,7 +149,7 @@ export const stoa = Effect.gen(function* () {
         input: { readonly space: string; readonly text: string; readonly replyTo?: string },
         call: HandlerCall,
       ) {
-        return shownMessage(
+        return messageView(
           yield* conversation.say(call, yield* conversation.readable(input.space), input.text, input.replyTo),
         )
       }),
@@ -170,7 +170,7 @@ export const stoa = Effect.gen(function* () {
       }) {
         const { space: ref, ...query } = input
         const { items, next } = yield* conversation.read(yield* conversation.readable(ref), query)
-        return { items: items.map(shownMessage), next }
+        return { items: items.map(messageView), next }
       }),
     }),
     tool({
@@ -221,7 +221,7 @@ export const stoa = Effect.gen(function* () {
           ...(input.limit === undefined ? {} : { limit: input.limit }),
           ...(input.cursor === undefined ? {} : { cursor: input.cursor }),
         })
-        return { items: items.map((message) => ({ ...shownMessage(message), match: message.match })), next }
+        return { items: items.map((message) => ({ ...messageView(message), match: message.match })), next }
       }),
     }),
     tool({

@@ -12,7 +12,7 @@ import { nameOfHuman, Post } from "../../team/Post.ts"
 import { makePolling } from "../../team/Polling.ts"
 import { Team, type TeamAsker } from "../../team/Team.ts"
 import { Tree } from "../../team/Tree.ts"
-import { integer, offered, text } from "../toolsetTool.ts"
+import { integer, catalogueOffer, text } from "../toolsetTool.ts"
 import { withoutPrefix } from "../parts/conversation.ts"
 import { teamPermits } from "./teamPermits.ts"
 import { teamWork } from "./teamWork.ts"
@@ -78,7 +78,7 @@ export const team = Effect.gen(function* () {
   })
 
   return [
-    offered("team", {
+    catalogueOffer("team", {
       name: "send_message",
       mergedDefaults: { status: "sent", waiting_for_reply: false },
       description:
@@ -111,7 +111,7 @@ export const team = Effect.gen(function* () {
         return { status: "sent", message_id: withoutPrefix(message.id), waiting_for_reply: waits }
       }),
     }),
-    offered("team", {
+    catalogueOffer("team", {
       name: "broadcast",
       description:
         "Send a message to all your siblings. Their replies arrive as separate messages; with gather they arrive together, as your next message.",
@@ -142,7 +142,7 @@ export const team = Effect.gen(function* () {
         }
       }),
     }),
-    offered("team", {
+    catalogueOffer("team", {
       name: "check_inbox",
       description: "Retrieve pending messages. Replies to sync messages do not come here: they are your next message.",
       effects: "store",
@@ -176,7 +176,7 @@ export const team = Effect.gen(function* () {
         }
       }),
     }),
-    offered("team", {
+    catalogueOffer("team", {
       name: "spawn_agent",
       houseText: true,
       description: "Create a subagent. It begins with its instructions as soon as there is room, and works for you.",
@@ -207,7 +207,7 @@ export const team = Effect.gen(function* () {
         return { status: "created", agent_id: withoutPrefix(child.id), name: child.name }
       }),
     }),
-    offered("team", {
+    catalogueOffer("team", {
       name: "inspect_agent",
       description: "View the recent activity of a subordinate.",
       effects: "none",
@@ -227,7 +227,7 @@ export const team = Effect.gen(function* () {
         }
       }),
     }),
-    offered("team", {
+    catalogueOffer("team", {
       name: "complete",
       description:
         "Say that your work is done, and what came of it: it goes to your parent as the answer to what it asked, or to the human if you have none.",
@@ -241,7 +241,7 @@ export const team = Effect.gen(function* () {
         return { status: "completed", message_id: withoutPrefix(message.id) }
       }),
     }),
-    offered("team", {
+    catalogueOffer("team", {
       name: "list_team",
       description: "Who is near you: your parent, your children and your siblings, with what each is doing.",
       effects: "none",
@@ -260,7 +260,7 @@ export const team = Effect.gen(function* () {
         }
       }),
     }),
-    offered("team", {
+    catalogueOffer("team", {
       name: "whoami",
       houseText: true,
       description: "Who you are in your team.",
@@ -273,7 +273,7 @@ export const team = Effect.gen(function* () {
         return { agent_id: withoutPrefix(me.id), name: me.name, role, state, parent, depth }
       }),
     }),
-    offered("team", {
+    catalogueOffer("team", {
       name: "stop_agent",
       houseText: true,
       description: "Stop what a child is doing. With remove it leaves the team; only an agent without children can.",

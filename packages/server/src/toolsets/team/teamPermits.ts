@@ -7,7 +7,7 @@ import { createHash } from "node:crypto"
 import { Effect } from "effect"
 import { callFrom, Calls } from "../../calls/Calls.ts"
 import type { HandlerCall } from "../../calls/road/Handler.ts"
-import { offered, text } from "../toolsetTool.ts"
+import { catalogueOffer, text } from "../toolsetTool.ts"
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -29,7 +29,7 @@ export const teamPermits = Effect.gen(function* () {
   const no = (message: string) => answer({ behavior: "deny", message })
 
   return [
-    offered("team", {
+    catalogueOffer("team", {
       name: "permit_use",
       description: "Ask whether a tool of your own may be used. Programs ask this by themselves.",
       effects: "outside",
@@ -55,7 +55,7 @@ export const teamPermits = Effect.gen(function* () {
         return no(error === undefined ? asked : error.message)
       }),
     }),
-    offered("team", {
+    catalogueOffer("team", {
       name: "allow_use",
       description: "Use a tool of your own, once a person has approved it. permit_use asks for it in your place.",
       effects: "none",

@@ -6,7 +6,7 @@ import { type Agent, Caller, WrongState } from "@stoa/contract"
 import { Effect } from "effect"
 import { Calls } from "../../calls/Calls.ts"
 import { Team } from "../../team/Team.ts"
-import { offered, text } from "../toolsetTool.ts"
+import { catalogueOffer, text } from "../toolsetTool.ts"
 
 interface ApplyInput {
   readonly name: string
@@ -21,7 +21,7 @@ export const teamWork = Effect.fnUntraced(function* <E extends { readonly messag
   const team = yield* Team
 
   return [
-    offered("team", {
+    catalogueOffer("team", {
       name: "merge_work",
       description:
         "Ask a person to merge what a child, or you, changed in its worktree. They see the whole diff; what came of it is told to you as a message.",
@@ -46,7 +46,7 @@ export const teamWork = Effect.fnUntraced(function* <E extends { readonly messag
         return { status: "asked", name: agent.name, files: work.files, call: asked.id }
       }),
     }),
-    offered("team", {
+    catalogueOffer("team", {
       name: "apply_work",
       description: "Merge the diff that is given, once a person has approved it. merge_work asks for it in your place.",
       effects: "outside",

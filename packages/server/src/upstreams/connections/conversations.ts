@@ -33,7 +33,7 @@ const declares = (client: CallingClient | undefined, capability: string): boolea
   client?.capabilities[capability] !== undefined
 
 /** Questions that nobody can be asked are answered at once: with no roots, or with an error for sampling. */
-export const unaskable = (
+export const answerWithoutAsking = (
   { method }: MCPQuestion,
   client: CallingClient | undefined,
   people = true,
@@ -106,7 +106,7 @@ export const makeConversations = () => {
   ) {
     const questions = yield* Queue.unbounded<Pending>()
     const answer = Effect.fnUntraced(function* (question: MCPQuestion) {
-      const said = unaskable(question, client, people)
+      const said = answerWithoutAsking(question, client, people)
       if (said instanceof MCPRefused) return yield* Effect.fail(said)
       if (said !== undefined) return said
       const reply = Deferred.makeUnsafe<JsonObject>()

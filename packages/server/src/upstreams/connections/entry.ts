@@ -6,7 +6,7 @@ import { Deferred, Effect, type Scope } from "effect"
 import { type LeftOut, nothingLeftOut, shownLeftOut } from "../tools/leftOut.ts"
 import { ContentLists } from "../contents/lists.ts"
 import type { Offer, Pin } from "../tools/pins.ts"
-import { plainSecrets, shownUrl, silenceMsOf } from "./reach.ts"
+import { plainSecrets, urlWithoutQuery, silenceMsOf } from "./connectionConfig.ts"
 import type { Deltas } from "../../store/journal/signals/Deltas.ts"
 import { ServerLog } from "./serverLog.ts"
 import type { Server } from "../rows.ts"
@@ -65,7 +65,7 @@ export const waitUntilConnected = (entry: Entry): Effect.Effect<void> =>
   )
 export const isStarting = ({ first, scope }: Entry): boolean => scope !== undefined && !Deferred.isDoneUnsafe(first)
 
-export const nothing: Offer = { tools: [], held: [], missing: [] }
+export const emptyOffer: Offer = { tools: [], held: [], missing: [] }
 const sealedElsewhere =
   "its connection details were encrypted with another key; start with the right one (STOA_SECRET_KEY, or secret.key of the data folder), or add it again"
 
@@ -81,7 +81,7 @@ export const newEntry = (server: Server, deltas: Deltas["Service"]): Entry => ({
   listed: [],
   leftOut: nothingLeftOut,
   pins: new Map(),
-  offer: nothing,
+  offer: emptyOffer,
   callable: new Set(),
   toldAt: -Infinity,
   signature: "",
@@ -106,7 +106,7 @@ export const stateOf = (entry: Entry): MCPServerState => {
     ...(entry.error === undefined ? {} : { error: entry.error }),
     transport,
     ...(spec?.command === undefined ? {} : { command: spec.command }),
-    ...(spec?.url === undefined ? {} : { url: shownUrl(spec.url) }),
+    ...(spec?.url === undefined ? {} : { url: urlWithoutQuery(spec.url) }),
     allowedTools: spec?.allowedTools ?? [],
     review: spec?.review ?? "hold",
     timeoutSeconds: silenceMsOf(spec) / 1000,

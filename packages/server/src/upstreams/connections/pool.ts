@@ -11,16 +11,16 @@ import type { Reveal } from "../../access/secrets/Reveal.ts"
 import { Correlation } from "../../store/journal/Correlation.ts"
 import { Deltas } from "../../store/journal/signals/Deltas.ts"
 import { Journal } from "../../store/journal/Journal.ts"
-import { serverOf, type UpstreamServer } from "../gateway.ts"
+import { serverOf, type UpstreamServer } from "../upstreamServer.ts"
 import { makeConversations } from "./conversations.ts"
-import { newEntry, isStarting, type Entry, nothing, waitUntilConnected, type UpstreamTool } from "./entry.ts"
+import { newEntry, isStarting, type Entry, emptyOffer, waitUntilConnected, type UpstreamTool } from "./entry.ts"
 import { allOf, nothingLeftOut, refusedOf, tellLeftOut } from "../tools/leftOut.ts"
 import { makeOfferings } from "../contents/lists.ts"
 import { isAllowed, offerOf, stepsOf } from "../tools/pins.ts"
 import { logLineOf } from "./serverLog.ts"
-import { placeOf, silenceMsOf } from "./reach.ts"
+import { placeOf, silenceMsOf } from "./connectionConfig.ts"
 import { type makeRows, serverKey } from "../rows.ts"
-import { type ConnectionListeners, stayConnected, type LostMore } from "./reconnect.ts"
+import { type ConnectionListeners, stayConnected, type ConnectionFault } from "./reconnect.ts"
 import { toolOf } from "../tools/tool.ts"
 import { makeToolCalls } from "../tools/toolCall.ts"
 
@@ -62,7 +62,7 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
   const refresh = (entry: Entry) => {
     const { id, name, owner, spec } = entry.server
     const shut = entry.scope === undefined || entries.get(id) !== entry
-    entry.offer = shut ? nothing : offerOf(entry.listed, entry.pins, spec?.allowedTools, entry.leftOut.refused)
+    entry.offer = shut ? emptyOffer : offerOf(entry.listed, entry.pins, spec?.allowedTools, entry.leftOut.refused)
     entry.callable = new Set(entry.offer.tools.map((tool) => tool.name))
     const signature = entry.offer.tools.map((tool) => `${tool.name} ${entry.pins.get(tool.name)!.digest}`).join("\n")
     if (signature === entry.signature) return
@@ -129,7 +129,7 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
 
   const listenersOf = (entry: Entry): ConnectionListeners => {
     const { name, owner } = entry.server
-    const failed = Effect.fnUntraced(function* (why: string, more?: LostMore) {
+    const failed = Effect.fnUntraced(function* (why: string, more?: ConnectionFault) {
       const error = entry.redactor.text(why).slice(0, longestError)
       const news = entry.status !== "error"
       entry.status = "error"

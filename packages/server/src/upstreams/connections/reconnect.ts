@@ -19,7 +19,7 @@ import {
 import { Cause, Context, Deferred, Effect, Exit, Layer, Random } from "effect"
 import { type Reveal, revealAll } from "../../access/secrets/Reveal.ts"
 import { guardedFetch } from "./guardedFetch.ts"
-import { configOf } from "./reach.ts"
+import { configOf } from "./connectionConfig.ts"
 
 /** Called in order: each finishes before the connection is used further. */
 export interface ConnectionListeners {
@@ -28,12 +28,12 @@ export interface ConnectionListeners {
   /** Its list of resources or prompts has changed, or one resource has new contents. */
   readonly changed: (change: Parameters<MCPPorts["onChange"]>[1]) => Effect.Effect<void>
   /** `more`: the technical cause, for the log, and what failed. */
-  readonly lost: (why: string, more?: LostMore) => Effect.Effect<void>
+  readonly lost: (why: string, more?: ConnectionFault) => Effect.Effect<void>
   /** A line of its log. */
   readonly said: (level: string, data: unknown) => Effect.Effect<void>
 }
 
-export interface LostMore {
+export interface ConnectionFault {
   readonly detail: string
   readonly step: MCPUnreached["step"]
 }

@@ -56,7 +56,7 @@ export interface Contents {
 const internal = -32_603
 
 /** Stopped by the kill switch, as an MCP error. */
-export const refusedBy = ({ message, subject }: Stopped): MCPRefused =>
+export const pauseRefusal = ({ message, subject }: Stopped): MCPRefused =>
   new MCPRefused(internal, message, { tag: "ToolAuthorizationError", rule: pauseRule(subject) })
 
 /** Contents behind the kill switch: a paused caller can read nothing. */
@@ -64,7 +64,7 @@ export const unlessPaused = ({ unless }: Pauses["Service"], contents: Contents):
   const guarded = <A>(method: string, it: Found<A>): Found<A> =>
     Effect.flatMap(Caller, ({ principal }) =>
       Effect.catchTag(unless(method, { principal, server: undefined }, it), "Stopped", (stopped) =>
-        Effect.fail(refusedBy(stopped)),
+        Effect.fail(pauseRefusal(stopped)),
       ),
     )
   const list = (method: string, it: List): List => Effect.map(guarded(method, it), (items) => items ?? [])

@@ -14,7 +14,7 @@ import { Journal } from "../../store/journal/Journal.ts"
 import { monotonicOf } from "../../store/Moment.ts"
 import { InputRequired } from "../InputRequired.ts"
 import { Upstreams, type UpstreamServer } from "../Upstreams.ts"
-import { type ContentsReader, type JsonObject, refusedBy } from "./Contents.ts"
+import { type ContentsReader, type JsonObject, pauseRefusal } from "./Contents.ts"
 import { converse, isMissing } from "./converse.ts"
 import type { Lists } from "./lists.ts"
 
@@ -41,7 +41,7 @@ interface Named {
 
 type What = Pick<EventBody<"resource.read">, "server" | "owner" | "principal">
 /** The request, as its event names it. */
-type Record =
+type RequestEvent =
   | { readonly kind: "resource.read"; readonly name: { readonly uri: string } }
   | { readonly kind: "prompt.got"; readonly name: { readonly prompt: string } }
   | { readonly kind: "completion.got"; readonly name: { readonly argument: string } }
@@ -167,14 +167,14 @@ export class ServerContents extends Context.Service<
         })
         // If several servers share a list, a paused one is left out.
         return Effect.catchTag(pauses.unless(listMethods[what], { principal, server }, listed), "Stopped", (stopped) =>
-          Effect.fail(refusedBy(stopped)),
+          Effect.fail(pauseRefusal(stopped)),
         )
       }
 
       const record = (
         { principal }: Caller["Service"],
         { name: server, owner }: Named,
-        it: Record,
+        it: RequestEvent,
         error: CallError | null,
         rule: string,
         startedAt: number,
@@ -189,7 +189,7 @@ export class ServerContents extends Context.Service<
       const asked = <A extends JsonObject | InputRequired>(
         caller: Caller["Service"],
         server: string,
-        it: Record,
+        it: RequestEvent,
         send: (server: UpstreamServer) => Effect.Effect<A | undefined, MCPRefused | MCPConnectionError>,
       ): Effect.Effect<A | undefined, MCPRefused> =>
         Effect.gen(function* () {
@@ -303,6 +303,6 @@ const endOf = (exit: Exit.Exit<unknown, Failure>): { readonly error: CallError |
 }
 
 const refusalOf = (error: Failure): MCPRefused => {
-  if (error._tag === "Stopped") return refusedBy(error)
+  if (error._tag === "Stopped") return pauseRefusal(error)
   return error._tag === "MCPRefused" ? error : new MCPRefused(-32_603, error.message)
 }

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto"
 import { faultOfMCPResult, type MCPConnectionError, type MCPExchange, MCPRefused } from "@stoa/tools"
 import { Effect } from "effect"
 import { InputRequired } from "../InputRequired.ts"
-import type { UpstreamServer } from "../gateway.ts"
+import type { UpstreamServer } from "../upstreamServer.ts"
 import type { ContentsReader, JsonObject } from "./Contents.ts"
 
 const [missing, invalid, internal, unknownMethod] = [-32_002, -32_602, -32_603, -32_601]

@@ -6,7 +6,7 @@ import type { MCPConnectionError } from "@stoa/contract"
 import { faultOfMCPResult, type MCPConnection, type MCPExchange, MCPRefused, type MCPReply } from "@stoa/tools"
 import { Effect, Result, Schedule, type Schema, type Scope } from "effect"
 import { InputRequired, type CallingClient, type MCPCall, type Questions } from "../InputRequired.ts"
-import { type makeConversations, unaskable } from "../connections/conversations.ts"
+import { type makeConversations, answerWithoutAsking } from "../connections/conversations.ts"
 import { lowerLog } from "../connections/logLevel.ts"
 
 type JsonObject = Readonly<Record<string, unknown>>
@@ -81,7 +81,7 @@ const askedWith = (
   client: CallingClient | undefined,
 ): Effect.Effect<InputRequired, MCPRefused> => {
   // The server knows what can be asked: if it asks for more, it gets an error.
-  if (Object.values(questions).some((question) => unaskable(question, client) !== undefined))
+  if (Object.values(questions).some((question) => answerWithoutAsking(question, client) !== undefined))
     return Effect.fail(new MCPRefused(-32_603, "The server asked for a capability that the client did not declare."))
   if (JSON.stringify([questions, state]).length > largestQuestion) return Effect.fail(tooLarge)
   return Effect.succeed(new InputRequired(questions, state as unknown as Schema.Json, false, "task" in state))

@@ -1,32 +1,32 @@
-/** Every cell of the table of a host's line that the clock has no part in, tried on a host; and the table itself. */
+/** Every cell of the table of a host's connection that the clock has no part in, tried on a host; and the table itself. */
 import { assert, describe, it as test, layer } from "@effect/vitest"
 import type { Event } from "@stoa/contract"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { pause } from "../../../../../test/pause.ts"
 import { Tokens } from "../../../src/access/identity/Tokens.ts"
-import { HostGrace, type HostRow, Hosts, type Line } from "../../../src/calls/hosts/Hosts.ts"
-import { type LineState, type LineStep, nextLine, takesCalls } from "../../../src/calls/hosts/lifecycle.ts"
+import { HostGrace, type HostRow, Hosts, type HostConnection } from "../../../src/calls/hosts/Hosts.ts"
+import { type ConnectionState, type ConnectionStep, nextState, takesCalls } from "../../../src/calls/hosts/lifecycle.ts"
 import { Journal } from "../../../src/store/journal/Journal.ts"
 import { fresh, someone } from "../../spaces/spacesGuests.ts"
 import { callNow, callsHouse, callTool, eventsOf, stores, told } from "../callsKit.ts"
 
-const states = Object.keys(nextLine) as ReadonlyArray<LineState>
-const steps: ReadonlyArray<LineStep> = ["connect", "leave", "lapse", "remove"]
+const states = Object.keys(nextState) as ReadonlyArray<ConnectionState>
+const steps: ReadonlyArray<ConnectionStep> = ["connect", "leave", "lapse", "remove"]
 
-describe("the line of a host", () => {
+describe("the connection of a host", () => {
   test("G-22 the table is total: what is removed stays so, and only what went away can lapse", () => {
-    for (const state of states) assert.deepStrictEqual(Object.keys(nextLine[state]).toSorted(), steps.toSorted())
-    assert.deepStrictEqual(Object.values(nextLine.removed), [null, null, null, null])
+    for (const state of states) assert.deepStrictEqual(Object.keys(nextState[state]).toSorted(), steps.toSorted())
+    assert.deepStrictEqual(Object.values(nextState.removed), [null, null, null, null])
     assert.deepStrictEqual(
-      states.filter((state) => nextLine[state].lapse !== null),
+      states.filter((state) => nextState[state].lapse !== null),
       ["away"],
     )
     assert.deepStrictEqual(states.filter(takesCalls), ["connected", "away"])
   })
 })
 
-const line = (): Line => ({
+const connection = (): HostConnection => ({
   instance: fresh("instance"),
   call: () => {},
   ended: () => {},
@@ -37,18 +37,21 @@ const line = (): Line => ({
 const tool = (name: string) => ({ name, description: "d", inputSchema: { type: "object" as const } })
 
 /** Each step from each state, on a host of its own: events, the host's row, and whether its tools take calls. */
-const tryCells = Effect.fnUntraced(function* (states: ReadonlyArray<LineState>, steps: ReadonlyArray<LineStep>) {
+const tryCells = Effect.fnUntraced(function* (
+  states: ReadonlyArray<ConnectionState>,
+  steps: ReadonlyArray<ConnectionStep>,
+) {
   const hosts = yield* Hosts
   const owner = yield* someone()
   const reader = { principal: owner.principal, all: false }
-  const caller = yield* (yield* Tokens).again(owner.id, "internal")
+  const caller = yield* (yield* Tokens).callerNow(owner.id, "internal")
   const lapse = ({ id }: HostRow) =>
     hosts.heard({ kind: "timer.fired", body: { purpose: "host", payload: { host: id } } } as unknown as Event)
 
-  /** A host whose line is in a state. */
-  const hostIn = Effect.fnUntraced(function* (state: LineState) {
+  /** A host whose connection is in a state. */
+  const hostIn = Effect.fnUntraced(function* (state: ConnectionState) {
     const row = yield* hosts.declare(caller, fresh("host"), { tools: [tool(fresh("hosted"))], shared: false })
-    const open = state === "declared" ? undefined : yield* hosts.connect(caller, row, line())
+    const open = state === "declared" ? undefined : yield* hosts.connect(caller, row, connection())
     if (state === "away" || state === "lost") yield* open!.leave
     if (state === "lost") yield* lapse(row)
     if (state === "removed") yield* hosts.remove(row.id, reader)
@@ -57,14 +60,14 @@ const tryCells = Effect.fnUntraced(function* (states: ReadonlyArray<LineState>, 
 
   for (const state of states)
     for (const step of steps) {
-      const cell = `${step} of a line that is ${state}`
-      const expected = nextLine[state][step]
+      const cell = `${step} of a connection that is ${state}`
+      const expected = nextState[state][step]
       const { open, row } = yield* hostIn(state)
       // Its own timer fires meanwhile, too.
       const hostEvents = Effect.map(eventsOf(row.id), (all) => all.filter((kind) => kind.startsWith("host.")))
       const before = (yield* hostEvents).length
       // A host that was removed after its process had looked it up.
-      if (step === "connect") yield* Effect.ignore(hosts.connect(caller, row, line()))
+      if (step === "connect") yield* Effect.ignore(hosts.connect(caller, row, connection()))
       else if (step === "leave") yield* open?.leave ?? Effect.void
       else if (step === "lapse") yield* lapse(row)
       else yield* Effect.ignore(hosts.remove(row.id, reader))
@@ -108,7 +111,7 @@ for (const store of stores)
         const hosts = yield* Hosts
         const owner = yield* someone()
         const reader = { principal: owner.principal, all: false }
-        const caller = yield* (yield* Tokens).again(owner.id, "internal")
+        const caller = yield* (yield* Tokens).callerNow(owner.id, "internal")
         const row = yield* hosts.declare(caller, fresh("host"), { tools: [tool(fresh("hosted"))], shared: false })
         const remove = Effect.ignore(hosts.remove(row.id, reader))
         yield* Effect.all(
@@ -119,14 +122,14 @@ for (const store of stores)
       }),
     )
 
-    it.effect("a line stands only while its token does", () =>
+    it.effect("a connection stands only while its token does", () =>
       Effect.gen(function* () {
         const [hosts, tokens, { transact }] = [yield* Hosts, yield* Tokens, yield* Journal]
         const owner = yield* someone()
         const { id, token } = yield* transact(tokens.issue({ principal: owner.id }))
         const caller = yield* tokens.authenticate(token)
         const row = yield* hosts.declare(caller, fresh("host"), { tools: [tool(fresh("hosted"))], shared: false })
-        const { stands } = yield* hosts.connect(caller, row, line())
+        const { stands } = yield* hosts.connect(caller, row, connection())
         assert.isTrue(yield* stands)
         yield* transact(tokens.revoke(id))
         assert.isFalse(yield* stands)
@@ -134,17 +137,20 @@ for (const store of stores)
     )
 
     it.effect(
-      "G-22 a line that another process of the house has taken over gets no call, and its end changes nothing",
+      "G-22 a connection that another process of the house has taken over gets no call, and its end changes nothing",
       () =>
         Effect.gen(function* () {
           const hosts = yield* Hosts
           const sql = yield* SqlClient.SqlClient
           const owner = yield* someone()
           const reader = { principal: owner.principal, all: false }
-          const caller = yield* (yield* Tokens).again(owner.id, "internal")
+          const caller = yield* (yield* Tokens).callerNow(owner.id, "internal")
           const row = yield* hosts.declare(caller, fresh("host"), { tools: [tool(fresh("hosted"))], shared: false })
           const sent: Array<string> = []
-          const { leave, pump } = yield* hosts.connect(caller, row, { ...line(), call: ({ id }) => void sent.push(id) })
+          const { leave, pump } = yield* hosts.connect(caller, row, {
+            ...connection(),
+            call: ({ id }) => void sent.push(id),
+          })
           const holders = yield* sql<{ holder: string }>`SELECT holder FROM hosts WHERE id = ${row.id}`
           yield* sql`UPDATE hosts SET holder = 'another' WHERE id = ${row.id}`
           let made = told(yield* callTool(owner, row.tools[0]!.name, { wait: 0 }))
@@ -154,9 +160,9 @@ for (const store of stores)
           yield* leave
           assert.isTrue((yield* hosts.get(row.id, reader)).connected)
           assert.notInclude(yield* eventsOf(row.id), "host.disconnected")
-          // Its own again: the next line gets what nobody was sent.
+          // Its own again: the next connection gets what nobody was sent.
           yield* sql`UPDATE hosts SET holder = ${holders[0]!.holder} WHERE id = ${row.id}`
-          yield* hosts.connect(caller, row, { ...line(), call: ({ id }) => void sent.push(id) })
+          yield* hosts.connect(caller, row, { ...connection(), call: ({ id }) => void sent.push(id) })
           assert.deepStrictEqual(sent, [made.id])
         }),
     )

@@ -25,7 +25,7 @@ for (const store of stores)
           const own = told(yield* callTool(who, name, { wait: 0 }))
           assert.deepInclude((yield* stream.next).data, { id: own.id })
           yield* request(yield* admin, "DELETE", `/grants/${who.grant}`)
-          // It may not be sent this one any more, so its line is closed; and it comes back as a private host.
+          // It may not be sent this one any more, so its connection is closed; and it comes back as a private host.
           const kept = told(yield* callTool(bot, name, { input: { account: "private" }, wait: 0 }))
           assert.deepInclude(yield* stream.next, { event: "close", data: { reason: "revoked" } })
           assert.strictEqual((yield* put(who, host, { tools: [form], shared: false })).status, 200)

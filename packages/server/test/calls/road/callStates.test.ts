@@ -9,8 +9,8 @@ import { from, isSettled, next, type Step, steps, to } from "../../../src/calls/
 import {
   type CallEnd,
   type HandlerEnd,
-  makeRecord,
-  type Record as Rows,
+  makeCallRecorder,
+  type CallRecorder as Rows,
   type WholeEnd,
 } from "../../../src/calls/road/record/record.ts"
 import { type CallRow, type NewRow, unsettled } from "../../../src/calls/road/record/rows.ts"
@@ -93,7 +93,7 @@ for (const store of stores)
     it.effect("X-44 S1-53 every step from every state does what the table says, and nothing else", () =>
       Effect.gen(function* () {
         const journal = yield* Journal
-        const record = yield* makeRecord
+        const record = yield* makeCallRecorder
         const { id: principal } = yield* someone("agent")
         for (const state of CallState.literals)
           for (const step of steps) {
@@ -122,7 +122,7 @@ for (const store of stores)
 
     it.effect("X-44 ends that are written with others' ask the same table, and only of what this process runs", () =>
       Effect.gen(function* () {
-        const record = yield* makeRecord
+        const record = yield* makeCallRecorder
         const { id: principal } = yield* someone("agent")
         const batched = yield* makeBatched(record, mine)
         const other = yield* makeBatched(record, "own_other")
@@ -152,7 +152,7 @@ for (const store of stores)
     it.effect("X-44 a call is first written down in a state that leads on from `received`", () =>
       Effect.gen(function* () {
         const journal = yield* Journal
-        const record = yield* makeRecord
+        const record = yield* makeCallRecorder
         const { id: principal } = yield* someone("agent")
         const written = Effect.fnUntraced(function* (write: (row: NewRow) => ReturnType<Rows["openWaiting"]>) {
           const row = newRow(principal)

@@ -2,7 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Exit } from "effect"
 import { SqlClient } from "effect/sql"
-import { makeRecord } from "../../../src/runs/record/record.ts"
+import { makeRunRecorder } from "../../../src/runs/record/record.ts"
 import type { RunRow } from "../../../src/runs/record/rows.ts"
 import { Dispatch } from "../../../src/runs/working/Dispatch.ts"
 import { Holder } from "../../../src/store/leases/Holder.ts"
@@ -26,7 +26,7 @@ const waiting = Effect.fnUntraced(function* (bot: { readonly id: string }) {
 const ring = Effect.fnUntraced(function* (id: string) {
   const sql = yield* SqlClient.SqlClient
   const { takeSlot } = yield* Dispatch
-  yield* (yield* makeRecord).ring([id], takeSlot)
+  yield* (yield* makeRunRecorder).ring([id], takeSlot)
   return (yield* Effect.orDie(sql<RunRow>`SELECT * FROM runs WHERE id = ${id}`))[0]!
 })
 

@@ -6,7 +6,7 @@ import { TestClock } from "effect/testing"
 import { SqlClient } from "effect/sql"
 import type { EventRow } from "../../../src/store/journal/events/eventRows.ts"
 import { Journal } from "../../../src/store/journal/Journal.ts"
-import { makeNews } from "../../../src/store/journal/events/news.ts"
+import { makeCommitNews } from "../../../src/store/journal/events/commitNews.ts"
 import { Readers } from "../../../src/store/journal/readers/Readers.ts"
 import { ground, opened, openings, places, quiet, stores, until } from "../../stores.ts"
 
@@ -63,7 +63,7 @@ for (const [name, store] of stores)
     it.effect("nobody passes over what is committed and not told yet: commits may be told out of order", () =>
       Effect.scoped(
         Effect.gen(function* () {
-          const news = yield* makeNews("jnl_1")
+          const news = yield* makeCommitNews("jnl_1")
           const bell = news.bellOf(["secret.set"], (event) => nameOf(event).startsWith("mine"))
           const rowOf = (name: string): EventRow => ({
             kind: "secret.set",

@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import * as fc from "fast-check"
 import { Journal } from "../../../src/store/journal/Journal.ts"
 import { SearchIndex } from "../../../src/store/search/SearchIndex.ts"
-import { isBefore, placeAmong } from "../../../src/store/search/index/places.ts"
+import { isBefore, placeAmong } from "../../../src/store/search/index/seriesOrder.ts"
 import { ground, stores } from "../../stores.ts"
 
 /** Words that fold, stem and meet in many ways, and any Unicode besides. */

@@ -14,7 +14,7 @@ import { MCPPorts } from "../session/MCPPorts.ts"
 import { checkMCPServerConfig, type MCPServerConfig } from "../MCPServerConfig.ts"
 import { MCPSettings } from "../MCPSettings.ts"
 import { knownVersions } from "../session/protocol.ts"
-import { keep, type Link, serverOf, upkeep } from "../session/upkeep.ts"
+import { keepConnection, type Link, serverOf, upkeep } from "../session/upkeep.ts"
 
 interface Entry {
   readonly kept: Link
@@ -112,7 +112,7 @@ export class MCPClient extends Context.Service<
       const establish = (config: MCPServerConfig) =>
         Effect.uninterruptibleMask((restore) =>
           Effect.gen(function* () {
-            const kept = yield* restore(keep({ config, ports, limits, settings, environment })).pipe(
+            const kept = yield* restore(keepConnection({ config, ports, limits, settings, environment })).pipe(
               Effect.mapError((fault) => {
                 const why = new MCPUnreached(fault, config)
                 return connectionError(config, `Failed to connect to MCP server "${config.name}": ${why.words}`, why)

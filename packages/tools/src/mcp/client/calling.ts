@@ -13,7 +13,7 @@ import { MCPSilence } from "./exchange/MCPExchange.ts"
 import { mcpToolFailure, mcpToolResult } from "./tools/MCPToolCall.ts"
 import type { Session } from "../session/session.ts"
 import type { SessionRequest } from "../session/sessionRequest.ts"
-import { type Link, lose } from "../session/upkeep.ts"
+import { type Link, loseConnection } from "../session/upkeep.ts"
 
 const live = (kept: Link) =>
   Effect.suspend(() => {
@@ -28,7 +28,7 @@ export const awaitReconnect = (kept: Link) =>
   Effect.suspend(() => Effect.timeoutOption(Deferred.await(kept.back), kept.opening.limits.connectionTimeoutMs))
 
 /** Passes a request through the breaker and the concurrency limit, and updates the breaker with its outcome. */
-export const guarded = <A>(
+export const throughBreaker = <A>(
   kept: Link,
   permits: Semaphore.Semaphore,
   run: (request: SessionRequest, session: Session) => Effect.Effect<A, Fault>,
@@ -54,7 +54,7 @@ export const guarded = <A>(
             else if (fault === undefined || fault.kind === "failed") kept.breaker = abandoned(kept.breaker)
             else kept.breaker = failed(kept.breaker, settings.breaker, now)
             // Over HTTP only a failed request shows that a server is gone.
-            if (fault?.kind === "lost") lose(kept, opened, fault)
+            if (fault?.kind === "lost") loseConnection(kept, opened, fault)
           }),
         ),
       )
@@ -93,7 +93,7 @@ export const readerOf =
     run: (request: SessionRequest) => Effect.Effect<A, Fault>,
   ): Effect.Effect<A, MCPConnectionError> => {
     const { config, limits, settings } = kept.opening
-    return guarded(kept, permits, run).pipe(
+    return throughBreaker(kept, permits, run).pipe(
       Effect.tapError((error) => (isFault(error) && error.kind === "lost" ? awaitReconnect(kept) : Effect.void)),
       Effect.retry({
         times: Math.max(0, limits.maxRetries - 1),

@@ -16,7 +16,7 @@ import type {
 } from "@modelcontextprotocol/client"
 import type { JsonSchema, MCPServer } from "@stoa/contract"
 import { Context, Effect } from "effect"
-import { saidOf } from "../../schema/compile.ts"
+import { faultText } from "../../schema/compile.ts"
 import { checkAgainst, measureSchema } from "../../schema/validateSchema.ts"
 import type { Redactor } from "../../secrets/Redactor.ts"
 import { type EraMemory, eraMemory } from "./eras.ts"
@@ -74,7 +74,7 @@ const validate: MCPPorts["validate"] = (tool, schema, value) =>
   measureSchema(tool, "outputSchema", schema).pipe(
     Effect.flatMap((schema) => checkAgainst(schema, value, { by: tool, reviewed: false })),
     Effect.map((fault) =>
-      fault === undefined ? undefined : `${fault.path === "" ? "it" : `"${fault.path}"`} ${saidOf(fault)}`,
+      fault === undefined ? undefined : `${fault.path === "" ? "it" : `"${fault.path}"`} ${faultText(fault)}`,
     ),
     Effect.catch((refused) => Effect.succeed(refused.message)),
   )

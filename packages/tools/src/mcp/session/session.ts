@@ -12,7 +12,7 @@ import {
   UnauthorizedError,
 } from "@modelcontextprotocol/client"
 import { Context, Deferred, Effect, Option, Queue, Schema, type Scope } from "effect"
-import { answerWith } from "./answering.ts"
+import { answerServerQuestions } from "./serverQuestions.ts"
 import { type Fault, faultOf } from "../client/faults.ts"
 import { PlainFailure } from "../client/MCPUnreached.ts"
 import { Lines, taskKey, untagged } from "../transport/lines.ts"
@@ -24,7 +24,7 @@ import { MCPToolPage, readMCPTools } from "../client/tools/MCPTool.ts"
 import { clientInfo, clientOptions } from "./protocol.ts"
 import { anySchema, type SessionRequest } from "./sessionRequest.ts"
 import { StdioTransport } from "../transport/stdioTransport.ts"
-import { makeWay, type Way } from "../transport/transport.ts"
+import { makeTransport, type AnyTransport } from "../transport/transport.ts"
 import { makeWatching } from "./watching.ts"
 
 const maxPages = 64
@@ -118,7 +118,7 @@ const keepListening = Effect.fnUntraced(function* (
 })
 
 /** HTTP sessions are ended by a request; the others by disconnecting. Neither may delay our own end. */
-const endClient = (client: Client, way: Way) =>
+const endClient = (client: Client, way: AnyTransport) =>
   Effect.promise(async () => {
     if (way instanceof StreamableHTTPClientTransport && way.sessionId !== undefined)
       await Promise.race([
@@ -159,7 +159,7 @@ const listTools = (request: SessionRequest, client: Client, config: MCPServerCon
   })
 
 /** Gets a person's consent, if the server requires it and somebody waits for the answer. */
-const consent = (way: Way, authorization: MCPAuthorization | undefined, fault: Fault) =>
+const consent = (way: AnyTransport, authorization: MCPAuthorization | undefined, fault: Fault) =>
   Effect.gen(function* () {
     if (authorization?.callback === undefined || !(fault.cause instanceof UnauthorizedError))
       return yield* Effect.fail(fault)
@@ -169,7 +169,7 @@ const consent = (way: Way, authorization: MCPAuthorization | undefined, fault: F
 
 const connect = (
   client: Client,
-  way: Way,
+  way: AnyTransport,
   prior: PriorDiscovery | undefined,
   timeout: number,
   sort: (error: unknown) => Fault,
@@ -220,12 +220,12 @@ const handshake = Effect.fnUntraced(function* (
   options: SessionOptions,
   sort: (error: unknown) => Fault,
   prepare: (client: Client) => void,
-): Effect.fn.Return<{ readonly client: Client; readonly way: Way }, Fault, Scope.Scope> {
+): Effect.fn.Return<{ readonly client: Client; readonly way: AnyTransport }, Fault, Scope.Scope> {
   const { config, ports, probeMs, requestTimeoutMs } = options
   const authorization = ports.authorize(config)
   let prior = config.protocolVersion === undefined ? options.prior : undefined
   for (let left = 2; ; left--) {
-    const way = yield* makeWay(config, ports, authorization?.provider, options.graceMs)
+    const way = yield* makeTransport(config, ports, authorization?.provider, options.graceMs)
     const client = new Client(clientInfo, clientOptions(ports, config.protocolVersion, probeMs))
     prepare(client)
     const heard = ports.redactor?.stream(said)
@@ -262,7 +262,7 @@ export const openSession = Effect.fnUntraced(function* (
   const lines = new Lines()
   let ending = false
   const { client, way } = yield* handshake(options, sort, (client) => {
-    answerWith(client, config.name, ports, lines, context)
+    answerServerQuestions(client, config.name, ports, lines, context)
     listenWith(client, config, ports, lines, toolsChanged, context)
   })
   // Runs before the client is ended, so that our own end does not count as a loss.

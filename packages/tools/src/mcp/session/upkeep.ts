@@ -86,7 +86,7 @@ const findAgain = Effect.fnUntraced(function* (kept: Link) {
 })
 
 /** Synchronous, so that the request that noticed the loss can wait for the return. */
-export const lose = (kept: Link, opened: OpenConnection, fault: Fault) => {
+export const loseConnection = (kept: Link, opened: OpenConnection, fault: Fault) => {
   if (kept.opened === opened) {
     kept.opened = undefined
     kept.status = "error"
@@ -102,7 +102,7 @@ export const upkeep = Effect.fnUntraced(function* (kept: Link) {
   for (;;) {
     const { opened } = kept
     if (opened === undefined) return
-    lose(kept, opened, yield* Effect.raceFirst(Deferred.await(opened.session.lost), refresh(kept, opened)))
+    loseConnection(kept, opened, yield* Effect.raceFirst(Deferred.await(opened.session.lost), refresh(kept, opened)))
     yield* opened.close
     yield* onStatus(serverOf(kept))
     const before = kept.tools
@@ -115,7 +115,7 @@ export const upkeep = Effect.fnUntraced(function* (kept: Link) {
   }
 })
 
-export const keep = Effect.fnUntraced(function* (opening: Opening) {
+export const keepConnection = Effect.fnUntraced(function* (opening: Opening) {
   const opened = yield* open(opening)
   const kept: Link = {
     opening,

@@ -16,9 +16,14 @@ import { StdioTransport } from "./stdioTransport.ts"
 import { taggedFetch } from "./taggedFetch.ts"
 import { WebSocketTransport } from "./webSocketTransport.ts"
 
-export type Way = Transport | StdioTransport | WebSocketTransport | StreamableHTTPClientTransport | SSEClientTransport
+export type AnyTransport =
+  | Transport
+  | StdioTransport
+  | WebSocketTransport
+  | StreamableHTTPClientTransport
+  | SSEClientTransport
 
-export const makeWay = Effect.fnUntraced(function* (
+export const makeTransport = Effect.fnUntraced(function* (
   config: MCPServerConfig,
   ports: MCPPorts,
   provider: OAuthClientProvider | undefined,

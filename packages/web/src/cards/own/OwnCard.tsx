@@ -1,7 +1,7 @@
 /** An owner's own card: a frame without origin, cookie or network, which gets the call and reports its height. */
 import { useEffect, useMemo, useRef } from "react"
 import type { MessageCall } from "../../feed/types.ts"
-import { mostMessages, saidBy, sentOf } from "./own.logic.ts"
+import { mostMessages, frameMessageOf, cardDataOf } from "./own.logic.ts"
 import { words } from "./words/en.ts"
 
 const themeOf = (place: Element): string => {
@@ -12,14 +12,14 @@ const themeOf = (place: Element): string => {
 
 export const OwnCard = ({ call, name }: { readonly call: MessageCall; readonly name: string }) => {
   const frame = useRef<HTMLIFrameElement>(null)
-  const sent = useMemo(() => sentOf(call), [call])
+  const sent = useMemo(() => cardDataOf(call), [call])
   useEffect(() => {
     let heard = 0
     const onMessage = ({ data, source }: MessageEvent) => {
       const place = frame.current
       // Ignores messages of other windows.
       if (place === null || source !== place.contentWindow || ++heard > mostMessages) return
-      const said = saidBy(data)
+      const said = frameMessageOf(data)
       if (said?.kind === "ready") place.contentWindow?.postMessage({ call: sent, theme: themeOf(place) }, "*")
       if (said?.kind === "height") place.style.height = `${said.height}px`
     }

@@ -16,7 +16,7 @@ export const ownCardOf = (call: MessageCall, cards: ReadonlyArray<string>): stri
 }
 
 /** The call without its rights and its space: nothing too large, and nothing that cannot be cloned. */
-export const sentOf = (call: MessageCall) => {
+export const cardDataOf = (call: MessageCall) => {
   const { error, input, output, state, tool } = call
   const sent = { tool, input, ...(output === undefined ? {} : { output }), ...(error === undefined ? {} : { error }) }
   const told = { ...sent, ...(state === undefined ? {} : { state }) }
@@ -26,7 +26,7 @@ export const sentOf = (call: MessageCall) => {
 export type FrameMessage = { readonly kind: "ready" } | { readonly kind: "height"; readonly height: number }
 
 /** Two kinds of messages are understood; the height is limited. */
-export const saidBy = (data: unknown): FrameMessage | undefined => {
+export const frameMessageOf = (data: unknown): FrameMessage | undefined => {
   if (typeof data !== "object" || data === null) return undefined
   if ("ready" in data && data.ready === true) return { kind: "ready" }
   if (!("height" in data) || typeof data.height !== "number" || !Number.isFinite(data.height)) return undefined

@@ -19,7 +19,7 @@ import { SqlClient } from "effect/sql"
 import { causedBy, currentCause, newId } from "../../../store/journal/Correlation.ts"
 import { Journal } from "../../../store/journal/Journal.ts"
 import { networkOf } from "../../limits/network.ts"
-import { isSignedBy, type Scheme, schemeOf, spelled } from "./signatures.ts"
+import { isSignedBy, type Scheme, schemeOf, checksumAddress } from "./signatures.ts"
 import { Tokens } from "../Tokens.ts"
 import { Wallets } from "./Wallets.ts"
 
@@ -41,7 +41,7 @@ const textOf = (asked: {
 }): string =>
   [
     `${new URL(asked.house).host} wants you to sign in with your ${asked.scheme} account:`,
-    spelled(asked.wallet),
+    checksumAddress(asked.wallet),
     "",
     "Sign in to this Stoa house. Whoever has this signature can act as you there for an hour.",
     "",

@@ -3,7 +3,7 @@ import { ed25519 } from "@noble/curves/ed25519.js"
 import { secp256k1 } from "@noble/curves/secp256k1.js"
 import { keccak_256 } from "@noble/hashes/sha3.js"
 import { base58, base64, hex } from "@scure/base"
-import { isSignedBy, schemeOf, spelled } from "./signatures.ts"
+import { isSignedBy, schemeOf, checksumAddress } from "./signatures.ts"
 
 const text = (value: string) => new TextEncoder().encode(value)
 
@@ -52,7 +52,7 @@ describe("signatures of wallets", () => {
     assert.strictEqual(schemeOf("11111111111111111111111111111111"), "Solana")
     for (const none of ["0x1234...", "0x12", "hello", "0OIl", ""]) assert.isUndefined(schemeOf(none))
     assert.strictEqual(
-      spelled("0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed"),
+      checksumAddress("0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed"),
       "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed",
     )
   })

@@ -27,7 +27,7 @@ export const schemeOf = (address: string): Scheme | undefined =>
   ethereum.test(address) ? "Ethereum" : publicKeyOf(address) === undefined ? undefined : "Solana"
 
 /** As wallets show it: the capital letters are a checksum (EIP-55). */
-export const spelled = (address: string): string => {
+export const checksumAddress = (address: string): string => {
   if (!ethereum.test(address)) return address
   const digits = address.slice(2).toLowerCase()
   const sum = hex.encode(keccak_256(utf8(digits)))

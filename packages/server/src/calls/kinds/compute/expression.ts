@@ -108,7 +108,7 @@ const refusedNames = new Set(["constructor", "prototype", "__proto__"])
 /** Deeper than anybody writes by hand, and far from what a stack can hold. */
 const deepest = 200
 
-class Reader {
+class Parser {
   readonly tokens: ReadonlyArray<Token>
   readonly functions: ReadonlySet<string>
   readonly configured: boolean
@@ -268,4 +268,4 @@ class Reader {
  * `configured`: written by the operator, so `{{input.x}}` stands for a value. A model's expression has no placeholders.
  */
 export const readExpression = (text: string, functions: ReadonlySet<string>, configured: boolean): Node =>
-  new Reader(text, functions, configured).whole()
+  new Parser(text, functions, configured).whole()

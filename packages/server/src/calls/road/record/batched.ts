@@ -14,7 +14,7 @@ import {
   type HandlerEnd,
   outcomeOf,
   receivedEvent,
-  type Record,
+  type CallRecorder,
   settledEvent,
   Duplicate,
   wholeEvent,
@@ -84,7 +84,7 @@ const endOf = (
 }
 
 /** `owner`: this process, whose calls it settles. */
-export const makeBatched = Effect.fnUntraced(function* (record: Record, owner: string) {
+export const makeBatched = Effect.fnUntraced(function* (record: CallRecorder, owner: string) {
   const sql = yield* SqlClient.SqlClient
   const journal = yield* Journal
   const insertMany = makeInsert<CallRow>(sql, "calls", columns)

@@ -167,7 +167,7 @@ export const wholeEvent = (...of: Parameters<typeof settledEvent>) => {
   return { ...event, body: { ...event.body, whole: true } } as const
 }
 
-export const makeRecord = Effect.gen(function* () {
+export const makeCallRecorder = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const journal = yield* Journal
   const files = yield* Files
@@ -307,4 +307,4 @@ export const makeRecord = Effect.gen(function* () {
   }
 })
 
-export type Record = Effect.Success<typeof makeRecord>
+export type CallRecorder = Effect.Success<typeof makeCallRecorder>

@@ -2,7 +2,7 @@
 import { BadInput, Caller, Idempotency, IdempotencyKey } from "@stoa/contract"
 import { Effect, Layer, Schema } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { type Keyed, keyedBy, IdempotencyKeys } from "../../../access/identity/IdempotencyKeys.ts"
+import { type KeyedRequest, keyedRequestOf, IdempotencyKeys } from "../../../access/identity/IdempotencyKeys.ts"
 import { Journal } from "../../../store/journal/Journal.ts"
 
 const isKey = Schema.is(IdempotencyKey)
@@ -19,7 +19,7 @@ export const idempotencyKeyOf = (
 
 /** The request as the router matched it and the handler gets it, if it has a key. */
 export const keyedRequest: Effect.Effect<
-  Keyed | undefined,
+  KeyedRequest | undefined,
   BadInput,
   Caller | HttpServerRequest.HttpServerRequest | HttpServerRequest.ParsedSearchParams | HttpRouter.RouteContext
 > = Effect.gen(function* () {
@@ -29,7 +29,7 @@ export const keyedRequest: Effect.Effect<
   const { params, route } = yield* HttpRouter.RouteContext
   const query = yield* HttpServerRequest.ParsedSearchParams
   const body = yield* Effect.orDie(request.text)
-  return keyedBy(yield* Caller, key, [route.method, route.path, params, query, body])
+  return keyedRequestOf(yield* Caller, key, [route.method, route.path, params, query, body])
 })
 
 export const layerIdempotency = Layer.effect(
@@ -40,7 +40,7 @@ export const layerIdempotency = Layer.effect(
 
     const once = Effect.fnUntraced(function* <E, R>(
       app: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
-      request: Keyed,
+      request: KeyedRequest,
     ) {
       const before = yield* keys.claim(request)
       if (before !== undefined) return HttpServerResponse.uint8Array(before, { contentType: "application/json" })

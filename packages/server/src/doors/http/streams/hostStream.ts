@@ -4,7 +4,7 @@ import type { ServerResponse } from "node:http"
 import type { Caller } from "@stoa/contract"
 import { Duration, Effect, Fiber } from "effect"
 import { HttpServerResponse } from "effect/http"
-import { type HostRow, Hosts, type Line } from "../../../calls/hosts/Hosts.ts"
+import { type HostRow, Hosts, type HostConnection } from "../../../calls/hosts/Hosts.ts"
 import { newId } from "../../../store/journal/Correlation.ts"
 import { Endings } from "../../Endings.ts"
 import { NodeServer } from "../../node/NodeServer.ts"
@@ -23,7 +23,7 @@ const keepAlive = 5000
 /** A process that does not read is sent no more than this. */
 const mostUnsent = 1024 * 1024
 
-const lineOf = (response: ServerResponse, instance: string): Line => ({
+const connectionOf = (response: ServerResponse, instance: string): HostConnection => ({
   instance,
   call: (call) => void response.write(`id: ${call.id}\nevent: call\ndata: ${JSON.stringify(call)}\n\n`),
   ended: (end) => void response.write(`event: settled\ndata: ${JSON.stringify(end)}\n\n`),
@@ -58,14 +58,14 @@ export const makeHostStream = Effect.gen(function* () {
     open.add(response)
     response.socket?.setKeepAlive(true, keepAlive)
     response.write(": stoa\n\n")
-    const line = lineOf(response, instance)
-    const connected = yield* Effect.option(hosts.connect(caller, host, line))
+    const connection = connectionOf(response, instance)
+    const connected = yield* Effect.option(hosts.connect(caller, host, connection))
     if (connected._tag === "None") {
       open.delete(response)
-      return line.close("removed")
+      return connection.close("removed")
     }
     const { leave, pump, stands } = connected.value
-    const forget = endings.watch(caller, () => line.close("revoked"))
+    const forget = endings.watch(caller, () => connection.close("revoked"))
     // From here on calls are sent here.
     response.write(`event: ready\ndata: ${JSON.stringify({ host: host.id })}\n\n`)
     const beat = Effect.gen(function* () {

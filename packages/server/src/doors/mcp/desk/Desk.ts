@@ -115,7 +115,7 @@ export interface ClientLink {
 export const logLevels = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"] as const
 export type LogLevel = (typeof logLevels)[number]
 
-export interface Use {
+export interface ToolUse {
   readonly name: string
   readonly arguments: JsonObject
   /** `_meta["stoa/space"]` and `_meta["stoa/idempotencyKey"]`. */
@@ -159,7 +159,7 @@ export interface EndpointView {
   /** In a stable order. The same array as before means that nothing has changed, so its rendered text can be reused. */
   readonly tools: ReadonlyArray<ListedTool>
   /** Fails with -32602 for a tool that is unknown or hidden. */
-  readonly call: (use: Use, link: ClientLink) => Effect.Effect<Outcome, Fault>
+  readonly call: (use: ToolUse, link: ClientLink) => Effect.Effect<Outcome, Fault>
   readonly resources?: {
     readonly list: (cursor: string | undefined) => Effect.Effect<ListPage, Fault>
     readonly templates: (cursor: string | undefined) => Effect.Effect<ListPage, Fault>

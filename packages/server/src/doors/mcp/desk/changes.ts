@@ -24,7 +24,7 @@ export const makeChanges = Effect.gen(function* () {
 
   const seenBy = Effect.fnUntraced(
     function* (caller: Caller["Service"], shown: Shown) {
-      const found = yield* catalogue.list(yield* tokens.renewed(caller), shown)
+      const found = yield* catalogue.list(yield* tokens.renewCaller(caller), shown)
       return found
         .map(({ tool }) => `${tool.definition.name} ${tool.fingerprint}`)
         .toSorted()

@@ -25,7 +25,7 @@ import {
   type ClientLink,
   type ListedTool,
   type Outcome,
-  type Use,
+  type ToolUse,
 } from "./Desk.ts"
 import { type Fault, unknownTool } from "../wire/Fault.ts"
 import { failure, outcomeOf } from "./callOutcome.ts"
@@ -148,7 +148,7 @@ export const layerHouseDesk = Layer.effect(
       shown: Shown,
       tool: string,
       listed: CatalogueTool | undefined,
-      use: Use,
+      use: ToolUse,
       link: ClientLink,
       unknown: () => Fault,
     ): Effect.Effect<Outcome, Fault> => {

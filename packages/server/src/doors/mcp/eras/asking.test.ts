@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Redacted } from "effect"
 import { TestClock } from "effect/testing"
-import { asked } from "./asking.ts"
+import { askUntilAnswered } from "./asking.ts"
 import type { Asks, EndpointView, Outcome } from "../desk/Desk.ts"
 import { outcomeText, stampOf } from "../wire/results.ts"
 import { StateSeal } from "./new/sealedState.ts"
@@ -36,7 +36,7 @@ const contextWith = (told: Array<string>): MCPRequestContext => {
 
 const waiting: Outcome = { _tag: "Waiting", call: "c1", on: { kind: "decision", id: "d1" } }
 const begin = (told: Array<string>, heard: Array<unknown>, asks: Asks) =>
-  asked(
+  askUntilAnswered(
     contextWith(told),
     request,
     (link) => {

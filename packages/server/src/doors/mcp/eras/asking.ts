@@ -219,7 +219,7 @@ const askedOnStream = <R extends Result>(
 }
 
 /** Asks the house, and the client as often as the house wants. */
-export const asked = <R extends Result>(
+export const askUntilAnswered = <R extends Result>(
   context: MCPRequestContext,
   request: Request,
   ask: Ask<R>,

@@ -8,7 +8,7 @@ import type { StateSeal } from "./new/sealedState.ts"
 import type { Session } from "./old/sessions.ts"
 
 /** What all requests share. */
-export interface Front {
+export interface SharedContext {
   readonly stamp: Stamp
   readonly seal: StateSeal
   /** The wall clock, for state that a client carries and brings back. */
@@ -20,7 +20,7 @@ export interface Front {
 }
 
 export interface MCPRequestContext {
-  readonly front: Front
+  readonly front: SharedContext
   readonly caller: Caller["Service"] | null
   readonly place: EndpointAddress
   readonly view: EndpointView

@@ -4,7 +4,7 @@ import { Cause, Effect, Schema } from "effect"
 import { currentCause } from "../../../store/journal/Correlation.ts"
 import { faultOf } from "../../Faults.ts"
 import { problemOf } from "../../Problems.ts"
-import { asked, inputRequired, newEraLink } from "./asking.ts"
+import { askUntilAnswered, inputRequired, newEraLink } from "./asking.ts"
 import { isAnswer, serverCapabilities } from "../wire/capabilities.ts"
 import {
   type Asks,
@@ -107,7 +107,7 @@ const toolsCall: Method = (context, request) => {
       ? taskMadeText(outcome.task, context.front.stamp)
       : outcomeText(outcome, tool, context.revision, context.front.stamp)
   // An old client may be asked on its stream, as often as the tool wants; a new one repeats its request itself.
-  if (!tasksExist) return asked(context, request, (link) => context.view.call(use, link), render)
+  if (!tasksExist) return askUntilAnswered(context, request, (link) => context.view.call(use, link), render)
   const link = newEraLink(context, request)
   if (link instanceof Fault) return fail(link)
   return Effect.flatMap(context.view.call(use, link), (outcome) =>
@@ -157,7 +157,7 @@ const resourcesRead: Method = (context, request) => {
   if (context.view.resources === undefined) return notServed(request.method)
   if (uri === undefined) return fail(invalidParams("uri is the address of a resource"))
   const { read } = context.view.resources
-  return asked(
+  return askUntilAnswered(
     context,
     request,
     (link) =>
@@ -181,7 +181,7 @@ const promptsGet: Method = (context, request) => {
   const given = params["arguments"] ?? {}
   if (name === undefined) return fail(invalidParams("name is the name of a prompt"))
   if (!isObject(given)) return fail(invalidParams("arguments is an object"))
-  return asked(
+  return askUntilAnswered(
     context,
     request,
     (link) => prompts.get(name, given, link),

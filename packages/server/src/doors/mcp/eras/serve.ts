@@ -25,11 +25,11 @@ import { initialize, serveBatch, serveOld, oldEraContext } from "./old/oldEra.ts
 import type { OpenStreams } from "../wire/openStreams.ts"
 import type { Reply } from "../wire/reply.ts"
 import { errorText, notificationText } from "../wire/results.ts"
-import { type Session, type Sessions, wasStanding } from "./old/sessions.ts"
-import { type Front, ownerOf, type MCPRequestContext } from "./context.ts"
+import { type Session, type Sessions, isStandingStream } from "./old/sessions.ts"
+import { type SharedContext, ownerOf, type MCPRequestContext } from "./context.ts"
 
 export interface Exchange {
-  readonly front: Front
+  readonly front: SharedContext
   readonly sessions: Sessions
   readonly streams: OpenStreams
   readonly limits: Limits["Service"]
@@ -185,7 +185,7 @@ const resumeOrStand = (exchange: Exchange, base: Base): Effect.Effect<void> => {
   if (streams.isFull(ownerOf(context))) return Effect.sync(() => reply.refuse(429, tooMany, { "retry-after": "10" }))
   reply.session = session
   const last = lastEvent.exec(trimmed(request.headers["last-event-id"]) ?? "")
-  if (last === null || wasStanding(last[1]!)) {
+  if (last === null || isStandingStream(last[1]!)) {
     reply.standing = true
     const out = outletOf(reply)
     // Changes while nobody listened are unknown: the client must list again.

@@ -41,7 +41,7 @@ const understands = (revision: Revision) => ({
   /** `resultType`, any JSON as structured content, cache hints. */
   stateless: revision === newRevision,
 })
-export type Understood = ReturnType<typeof understands>
+export type RevisionFeatures = ReturnType<typeof understands>
 
-const table = new Map<Revision, Understood>(servedRevisions.map((it) => [it, understands(it)]))
-export const featuresOf = (revision: Revision): Understood => table.get(revision)!
+const table = new Map<Revision, RevisionFeatures>(servedRevisions.map((it) => [it, understands(it)]))
+export const featuresOf = (revision: Revision): RevisionFeatures => table.get(revision)!

@@ -1,7 +1,7 @@
 /** The newest events in memory: exactly what a query would find, or nothing. */
 import { assert, it } from "@effect/vitest"
 import fc from "fast-check"
-import { Tail } from "./news.ts"
+import { Tail } from "./commitNews.ts"
 
 const rowsAt = (first: number, count: number) => {
   const cursors = Array.from({ length: count }, (_, at) => ({ cursor: first + at }))

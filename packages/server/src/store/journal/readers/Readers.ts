@@ -35,12 +35,12 @@ interface Waiter {
 /**
  * Rows that result from a batch of events: written with the cursor, all or none, outside the event loop if possible.
  */
-export interface RowsOf {
+export interface BatchRows {
   readonly statements: ReadonlyArray<BatchStatement>
   /** The same, for a transaction. */
   readonly run: Effect.Effect<unknown, SqlError.SqlError>
 }
-export const rowsInto = <Row extends object>(into: Insert<Row>, rows: ReadonlyArray<Row>): RowsOf => ({
+export const rowsInto = <Row extends object>(into: Insert<Row>, rows: ReadonlyArray<Row>): BatchRows => ({
   statements: [into.statement(rows)],
   run: Effect.suspend(() => into.run(rows)),
 })
@@ -61,7 +61,7 @@ interface Reader<R> {
   /** Filters the events once more by the present rows, before anything is written. */
   readonly actsOn?: (events: ReadonlyArray<Event>) => Effect.Effect<ReadonlyArray<Event>, never, R>
   /** An atomic reader wraps what an event causes in `becauseOf(event, ...)`; for others that is done. */
-  readonly handle: (events: ReadonlyArray<Event>) => Effect.Effect<void | RowsOf, unknown, R>
+  readonly handle: (events: ReadonlyArray<Event>) => Effect.Effect<void | BatchRows, unknown, R>
   /** An atomic reader that returns rows and writes nothing itself. */
   readonly givesRows?: true
 }
@@ -169,7 +169,7 @@ export class Readers extends Context.Service<
       const batches = batchesOf(sql)
       const moveInBatch = `UPDATE readers SET cursor = value->>1, failure = NULL, moved_at = value->>2,
         lease_until = value->>3 FROM json_each(?) WHERE name = value->>0 AND lease_owner = value->>4 RETURNING name`
-      const writeRows = Effect.fnUntraced(function* ({ run, statements }: RowsOf, name: string, cursor: number) {
+      const writeRows = Effect.fnUntraced(function* ({ run, statements }: BatchRows, name: string, cursor: number) {
         // A quiet house does not need the thread.
         if (batches?.standing !== true || !statements.every(({ rows }) => isWhole(rows)))
           return yield* journal.transact(Effect.andThen(run, move(name, cursor)))
@@ -190,7 +190,7 @@ export class Readers extends Context.Service<
 
         const whole = (events: ReadonlyArray<Event>, last: number) =>
           givesRows === true
-            ? Effect.flatMap(handle(events), (rows) => writeRows(rows as RowsOf, name, last))
+            ? Effect.flatMap(handle(events), (rows) => writeRows(rows as BatchRows, name, last))
             : journal.transact(Effect.andThen(handle(events), move(name, last)))
 
         // Keeps the lease during slow handlers, and keeps finished work if a later event fails.

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { type Entry, partsOf, scopeToken } from "./entries.ts"
-import { type Insertion, placeAmong, type Placed } from "./places.ts"
+import { type Insertion, placeAmong, type SeriesRow } from "./seriesOrder.ts"
 
 /** A late row is inserted in order only within this many rows of the end of its series. */
 const nearEnd = 64
@@ -65,7 +65,7 @@ export const makeKeeping = (sql: SqlClient.SqlClient) => {
   })
 
   const ends = (scope: number, series: string, last: boolean, limit: number) =>
-    sql<Placed>`SELECT place, tail FROM search_index WHERE scope = ${scope} AND series = ${series}
+    sql<SeriesRow>`SELECT place, tail FROM search_index WHERE scope = ${scope} AND series = ${series}
       ORDER BY place ${sql.literal(last ? "DESC" : "ASC")} LIMIT ${limit}`
 
   const pushFrom = Effect.fnUntraced(function* (scope: number, series: string, place: number) {

@@ -5,7 +5,7 @@
 import { LOG_LEVEL_META_KEY, CLIENT_CAPABILITIES_META_KEY, type RequestOptions } from "@modelcontextprotocol/client"
 import type { MCPConnectionError } from "@stoa/contract"
 import { Deferred, Effect, Schedule, type Semaphore } from "effect"
-import { awaitReconnect, guarded, isFault } from "../calling.ts"
+import { awaitReconnect, throughBreaker, isFault } from "../calling.ts"
 import { connectionError, type Fault, isFinal } from "../faults.ts"
 import { lineKey, taskKey } from "../../transport/lines.ts"
 import { type MCPExchange, type MCPLine, type MCPQuestion, MCPRefused, type MCPReply } from "./MCPExchange.ts"
@@ -150,7 +150,7 @@ const unknown = ". Whether it acted is unknown, so it is not repeated"
 export const exchangerOf = (kept: Link, permits: Semaphore.Semaphore): MCPConnection["exchange"] =>
   Effect.fn("MCPConnection.exchange")(function* (method, params, options = {}) {
     const { limits, settings } = kept.opening
-    const once = guarded(kept, permits, send(kept, permits, method, params, options))
+    const once = throughBreaker(kept, permits, send(kept, permits, method, params, options))
     const tried =
       method === "tools/call" || options.answers !== undefined
         ? Effect.catchIf(once, unheard, () => Effect.andThen(awaitReconnect(kept), once))
@@ -193,7 +193,7 @@ export const listerOf = (exchange: MCPConnection["exchange"]): MCPConnection["li
 export const watcherOf = (kept: Link, permits: Semaphore.Semaphore): MCPConnection["watch"] =>
   Effect.fn("MCPConnection.watch")((uris) =>
     Effect.mapError(
-      guarded(kept, permits, (_, session) => session.watch(uris)),
+      throughBreaker(kept, permits, (_, session) => session.watch(uris)),
       (error) => refusal(kept, "resources/subscribe", error),
     ),
   )

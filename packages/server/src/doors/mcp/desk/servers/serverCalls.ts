@@ -22,7 +22,7 @@ import type {
   LogLevel,
   Outcome,
   Task,
-  Use,
+  ToolUse,
 } from "../Desk.ts"
 import { codes, Fault, invalidParams } from "../../wire/Fault.ts"
 import { isObject } from "../../wire/message.ts"
@@ -129,7 +129,7 @@ export const makeServerCalls = Effect.gen(function* () {
     principal: Principal,
     row: CallRow,
     endpoint: Endpoint,
-    use: Use,
+    use: ToolUse,
     link: ClientLink,
   ) {
     if (row.state === "waiting") {
@@ -153,7 +153,13 @@ export const makeServerCalls = Effect.gen(function* () {
   })
 
   /** A first call, or one that continues with its client's answers. Giving up the request gives up the call. */
-  const through = (caller: Caller["Service"], endpoint: Endpoint, use: Use, link: ClientLink, request: CallRequest) =>
+  const through = (
+    caller: Caller["Service"],
+    endpoint: Endpoint,
+    use: ToolUse,
+    link: ClientLink,
+    request: CallRequest,
+  ) =>
     Effect.suspend(() => {
       const { principal } = caller
       const before = textIn(link.state, "call")

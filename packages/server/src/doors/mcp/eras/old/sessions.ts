@@ -19,7 +19,7 @@ export const sessionLimits = {
 }
 
 const standingPrefix = "g"
-export const wasStanding = (streamId: string): boolean => streamId.startsWith(standingPrefix)
+export const isStandingStream = (streamId: string): boolean => streamId.startsWith(standingPrefix)
 
 export class Session {
   readonly id = randomBytes(24).toString("base64url")

@@ -12,7 +12,7 @@ const mostOpen = 100
 const atOnce = 10
 
 /** An open connection of a host's process. */
-export interface Line {
+export interface HostConnection {
   /** A name that the process chose for itself: a call sent to one instance is never sent to another. */
   readonly instance: string
   readonly call: (call: SentCall) => void
@@ -22,21 +22,29 @@ export interface Line {
   readonly close: (reason: "replaced" | "removed" | "revoked") => void
 }
 
-/** A line and its caller's standing. */
-interface JudgedLine extends Line {
+/** What the door of a connected host uses. */
+export interface ConnectedHost {
+  readonly pump: Effect.Effect<void>
+  readonly leave: Effect.Effect<void>
+  /** Whether its token and rights are still valid. Nothing is sent without. */
+  readonly stands: Effect.Effect<boolean>
+}
+
+/** A connection and its caller's standing. */
+interface JudgedConnection extends HostConnection {
   readonly token: TokenId | null
   /** Whether its token and rights are still valid: checked before anything is sent. */
   readonly stands: Effect.Effect<boolean>
 }
 
 interface Open {
-  readonly line: JudgedLine
+  readonly connection: JudgedConnection
   readonly sent: Set<string>
   readonly one: Semaphore.Semaphore
 }
 
 /** `me`: this process of the house. `failUnshared`: ends a call that its host may not be sent any more. */
-export const makeHostLines = Effect.fnUntraced(function* (
+export const makeHostConnections = Effect.fnUntraced(function* (
   rows: Effect.Success<typeof makeHostRows>,
   me: string,
   failUnshared: (call: WaitingCall) => Effect.Effect<unknown, never, Transaction>,
@@ -45,19 +53,19 @@ export const makeHostLines = Effect.fnUntraced(function* (
   const all = new Map<HostId, Open>()
   let settled = 0
 
-  const send = ({ line, sent }: Open, call: SentCall) => {
+  const send = ({ connection, sent }: Open, call: SentCall) => {
     sent.add(call.id)
-    line.call(call)
+    connection.call(call)
   }
 
   const fill = Effect.fnUntraced(function* (id: HostId, open: Open) {
     for (;;) {
       const room = Math.min(atOnce, mostOpen - open.sent.size)
-      if (room <= 0 || all.get(id) !== open || !open.line.hasRoom()) return
-      if (!(yield* open.line.stands)) return open.line.close("revoked")
+      if (room <= 0 || all.get(id) !== open || !open.connection.hasRoom()) return
+      if (!(yield* open.connection.stands)) return open.connection.close("revoked")
       // Recorded before it is sent, so that a process that replaces this one never gets it too.
       const { calls, strangers } = yield* journal.transact(
-        Effect.tap(rows.take(id, { instance: open.line.instance, holder: me }, room), (taken) =>
+        Effect.tap(rows.take(id, { instance: open.connection.instance, holder: me }, room), (taken) =>
           Effect.forEach(taken.strangers, failUnshared, { discard: true }),
         ),
       )
@@ -73,20 +81,20 @@ export const makeHostLines = Effect.fnUntraced(function* (
     })
 
   /** First resends what the process was sent and has not answered, then sends what nobody was sent. */
-  const begin = Effect.fnUntraced(function* (id: HostId, line: JudgedLine) {
+  const begin = Effect.fnUntraced(function* (id: HostId, connection: JudgedConnection) {
     const open = all.get(id)
-    if (open?.line !== line) return
-    if (!(yield* line.stands)) return line.close("revoked")
-    for (const call of yield* rows.unanswered(id, line.instance)) if (!open.sent.has(call.id)) send(open, call)
+    if (open?.connection !== connection) return
+    if (!(yield* connection.stands)) return connection.close("revoked")
+    for (const call of yield* rows.unanswered(id, connection.instance)) if (!open.sent.has(call.id)) send(open, call)
     yield* pump(id)
   })
 
   const over = Effect.fnUntraced(function* (call: string, state: never) {
     for (const [id, open] of all) {
       if (!open.sent.delete(call)) continue
-      open.line.ended({ id: call as never, state })
+      open.connection.ended({ id: call as never, state })
       if (++settled % mostOpen === 0) yield* rows.forget(id)
-      // The line was full and has room again.
+      // The connection was full and has room again.
       if (open.sent.size === mostOpen - 1) yield* pump(id)
     }
   })
@@ -107,11 +115,12 @@ export const makeHostLines = Effect.fnUntraced(function* (
 
   return {
     has: (id: HostId) => all.has(id),
-    get: (id: HostId) => all.get(id)?.line,
-    of: (token: TokenId) => [...all.values()].filter(({ line }) => line.token === token).map(({ line }) => line),
+    get: (id: HostId) => all.get(id)?.connection,
+    of: (token: TokenId) =>
+      [...all.values()].filter(({ connection }) => connection.token === token).map(({ connection }) => connection),
     delete: (id: HostId) => void all.delete(id),
-    set: (id: HostId, line: JudgedLine) =>
-      following.begin(() => void all.set(id, { line, sent: new Set(), one: Semaphore.makeUnsafe(1) })),
+    set: (id: HostId, connection: JudgedConnection) =>
+      following.begin(() => void all.set(id, { connection, sent: new Set(), one: Semaphore.makeUnsafe(1) })),
     begin,
     pump,
   }

@@ -21,7 +21,7 @@ type Waiting = Pick<CallRow, "id" | "principal" | "onKind" | "onId">
 
 const flag = Schema.decodeUnknownSync(Flag)
 
-export const makeAnswering = Effect.gen(function* () {
+export const makeResultRights = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const sharing = yield* makeSharing
 

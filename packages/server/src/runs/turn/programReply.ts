@@ -11,10 +11,10 @@ import { Messages } from "../../spaces/messages/Messages.ts"
 import type { PostOptions } from "../../spaces/messages/PostOptions.ts"
 import { Spaces } from "../../spaces/Spaces.ts"
 import { Journal } from "../../store/journal/Journal.ts"
-import type { Record } from "../record/record.ts"
+import type { RunRecorder } from "../record/record.ts"
 import { envelopeOf, type RunRow, type TriggerRow } from "../record/rows.ts"
 
-export const makeAnswer = Effect.fnUntraced(function* (record: Record) {
+export const makeProgramReply = Effect.fnUntraced(function* (record: RunRecorder) {
   const sql = yield* SqlClient.SqlClient
   const journal = yield* Journal
   const grants = yield* Grants

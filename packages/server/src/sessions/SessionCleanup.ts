@@ -10,7 +10,7 @@ import { readerLayer } from "../store/journal/readers/Readers.ts"
 import { Timers } from "../store/journal/Timers.ts"
 
 /** Messages per transaction, so that others can write in between. */
-export const goneAtOnce = 50
+export const messagesPerStep = 50
 
 /** The purpose of the timer. */
 const emptyPurpose = "chat-session"
@@ -22,7 +22,7 @@ interface Left {
   readonly after: number
 }
 
-export const makeEmptying = Effect.gen(function* () {
+export const makeSessionCleanup = Effect.gen(function* () {
   const principals = yield* Principals
   const spaces = yield* Spaces
   const messages = yield* Messages
@@ -52,20 +52,20 @@ export const makeEmptying = Effect.gen(function* () {
   const empty = Effect.fn("ChatSessions.empty")(function* (given: Schema.Json) {
     const left = given as unknown as Left
     const viewer = houseViewer(yield* principals.get(left.owner))
-    yield* emptied(yield* spaces.get(left.space, viewer), viewer, left, goneAtOnce)
+    yield* emptied(yield* spaces.get(left.space, viewer), viewer, left, messagesPerStep)
   }, Effect.orDie)
 
   return { emptied, empty }
 })
 
 /** Removes the rest of a deleted session, each step in its own transaction. */
-export const layerEmptying = readerLayer({
+export const layerSessionCleanup = readerLayer({
   name: "chat-sessions",
   atomic: false,
   kinds: ["timer.fired"],
   handle: Effect.fnUntraced(function* ([event]) {
     if (event?.kind !== "timer.fired" || event.body.purpose !== emptyPurpose) return
-    const { empty } = yield* makeEmptying
+    const { empty } = yield* makeSessionCleanup
     yield* (yield* Journal).transact(empty(event.body.payload))
   }),
 })

@@ -3,10 +3,10 @@ import { type DecisionState, Missing, type PageQuery, type Principal } from "@st
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Grants } from "../access/rights/Grants.ts"
-import type { Reader } from "../access/rights/Viewer.ts"
+import type { BasicViewer } from "../access/rights/Viewer.ts"
 import { pageFrom, pageOf } from "../store/Pages.ts"
 import type { makeEligibility } from "./electorate/eligibility.ts"
-import { optionsOf } from "./fitting.ts"
+import { optionsOf } from "./answerOptions.ts"
 import { isOpen } from "./lifecycle.ts"
 import { decisionFrom, type FullRow, isNamed, makeRows } from "./rows.ts"
 
@@ -15,7 +15,7 @@ export type DecisionQuery = PageQuery & { readonly state?: DecisionState; readon
 /** Nobody has so many that a higher count would tell more. */
 const mostCounted = 1000
 
-export const makeReading = Effect.fnUntraced(function* (eligibility: Effect.Success<typeof makeEligibility>) {
+export const makeDecisionReads = Effect.fnUntraced(function* (eligibility: Effect.Success<typeof makeEligibility>) {
   const sql = yield* SqlClient.SqlClient
   const grants = yield* Grants
   const rows = yield* makeRows
@@ -28,16 +28,16 @@ export const makeReading = Effect.fnUntraced(function* (eligibility: Effect.Succ
     return new Set(yield* Effect.filter([...tools], (tool) => mayCall(principal, tool)))
   })
 
-  const shown = Effect.fnUntraced(function* (page: ReadonlyArray<FullRow>, reader?: Reader, byLink = false) {
+  const shown = Effect.fnUntraced(function* (page: ReadonlyArray<FullRow>, viewer?: BasicViewer, byLink = false) {
     const able = yield* eligibility.mayAnswer(page)
     const approved = yield* rows.approvers(page)
-    const mayCall = reader === undefined ? new Set<string>() : yield* callable(page, reader.principal)
+    const mayCall = viewer === undefined ? new Set<string>() : yield* callable(page, viewer.principal)
     return page.map((one) => {
       const mayAnswer = able.get(one.id) ?? []
       const approvals = (approved.get(one.id) ?? []).map(({ principal }) => principal)
-      if (reader === undefined || one.kind !== "approval" || !mayAnswer.includes(reader.principal.id))
+      if (viewer === undefined || one.kind !== "approval" || !mayAnswer.includes(viewer.principal.id))
         return decisionFrom(one, { mayAnswer, approvals })
-      const mayAlways = reader.all || isNamed(one, reader.principal.id)
+      const mayAlways = viewer.all || isNamed(one, viewer.principal.id)
       return decisionFrom(one, {
         mayAnswer,
         approvals,
@@ -50,14 +50,14 @@ export const makeReading = Effect.fnUntraced(function* (eligibility: Effect.Succ
   const showByLink = (one: FullRow, principal: Principal) =>
     Effect.map(shown([one], { principal, all: false }, true), ([decision]) => decision!)
 
-  const readerOf = (principal: Principal): Effect.Effect<Reader> =>
+  const readerOf = (principal: Principal): Effect.Effect<BasicViewer> =>
     Effect.map(grants.judgeOf(principal, "admin", "decisions/*"), ({ verdict }) => ({
       principal,
       all: verdict === "allow",
     }))
 
-  /** A question as far as a reader may see it; with `lockRead`, locked until the end of the transaction. */
-  const find = Effect.fnUntraced(function* (id: string, { all, principal }: Reader, lock = sql``) {
+  /** A question as far as a viewer may see it; with `lockRead`, locked until the end of the transaction. */
+  const find = Effect.fnUntraced(function* (id: string, { all, principal }: BasicViewer, lock = sql``) {
     const may = all ? sql`1 = 1` : yield* eligibility.seen(principal.id)
     const found = yield* Effect.orDie(
       sql<FullRow>`SELECT ${rows.full} FROM decisions WHERE id = ${id} AND ${may} ${lock}`,
@@ -69,18 +69,18 @@ export const makeReading = Effect.fnUntraced(function* (eligibility: Effect.Succ
     return (yield* find(id, yield* readerOf(principal))) !== undefined
   })
 
-  const get = Effect.fn("Decisions.get")(function* (id: string, reader: Reader) {
-    const found = yield* find(id, reader)
+  const get = Effect.fn("Decisions.get")(function* (id: string, viewer: BasicViewer) {
+    const found = yield* find(id, viewer)
     if (found === undefined) return yield* new Missing({ noun: "decision", ref: id })
-    return (yield* shown([found], reader))[0]!
+    return (yield* shown([found], viewer))[0]!
   })
 
   /**
    * The open ones that wait for this person, oldest first; without those they have approved and that wait for a second
    * person.
    */
-  const waitingFor = Effect.fnUntraced(function* (reader: Reader, query: DecisionQuery) {
-    const { all, principal } = reader
+  const waitingFor = Effect.fnUntraced(function* (viewer: BasicViewer, query: DecisionQuery) {
+    const { all, principal } = viewer
     if (principal.kind !== "person") return { items: [], next: null, count: 0 }
     const { after, limit } = pageFrom(query)
     const may = all ? sql`1 = 1` : yield* eligibility.seen(principal.id)
@@ -100,15 +100,15 @@ export const makeReading = Effect.fnUntraced(function* (eligibility: Effect.Succ
       (one) => one,
       (one) => one.id,
     )
-    return { items: yield* shown(page.items, reader), next: page.next, count: mine.length }
+    return { items: yield* shown(page.items, viewer), next: page.next, count: mine.length }
   })
 
-  const list = Effect.fn("Decisions.list")(function* (reader: Reader, query: DecisionQuery) {
-    if (query.for === "me") return yield* waitingFor(reader, query)
+  const list = Effect.fn("Decisions.list")(function* (viewer: BasicViewer, query: DecisionQuery) {
+    if (query.for === "me") return yield* waitingFor(viewer, query)
     const { after, limit } = pageFrom(query)
     const where = [sql`id > ${after}`]
     if (query.state !== undefined) where.push(sql`state = ${query.state}`)
-    if (!reader.all) where.push(yield* eligibility.seen(reader.principal.id))
+    if (!viewer.all) where.push(yield* eligibility.seen(viewer.principal.id))
     const found = yield* Effect.orDie(
       sql<FullRow>`SELECT ${rows.full} FROM decisions WHERE ${sql.and(where)} ORDER BY id LIMIT ${limit + 1}`,
     )
@@ -118,7 +118,7 @@ export const makeReading = Effect.fnUntraced(function* (eligibility: Effect.Succ
       (one) => one,
       (one) => one.id,
     )
-    return { items: yield* shown(page.items, reader), next: page.next }
+    return { items: yield* shown(page.items, viewer), next: page.next }
   })
 
   return { show, showByLink, mayCall, readerOf, find, seenBy, get, list }

@@ -1,8 +1,8 @@
 /** The address of the house as seen from outside: set by the door once it is open, for services that answer later. */
 import { Context, Deferred, Effect, Layer } from "effect"
 
-export class Address extends Context.Service<
-  Address,
+export class HouseAddress extends Context.Service<
+  HouseAddress,
   {
     /** Readers start before the door is open: before they send an address out, they wait here. */
     readonly known: Effect.Effect<string>
@@ -10,14 +10,14 @@ export class Address extends Context.Service<
     readonly here: Effect.Effect<string>
     readonly tell: (address: string, here: string) => Effect.Effect<void>
   }
->()("server/calls/waiting/Address") {
+>()("server/calls/waiting/HouseAddress") {
   static readonly layer = Layer.effect(
-    Address,
+    HouseAddress,
     Effect.gen(function* () {
       const known = yield* Deferred.make<string>()
       const local = yield* Deferred.make<string>()
       const put = (where: typeof known, address: string) => Deferred.succeed(where, address.replace(/\/$/, ""))
-      return Address.of({
+      return HouseAddress.of({
         known: Deferred.await(known),
         here: Deferred.await(local),
         tell: (address, here) => Effect.asVoid(Effect.andThen(put(known, address), put(local, here))),

@@ -8,22 +8,26 @@ import { Effect } from "effect"
 const most = 10_000
 
 /** The same caller, with its present rights. */
-export const makeRenewed =
-  (again: ReturnType<typeof makeAgain>) =>
+export const makeRenewCaller =
+  (callerNow: ReturnType<typeof makeCallerNow>) =>
   (caller: Caller["Service"]): Effect.Effect<Caller["Service"], Missing> =>
-    Effect.map(again(caller.principal.id, caller.context), ({ epoch, principal }) => ({ ...caller, principal, epoch }))
+    Effect.map(callerNow(caller.principal.id, caller.context), ({ epoch, principal }) => ({
+      ...caller,
+      principal,
+      epoch,
+    }))
 
 /** What a caller was identified by, as far as something stored knows it. */
 export type Credential = Pick<Caller["Service"], "token" | "expiresAt" | "run" | "turn">
 
-export const makeAgain = (
+export const makeCallerNow = (
   get: (id: string) => Effect.Effect<Principal, Missing>,
   epochNow: () => Effect.Effect<number>,
 ): ((id: string, context: AccessContext, by?: Credential) => Effect.Effect<Caller["Service"], Missing>) => {
   // One object per epoch: other code caches by it what it may see.
   const known = new Map<string, Caller["Service"]>()
   let since = -1
-  const again = Effect.fnUntraced(function* (id: string, context: AccessContext) {
+  const callerNow = Effect.fnUntraced(function* (id: string, context: AccessContext) {
     const epoch = yield* epochNow()
     if (epoch > since || known.size >= most) {
       known.clear()
@@ -39,5 +43,5 @@ export const makeAgain = (
     return caller
   })
   return (id, context, by) =>
-    by === undefined ? again(id, context) : Effect.map(again(id, context), (caller) => ({ ...caller, ...by }))
+    by === undefined ? callerNow(id, context) : Effect.map(callerNow(id, context), (caller) => ({ ...caller, ...by }))
 }

@@ -21,7 +21,7 @@ const faultOf = ({ fault, tool }: CallPart, tools: ReadonlyArray<string> | undef
   return `You do not have the tool "${tool}" here. You have: ${tools.join(", ")}`
 }
 
-export const makeMaking = Effect.gen(function* () {
+export const makeStepCalls = Effect.gen(function* () {
   const calls = yield* Calls
   const active = yield* ActiveSpaces
   const grants = yield* Grants

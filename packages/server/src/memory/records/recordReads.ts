@@ -60,7 +60,11 @@ const rowsNext = (rows: number, letters: number): number => {
   return Math.min(rowsAtOnce.most, Math.max(rowsAtOnce.least, fitting))
 }
 
-export const makeFinding = (sql: SqlClient.SqlClient, index: SearchIndex["Service"], meanings: Meanings["Service"]) => {
+export const makeRecordReads = (
+  sql: SqlClient.SqlClient,
+  index: SearchIndex["Service"],
+  meanings: Meanings["Service"],
+) => {
   const now = Effect.map(DateTime.now, DateTime.formatIso)
 
   const visible = Effect.fnUntraced(function* (

@@ -13,7 +13,7 @@ import { Messages } from "../../spaces/messages/Messages.ts"
 import { Spaces } from "../../spaces/Spaces.ts"
 import type { RunRow } from "../record/rows.ts"
 
-export const makeAnswering = Effect.gen(function* () {
+export const makeSessionReply = Effect.gen(function* () {
   const sessions = yield* ChatSessions
   const chosen = yield* ChosenModels
   const spaces = yield* Spaces

@@ -9,7 +9,7 @@ interface Place<A> {
   after: Place<A> | undefined
 }
 
-export class Crowd<A> {
+export class LinkedSet<A> {
   #first: Place<A> | undefined
   #size = 0
 

@@ -2,7 +2,7 @@
  * Which agents a message is for (X-03): the agents that it should wake. Pure; the reader that wakes them takes it from
  * the event.
  */
-import type { PrincipalId, PrincipalKind, Trigger } from "@stoa/contract"
+import type { PrincipalId, PrincipalKind, TriggerRule } from "@stoa/contract"
 import type { PostOptions } from "../messages/PostOptions.ts"
 
 interface Present {
@@ -11,7 +11,7 @@ interface Present {
 }
 
 export interface NewPost {
-  readonly trigger: Trigger
+  readonly trigger: TriggerRule
   readonly author: Present
   readonly members: ReadonlyArray<Present>
   readonly mentions: ReadonlyArray<PrincipalId>
@@ -20,7 +20,7 @@ export interface NewPost {
 }
 
 /** Mentions are parsed only if they matter. */
-export const readsMentions = (trigger: Trigger): boolean => trigger === "mention"
+export const readsMentions = (trigger: TriggerRule): boolean => trigger === "mention"
 
 export const addresseesOf = ({ author, members, mentions, thread, trigger }: NewPost): ReadonlyArray<PrincipalId> => {
   // Nobody wakes themselves, and people are not woken but notified.

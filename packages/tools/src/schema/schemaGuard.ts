@@ -13,12 +13,12 @@ const caps = {
   patterns: 20_000,
 }
 
-export interface Guarded {
+export interface SafeSchema {
   readonly schema: Readonly<Record<string, unknown>>
   readonly digest: string
 }
 
-export type Refused = { readonly refused: string; readonly expected: string }
+export type SchemaRefusal = { readonly refused: string; readonly expected: string }
 
 /** Sorts keys, so that one schema has one digest. */
 export const canonical = (value: unknown): string => {
@@ -42,11 +42,11 @@ const patternsIn = (value: Readonly<Record<string, unknown>>): ReadonlyArray<str
   ]
 }
 
-const measure = (schema: unknown): Refused | undefined => {
+const measure = (schema: unknown): SchemaRefusal | undefined => {
   let nodes = 0
   let patterns = 0
   const seen = new Set<string>()
-  const deep = (value: unknown, depth: number): Refused | undefined => {
+  const deep = (value: unknown, depth: number): SchemaRefusal | undefined => {
     if (depth > caps.depth)
       return { refused: `deeper than ${caps.depth}`, expected: `a schema at most ${caps.depth} deep` }
     if (++nodes > caps.nodes)
@@ -73,7 +73,7 @@ const measure = (schema: unknown): Refused | undefined => {
 }
 
 /** Arguments have names, so the schema must be an object's; a result may be anything. */
-export const inputFault = ({ type }: Readonly<Record<string, unknown>>): Refused | undefined =>
+export const inputFault = ({ type }: Readonly<Record<string, unknown>>): SchemaRefusal | undefined =>
   type === undefined || type === "object"
     ? undefined
     : {
@@ -81,7 +81,7 @@ export const inputFault = ({ type }: Readonly<Record<string, unknown>>): Refused
         expected: "a schema of type object: arguments have names",
       }
 
-export const guardSchema = (schema: Readonly<Record<string, unknown>>): Guarded | Refused => {
+export const guardSchema = (schema: Readonly<Record<string, unknown>>): SafeSchema | SchemaRefusal => {
   const tooBig = measure(schema)
   if (tooBig !== undefined) return tooBig
   const bytes = Buffer.byteLength(JSON.stringify(schema))

@@ -3,17 +3,17 @@ import { type Decision, Forbidden, type Missing, type Principal, type TokenId, W
 import { Effect } from "effect"
 import { Principals } from "../../access/identity/Principals.ts"
 import { Tokens } from "../../access/identity/Tokens.ts"
-import type { Reader } from "../../access/rights/Viewer.ts"
+import type { BasicViewer } from "../../access/rights/Viewer.ts"
 import type { makeEligibility } from "./eligibility.ts"
 import { type DecisionRow, makeRows } from "../rows.ts"
 
 export const refused = (id: string, rule: string, instead: string, action = "answer") =>
   new Forbidden({ action, resource: `decisions/${id}`, rule, instead })
 
-/** `get`: the decision as its reader sees it. */
-export const makeHands = Effect.fnUntraced(function* (
+/** `get`: the decision as its viewer sees it. */
+export const makeOwnApproval = Effect.fnUntraced(function* (
   eligibility: Effect.Success<typeof makeEligibility>,
-  get: (id: string, reader: Reader) => Effect.Effect<Decision, Missing>,
+  get: (id: string, viewer: BasicViewer) => Effect.Effect<Decision, Missing>,
 ) {
   const principals = yield* Principals
   const tokens = yield* Tokens
@@ -48,11 +48,11 @@ export const makeHands = Effect.fnUntraced(function* (
    */
   const mayLink = Effect.fnUntraced(function* (
     id: string,
-    reader: Reader,
+    viewer: BasicViewer,
     { token, whom }: { readonly token: TokenId | null; readonly whom: string | undefined },
   ) {
-    const me = reader.principal
-    const decision = yield* get(id, reader)
+    const me = viewer.principal
+    const decision = yield* get(id, viewer)
     if (decision.state !== "open") return yield* new WrongState({ detail: `This decision is ${decision.state}.` })
     const unlinked = (rule: string, instead: string) => refused(decision.id, rule, instead, "make a link to")
     const bearer = whom === undefined ? me : yield* principals.get(whom)

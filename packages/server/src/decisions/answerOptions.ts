@@ -1,6 +1,6 @@
 /** Whether an answer fits its question. Pure, except for checking the schema. */
 import { BadInput, type Decision, type JsonSchema, type NewAnswer, Reach } from "@stoa/contract"
-import { checkValue, saidOf } from "@stoa/tools"
+import { checkValue, faultText } from "@stoa/tools"
 import { Effect } from "effect"
 import { type FullRow, isOfPerson } from "./rows.ts"
 
@@ -60,5 +60,5 @@ export const checkAnswer = Effect.fnUntraced(function* (one: FullRow, answer: Ne
   const issue = yield* checkValue(JSON.parse(one.schema) as JsonSchema, given)
   if (issue === undefined) return
   const at = issue.path === "" ? path : `${path}.${issue.path}`
-  return yield* new BadInput({ issues: [bad(at, saidOf(issue))] })
+  return yield* new BadInput({ issues: [bad(at, faultText(issue))] })
 })

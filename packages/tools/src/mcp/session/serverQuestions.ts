@@ -35,7 +35,7 @@ const relay = (client: Client, lines: Lines, context: Context.Context<never>) =>
   client.setRequestHandler("roots/list", (it, ctx) => answer(it.method, it.params, ctx.mcpReq.signal))
 }
 
-export const answerWith = (
+export const answerServerQuestions = (
   client: Client,
   name: string,
   ports: MCPPorts,

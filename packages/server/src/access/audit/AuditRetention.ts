@@ -23,4 +23,4 @@ const clean = Effect.gen(function* () {
   yield* Effect.logInfo(`Retention removed ${events} events and ${audited} audit rows`)
 })
 
-export const layerRetention = retentionLayer({ name: "retention", work: clean })
+export const layerAuditRetention = retentionLayer({ name: "retention", work: clean })

@@ -31,7 +31,7 @@ export const limitsWithin = (budget: number): AgentLimits => ({
 /** US dollars a day, by default. */
 const usualBudget = 1
 
-export const makeMaking = Effect.gen(function* () {
+export const makeSetup = Effect.gen(function* () {
   const journal = yield* Journal
   const rows = yield* makeRows
   const principals = yield* Principals

@@ -14,7 +14,7 @@ export interface LinkSubject {
 /** While the person is asked, the decision; afterwards nothing but that it is over. */
 export type LinkedDecision = { readonly is: "asked"; readonly decision: Decision } | { readonly is: "over" }
 
-export const makeAwaiting = Effect.fnUntraced(function* (
+export const makeLinkedDecisions = Effect.fnUntraced(function* (
   eligibility: Effect.Success<typeof makeEligibility>,
   showByLink: (one: FullRow, principal: Principal) => Effect.Effect<Decision>,
 ) {

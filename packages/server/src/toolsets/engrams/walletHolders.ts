@@ -7,9 +7,9 @@ import { Effect } from "effect"
 import { Wallets } from "../../access/identity/wallets/Wallets.ts"
 import type { HandlerCall } from "../../calls/road/Handler.ts"
 import { Memories } from "../../memory/Memories.ts"
-import { missing, recordIdOf, shownEngram } from "./shapes.ts"
+import { missingEngram, recordIdOf, engramView } from "./shapes.ts"
 
-export interface Holder {
+export interface WalletHolder {
   /** The owner of the records, whose rights apply to changes. */
   readonly id: PrincipalId
   /** The principal that acts. */
@@ -30,7 +30,7 @@ const notYours = (address: string, action: Change | "read", { wallet }: Principa
         : `Yours is ${wallet}. Its holder may lend you another (POST /api/v1/delegations).`,
   })
 
-export const makeHolders = Effect.gen(function* () {
+export const makeWalletHolders = Effect.gen(function* () {
   const wallets = yield* Wallets
   const memories = yield* Memories
 
@@ -41,7 +41,7 @@ export const makeHolders = Effect.gen(function* () {
     const caller = yield* Caller
     const found = (yield* wallets.mayUse(caller, action, address)) ? yield* wallets.holder(address) : undefined
     if (found === undefined) return yield* notYours(address, action, caller.principal)
-    return { id: found.id, acting: caller.principal.id, call: call.id } satisfies Holder
+    return { id: found.id, acting: caller.principal.id, call: call.id } satisfies WalletHolder
   })
 
   /**
@@ -70,19 +70,19 @@ export const makeHolders = Effect.gen(function* () {
         Effect.succeed(undefined),
       )
       if (record?.owner === id && record.namespace === "engrams") {
-        const holder: Holder = { id, acting: caller.principal.id, call: call.id }
+        const holder: WalletHolder = { id, acting: caller.principal.id, call: call.id }
         return { record, holder }
       }
     }
-    return yield* missing(given)
+    return yield* missingEngram(given)
   })
 
   const show = Effect.fnUntraced(function* (records: ReadonlyArray<MemoryRecord>) {
     const addresses = yield* wallets.addresses(records.map(({ owner }) => owner))
-    return records.map((record) => shownEngram(record, addresses.get(record.owner)))
+    return records.map((record) => engramView(record, addresses.get(record.owner)))
   })
 
   return { of, readable, requireReading, byId, show }
 })
 
-export type Holders = Effect.Success<typeof makeHolders>
+export type WalletHolders = Effect.Success<typeof makeWalletHolders>

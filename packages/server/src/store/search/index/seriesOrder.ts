@@ -3,7 +3,7 @@
  * numbers in their names give the order. Pure.
  */
 
-export interface Placed {
+export interface SeriesRow {
   readonly place: number
   readonly tail: string | null
 }
@@ -35,7 +35,11 @@ export const isBefore = (tail: string | null, other: string | null): boolean => 
 }
 
 /** `last`: the rows at the end of the series, last row first. `first`: the row at its beginning. */
-export const placeAmong = (last: ReadonlyArray<Placed>, first: Placed | undefined, tail: string | null): Insertion => {
+export const placeAmong = (
+  last: ReadonlyArray<SeriesRow>,
+  first: SeriesRow | undefined,
+  tail: string | null,
+): Insertion => {
   const end = last[0]
   if (end === undefined || first === undefined) return { place: 0, push: false }
   const at = last.findIndex((row) => !isBefore(tail, row.tail))

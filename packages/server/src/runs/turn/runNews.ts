@@ -28,7 +28,7 @@ export const noPendingNews: PendingNews = { waits: 0, closed: [], late: [] }
 export interface TurnWork {
   readonly row: RunRow
   readonly triggers: ReadonlyArray<TriggerRow>
-  readonly told: ReadonlyArray<PromptRow>
+  readonly promptRows: ReadonlyArray<PromptRow>
   readonly steps: ReadonlyArray<{
     readonly number: number
     readonly model: string | null
@@ -53,7 +53,7 @@ const resultText = (row: CallRow): string => {
 /** How a call is listed after an interrupted turn. */
 const callLine = (row: CallRow): string => `${row.tool} (call ${row.id}): ${row.state}`
 
-export const makeNews = Effect.gen(function* () {
+export const makeRunNews = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const grants = yield* Grants
 

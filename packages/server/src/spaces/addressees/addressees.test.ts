@@ -1,8 +1,8 @@
 /** Which agents a message is for: every policy with the same message, and properties that hold for all of them. */
 import { assert, describe, it } from "@effect/vitest"
-import type { PrincipalId, Trigger } from "@stoa/contract"
+import type { PrincipalId, TriggerRule } from "@stoa/contract"
 import fc from "fast-check"
-import { addresseesOf, readsMentions, type NewPost } from "./trigger.ts"
+import { addresseesOf, readsMentions, type NewPost } from "./addressees.ts"
 
 const one = (id: string, kind: "person" | "agent" | "service" = "agent") => ({ id: id as PrincipalId, kind })
 const [michael, toby] = [one("michael", "person"), one("toby", "person")]
@@ -19,7 +19,7 @@ const said = (over: Partial<NewPost>): NewPost => ({
   thread: [],
   ...over,
 })
-const policies: ReadonlyArray<Trigger> = ["dm", "mention", "human-all", "team-edge"]
+const policies: ReadonlyArray<TriggerRule> = ["dm", "mention", "human-all", "team-edge"]
 
 describe("trigger", () => {
   it("X-03 four policies, one message: nobody, the mentioned, all agents, nobody", () => {

@@ -11,7 +11,7 @@ import { Journal } from "../store/journal/Journal.ts"
 import { Upstreams } from "../upstreams/Upstreams.ts"
 import { makeRows, type PartRow } from "./rows.ts"
 
-export const makeRemoving = Effect.gen(function* () {
+export const makeRemoval = Effect.gen(function* () {
   const journal = yield* Journal
   const rows = yield* makeRows
   const principals = yield* Principals

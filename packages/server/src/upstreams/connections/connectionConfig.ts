@@ -20,7 +20,7 @@ export const silenceMsOf = (spec: MCPServerSpec | undefined): number => (spec?.t
 export const placeOf = ({ args, command, url }: MCPServerSpec): string => JSON.stringify([command, args, url])
 
 /** An address as it may be shown: its query may hold a key. */
-export const shownUrl = (url: string): string => {
+export const urlWithoutQuery = (url: string): string => {
   const { host, pathname, protocol } = new URL(url)
   return `${protocol}//${host}${pathname}`
 }

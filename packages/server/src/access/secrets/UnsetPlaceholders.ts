@@ -14,7 +14,7 @@ export const placeholdersOf = (texts: Readonly<Record<string, string>> = {}): Re
     return "fault" in read ? [] : read.parts.filter((part) => typeof part !== "string")
   })
 
-export const makeUnset = Effect.gen(function* () {
+export const makeUnsetPlaceholders = Effect.gen(function* () {
   const secrets = yield* Secrets
   const environment = yield* Environment
 

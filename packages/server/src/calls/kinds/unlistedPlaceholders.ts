@@ -19,7 +19,10 @@ export const placeholdersOfTool = (tool: ToolConfiguration): ReadonlyArray<Place
   return signing === undefined ? filled : [...filled, { from: "secret", name: signing }]
 }
 
-export const unlisted = ({ execution, kind }: ToolConfiguration, listed: ReadonlyArray<string>): ReadonlyArray<Issue> =>
+export const unlistedPlaceholders = (
+  { execution, kind }: ToolConfiguration,
+  listed: ReadonlyArray<string>,
+): ReadonlyArray<Issue> =>
   !filling.has(kind)
     ? []
     : Object.entries(execution).flatMap(([key, value]) => {

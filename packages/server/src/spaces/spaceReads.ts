@@ -14,7 +14,7 @@ import type { SqlClient } from "effect/sql"
 import { nameKey } from "../access/identity/Principals.ts"
 import type { Viewer } from "../access/rights/Viewer.ts"
 import { pageFrom, pageOf } from "../store/Pages.ts"
-import { type Unseen, unseen } from "./refusals.ts"
+import { type SightRefusal, refuseSight } from "./refusals.ts"
 import { type SpaceRow, spacesFrom } from "./rows.ts"
 import { isSeen, judgeSpace, memberOf } from "./rules.ts"
 import { isOpenSight, type WatchScope } from "./Sight.ts"
@@ -27,10 +27,10 @@ interface Row extends SpaceRow {
   readonly myRole: MemberRole | null
 }
 
-export interface Finding {
-  readonly get: (ref: string, viewer: Viewer) => Effect.Effect<Space, Unseen | Ambiguous>
+export interface SpaceReads {
+  readonly get: (ref: string, viewer: Viewer) => Effect.Effect<Space, SightRefusal | Ambiguous>
   /** Only one that the viewer is a member of, as seed 001 wants it in every kind of space (S1-38, S1-51). */
-  readonly ofMember: (ref: string, viewer: Viewer) => Effect.Effect<Space, Unseen | Ambiguous>
+  readonly ofMember: (ref: string, viewer: Viewer) => Effect.Effect<Space, SightRefusal | Ambiguous>
   /**
    * All that are not archived; fails if the viewer's rights let it see none. `asMember`: its own and public ones, even
    * if it is an admin, who sees everybody's.
@@ -48,7 +48,7 @@ export interface Finding {
   readonly watchScope: (viewer: Viewer) => Effect.Effect<WatchScope>
 }
 
-export const makeFinding = (sql: SqlClient.SqlClient) => {
+export const makeSpaceReads = (sql: SqlClient.SqlClient) => {
   const mine = ({ principal }: Viewer) => sql`LEFT JOIN members r ON r.space = s.id AND r.principal = ${principal.id}`
   // The database filters by kind and membership, so that few rows are read; `sees` applies the rules.
   const candidates = ({ all }: Viewer) => (all ? sql`1 = 1` : sql`(s.kind = 'public' OR r.principal IS NOT NULL)`)
@@ -64,24 +64,24 @@ export const makeFinding = (sql: SqlClient.SqlClient) => {
     return rows.filter((row) => sees(viewer, row))
   }, Effect.orDie)
 
-  const get: Finding["get"] = Effect.fn("Spaces.get")(function* (ref, viewer) {
+  const get: SpaceReads["get"] = Effect.fn("Spaces.get")(function* (ref, viewer) {
     const rows = yield* named(ref, viewer)
     if (rows.length > 1)
       return yield* new Ambiguous({ noun: "space", name: ref, ids: rows.map(({ id }) => id).toSorted() })
     const found = yield* Effect.orDie(spacesFrom(sql, rows))
-    return found[0] ?? (yield* unseen("space", ref, viewer, `spaces/${ref}`))
+    return found[0] ?? (yield* refuseSight("space", ref, viewer, `spaces/${ref}`))
   })
 
-  const ofMember: Finding["ofMember"] = Effect.fn("Spaces.ofMember")(function* (ref, viewer) {
+  const ofMember: SpaceReads["ofMember"] = Effect.fn("Spaces.ofMember")(function* (ref, viewer) {
     const space = yield* get(ref, viewer)
     return memberOf(space, viewer.principal.id) !== undefined ? space : yield* new Missing({ noun: "space", ref })
   })
 
-  const list: Finding["list"] = Effect.fn("Spaces.list")(function* (by, query, options = {}) {
+  const list: SpaceReads["list"] = Effect.fn("Spaces.list")(function* (by, query, options = {}) {
     const { after, limit } = pageFrom(query)
     const viewer = options.asMember === true ? { ...by, all: false } : by
     const seen: Array<Row> = []
-    for (let from = after, more = viewer.reach("read", "spaces/") !== "none"; more;) {
+    for (let from = after, more = viewer.coverage("read", "spaces/") !== "none"; more;) {
       const rows = yield* Effect.orDie(
         sql<Row>`SELECT s.*, r.read_seq, r.role AS my_role FROM spaces s ${mine(viewer)}
           WHERE s.archived_at IS NULL AND ${candidates(viewer)} AND s.name_key > ${from}
@@ -110,17 +110,17 @@ export const makeFinding = (sql: SqlClient.SqlClient) => {
     return (yield* spacesFrom(sql, rows))[0]!
   }, Effect.orDie)
 
-  const visibleTo: Finding["visibleTo"] = Effect.fnUntraced(function* (viewer: Viewer) {
-    const reach = viewer.reach("read", "spaces/")
-    if (reach === "none") return new Set<string>()
+  const visibleTo: SpaceReads["visibleTo"] = Effect.fnUntraced(function* (viewer: Viewer) {
+    const coverage = viewer.coverage("read", "spaces/")
+    if (coverage === "none") return new Set<string>()
     const rows = yield* sql<Row>`SELECT s.id, s.name, s.kind, r.role AS my_role FROM spaces s ${mine(viewer)}
       WHERE ${candidates(viewer)}`
     // What is said of all of them is not asked again of each.
-    const read = reach === "all" ? viewer.judge("read", "spaces/*") : undefined
+    const read = coverage === "all" ? viewer.judge("read", "spaces/*") : undefined
     return new Set(rows.filter((row) => sees(viewer, row, read)).map((row) => row.id))
   }, Effect.orDie)
 
-  const ownOf: Finding["ownOf"] = Effect.fnUntraced(function* (viewer: Viewer) {
+  const ownOf: SpaceReads["ownOf"] = Effect.fnUntraced(function* (viewer: Viewer) {
     const rows = yield* sql<Row>`SELECT s.id, s.name, s.kind, m.role AS my_role FROM spaces s
       JOIN members m ON m.space = s.id WHERE m.principal = ${viewer.principal.id}`
     return rows.filter((row) => sees(viewer, row)).map((row) => row.id)
@@ -128,13 +128,13 @@ export const makeFinding = (sql: SqlClient.SqlClient) => {
 
   /** Those that a rule denies to the viewer: even with the right to read all events, it may not read theirs. */
   const refusedTo = Effect.fnUntraced(function* (viewer: Viewer) {
-    if (viewer.reach("read", "spaces/") === "all") return new Set<string>()
+    if (viewer.coverage("read", "spaces/") === "all") return new Set<string>()
     const rows = yield* sql<Row>`SELECT id, name FROM spaces`
     const said = rows.map((row) => ({ id: row.id, ...judgeSpace(viewer, "read", row) }))
     return new Set<string>(said.flatMap((it) => (it.verdict !== "allow" && it.rule !== "silence" ? it.id : [])))
   }, Effect.orDie)
 
-  const watchScope: Finding["watchScope"] = Effect.fnUntraced(function* (viewer: Viewer) {
+  const watchScope: SpaceReads["watchScope"] = Effect.fnUntraced(function* (viewer: Viewer) {
     const everything = viewer.judge("read", "events/*").verdict === "allow"
     return {
       viewer,

@@ -122,7 +122,7 @@ const eventsOf = (
   return events
 }
 
-export const makeNews = Effect.fnUntraced(function* (me: string) {
+export const makeCommitNews = Effect.fnUntraced(function* (me: string) {
   const sql = yield* SqlClient.SqlClient
   const notices = yield* Notices
   // While anybody waits, all bells ring from time to time: a lost notice costs this delay, and no event.
