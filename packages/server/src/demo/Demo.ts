@@ -14,6 +14,7 @@ import {
 import { Context, DateTime, Effect, Layer } from "effect"
 import { Agents } from "../access/identity/Agents.ts"
 import { Principals } from "../access/identity/Principals.ts"
+import { houseReader } from "../access/rights/Viewer.ts"
 import { Languages } from "../models/Languages.ts"
 import { Spend } from "../runs/spend/Spend.ts"
 import { causedBy, newCorrelation } from "../store/journal/Correlation.ts"
@@ -79,7 +80,7 @@ export class Demo extends Context.Service<
       const spentToday = Effect.gen(function* () {
         const ids = new Set<string>(yield* mine)
         const admin = yield* Effect.orDie(principals.get("admin"))
-        const { items } = yield* spend.report({ principal: admin, all: true }, 1)
+        const { items } = yield* spend.report(houseReader(admin), 1)
         return items.filter(({ principal }) => ids.has(principal)).reduce((sum, { cost }) => sum + cost, 0)
       })
 

@@ -15,7 +15,7 @@ import {
 } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import type { Reader } from "../access/rights/Viewer.ts"
+import { houseReader, type Reader } from "../access/rights/Viewer.ts"
 import { isOpenCall } from "../calls/CallReads.ts"
 import { callFrom, type CallRow, Calls } from "../calls/Calls.ts"
 import { activeSpaceOf } from "../spaces/ActiveSpaces.ts"
@@ -304,7 +304,7 @@ export class Runs extends Context.Service<
           sql<{ id: string }>`SELECT id FROM calls WHERE run = ${run.id} AND ${isOpenCall(sql)}`,
         )
         // Whoever may stop a run may stop its calls.
-        const stopper = { principal: reader.principal, all: true }
+        const stopper = houseReader(reader.principal)
         for (const call of unsettled)
           yield* Effect.ignore(calls.cancel(call.id, stopper, `Its run was stopped by ${by}`))
         return yield* get(run.id, reader)

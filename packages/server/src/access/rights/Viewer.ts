@@ -25,6 +25,16 @@ export interface Viewer {
 /** Who looks at things that belong to one principal: its own, or everybody's. */
 export type Reader = Pick<Viewer, "principal" | "all">
 
+/** For what is only about a principal's own things, whatever else its rules let it see. */
+export const ownReader = (principal: Principal): Reader => ({ principal, all: false })
+
+/**
+ * The house itself reads, for a principal that was judged by something else before: whoever may stop an agent stops its
+ * runs and their calls, and the demo adds up what its agents have spent. No rule is asked again, because none of those
+ * who asked has to see everybody's. Only rooms may use it, and never for what a caller names.
+ */
+export const houseReader = (principal: Principal): Reader => ({ principal, all: true })
+
 /** The house itself, as when it applies its configuration: no rule restricts it. */
 export const houseViewer = (principal: Principal): Viewer => ({
   principal,
