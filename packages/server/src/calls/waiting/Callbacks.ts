@@ -1,7 +1,8 @@
 /** Who may send the result of a webhook tool: anybody with the tool's key. */
-import { Missing, readTool } from "@stoa/contract"
+import { Missing, readTool, WrongState } from "@stoa/contract"
 import { Redactor } from "@stoa/tools"
 import { Clock, Effect, Option, Redacted } from "effect"
+import { Grants } from "../../access/rights/Grants.ts"
 import { Confidential } from "../../access/secrets/Confidential.ts"
 import { makeReveal } from "../../access/secrets/Reveal.ts"
 import { webhookPlaceholders } from "../kinds/webhook.ts"
@@ -9,14 +10,31 @@ import { isSigned, makeSigningKey } from "./Signatures.ts"
 import { Tools } from "../catalogue/Tools.ts"
 import type { CallRow } from "../road/record/rows.ts"
 
-/** The key of a configured webhook tool, to check a callback, and for an admin to hand to the service. */
-export const makeCallbackKey = Effect.gen(function* () {
+/** The key of a configured webhook tool. */
+const makeCallbackKey = Effect.gen(function* () {
   const tools = yield* Tools
   const signingKey = yield* makeSigningKey
   return Effect.fnUntraced(function* (name: string) {
     const read = readTool(yield* tools.get(name))
     if (!read.ok || read.tool.kind !== "webhook") return yield* new Missing({ noun: "webhook tool", ref: name })
     return yield* signingKey(name, read.tool.execution.signingSecret)
+  })
+})
+
+/** The key for an admin of the tool to hand to its service. */
+export const makeHandedCallbackKey = Effect.gen(function* () {
+  const tools = yield* Tools
+  const { require } = yield* Grants
+  const keyOfTool = yield* makeCallbackKey
+  return Effect.fnUntraced(function* (name: string) {
+    yield* require("admin", `tools/${name}`)
+    const { execution } = yield* tools.get(name)
+    // A secret is never shown again to anybody: the person who set it knows it.
+    if (execution?.["signingSecret"] !== undefined)
+      return yield* new WrongState({
+        detail: `"${name}" is signed with a secret that was set here, and secrets are not shown.`,
+      })
+    return yield* keyOfTool(name)
   })
 })
 
