@@ -157,6 +157,7 @@ export {
   Idempotency,
   KnownQuery,
   Reading,
+  type ResultSignature,
   SmallBody,
   Submitter,
   Submitting,

@@ -1,5 +1,5 @@
 /** Who may send the result of a webhook tool: anybody with the tool's key. */
-import { Missing, readTool, WrongState } from "@stoa/contract"
+import { Missing, readTool, type ResultSignature, WrongState } from "@stoa/contract"
 import { Redactor } from "@stoa/tools"
 import { Clock, Effect, Option, Redacted } from "effect"
 import { Grants } from "../../access/rights/Grants.ts"
@@ -65,17 +65,30 @@ export interface SignedResult {
   readonly body: Effect.Effect<string>
 }
 
-/** The tool whose service has signed a result, if the call waits for a callback and went to that service. */
+/**
+ * Checks the signature of a result, if the call waits for a callback and went to that service. What it gives out proves
+ * that it did: nobody else can make one.
+ */
 export const makeCallbackCheck = Effect.fnUntraced(function* (
   byId: (id: string) => Effect.Effect<CallRow | undefined>,
 ) {
   const keyOfTool = yield* makeCallbackKey
-  return Effect.fn("Calls.signedBy")(function* ({ body, call, signature }: SignedResult) {
+  const given = new WeakSet<ResultSignature>()
+
+  const signedBy = Effect.fn("Calls.signedBy")(function* ({ body, call, signature }: SignedResult) {
     const row = yield* byId(call)
     if (row?.onKind !== "callback") return undefined
     const key = yield* Effect.option(keyOfTool(row.tool))
     // wall clock: the service has signed a moment.
     const now = Math.floor((yield* Clock.currentTimeMillis) / 1000)
-    return key._tag === "Some" && isSigned(key.value, signature, now, row.id, yield* body) ? row.tool : undefined
+    if (key._tag === "None" || !isSigned(key.value, signature, now, row.id, yield* body)) return undefined
+    const proof: ResultSignature = Object.freeze({ call: row.id, tool: row.tool })
+    given.add(proof)
+    return proof
   })
+
+  /** Whether this signature was checked here, for the result of this very call. */
+  const isProven = (row: CallRow, by: ResultSignature): boolean => given.has(by) && by.call === row.id
+
+  return { signedBy, isProven }
 })
