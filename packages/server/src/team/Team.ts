@@ -249,7 +249,7 @@ export class Team extends Context.Service<
           agent.id,
           {
             spaces: woken.spacesOf(agent.id),
-            isFor: (message) => woken.hasWoken(agent.id, message),
+            received: woken.messagesOf(agent.id),
             to: woken.nameOfWoken,
           },
           recent,

@@ -1,6 +1,6 @@
 /** Rooms ask who may: what a caller gets from them directly, with no door or tool between that could have asked. */
 import { assert, layer } from "@effect/vitest"
-import { Caller, type ChatSessionId, type MemoryId, type Principal } from "@stoa/contract"
+import { Caller, type Principal, type PrincipalId } from "@stoa/contract"
 import { Effect } from "effect"
 import { Tokens } from "../../src/access/identity/Tokens.ts"
 import { Wallets } from "../../src/access/identity/wallets/Wallets.ts"
@@ -30,6 +30,8 @@ const motto = {
   execution: { output: 1 },
 }
 
+type Asked = Effect.Effect<unknown, { readonly _tag: string }, Caller>
+
 // Who may is the same code on both databases.
 layer(house({ store: "sqlite", config: { ...roomy, tools: [motto] } }), { excludeTestServices: true })(
   "rooms ask who may",
@@ -38,7 +40,7 @@ layer(house({ store: "sqlite", config: { ...roomy, tools: [motto] } }), { exclud
       const { admin, as } = yield* Guest
       const principal = yield* ask(() => admin.principals.add({ kind, name: fresh(kind), ...over }))
       const { id, token } = yield* ask(() => admin.tokens.add({ principal: principal.id }))
-      return { principal, token, tokenId: id, client: as(token) }
+      return { principal: { ...principal, id: principal.id as PrincipalId }, token, tokenId: id, client: as(token) }
     })
     const stranger = someone("agent", { roles: ["guest"] })
     const callerOf = (token: string) => Effect.flatMap(Tokens, ({ authenticate }) => authenticate(token))
@@ -63,7 +65,7 @@ layer(house({ store: "sqlite", config: { ...roomy, tools: [motto] } }), { exclud
         const callbackKey = yield* makeHandedCallbackKey
         const tokens = yield* makeTokenList
         const question = { principal: "admin", action: "read", resource: "grants/*" } as const
-        const asked = {
+        const asked: Record<string, Asked> = {
           judge: explanations.judge(question),
           explain: explanations.explain(question),
           grants: grants.list({}),
@@ -80,7 +82,13 @@ layer(house({ store: "sqlite", config: { ...roomy, tools: [motto] } }), { exclud
           assert.strictEqual(yield* tagOf(token, one), "Forbidden", what)
           assert.strictEqual(yield* tagOf(adminToken, one), "in", what)
         }
-        for (const change of [letters.retry("none"), letters.dismiss("none"), demo.change({}), demo.remove]) {
+        const changes: ReadonlyArray<Asked> = [
+          letters.retry("none"),
+          letters.dismiss("none"),
+          demo.change({}),
+          demo.remove,
+        ]
+        for (const change of changes) {
           assert.strictEqual(yield* tagOf(token, change), "Forbidden")
           assert.notStrictEqual(yield* tagOf(adminToken, change), "Forbidden")
         }
@@ -138,7 +146,7 @@ layer(house({ store: "sqlite", config: { ...roomy, tools: [motto] } }), { exclud
         assert.deepStrictEqual((yield* sessions.list(principal.id, { owner })).items, [])
         const { viewerNow } = yield* Grants
         const own = yield* viewerNow(owner, "spaces")
-        const id = session.id as ChatSessionId
+        const { id } = session
         assert.strictEqual((yield* sessions.between(id, own, bot.principal.name)).id, id)
         for (const [who, agent] of [
           [own, "another"],
@@ -147,7 +155,7 @@ layer(house({ store: "sqlite", config: { ...roomy, tools: [motto] } }), { exclud
           assert.strictEqual((yield* Effect.flip(sessions.between(id, who, agent)))._tag, "Missing")
 
         const engrams = yield* Engrams
-        const memory = session.memory as MemoryId
+        const { memory } = session
         assert.strictEqual((yield* engrams.byId([principal.id, owner], memory))?.owner, owner)
         assert.isUndefined(yield* engrams.byId([principal.id], memory))
         const other = yield* ask(() => holder.client.memory.put({ kind: "note", key: "note", content: "mine" }))
