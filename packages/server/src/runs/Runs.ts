@@ -32,7 +32,7 @@ import { inState } from "../store/database/dialect/States.ts"
 import { Journal } from "../store/journal/Journal.ts"
 import { decodeCursor, pageFrom, pageOf } from "../store/Pages.ts"
 import { open } from "./record/lifecycle.ts"
-import { type Asked, madeOf } from "./record/madeOf.ts"
+import { type Asked, madeOf } from "./madeOf.ts"
 import { makeRecord } from "./record/record.ts"
 import { makeHistory } from "./waiting/history.ts"
 import { partsOf, runFrom, type RunRow, type StepRow, type PromptRow } from "./record/rows.ts"
@@ -160,7 +160,11 @@ export class Runs extends Context.Service<
         return { items: yield* shown(page.items), next: page.next }
       })
 
-      const listNamed: Runs["Service"]["listNamed"] = Effect.fn("Runs.listNamed")(function* ({ agent, space, ...query }) {
+      const listNamed: Runs["Service"]["listNamed"] = Effect.fn("Runs.listNamed")(function* ({
+        agent,
+        space,
+        ...query
+      }) {
         const viewer = yield* grants.viewer("runs")
         const found = agent === undefined ? undefined : yield* Effect.result(agents.get(agent))
         if (found?._tag === "Failure") {

@@ -86,7 +86,11 @@ export class ChatSessions extends Context.Service<
     readonly isSession: (space: string) => Effect.Effect<boolean>
     readonly get: (id: ChatSessionId, viewer: Viewer) => Effect.Effect<ChatSession, Missing | Forbidden>
     /** A session that the viewer itself has with this agent; any other counts as missing. */
-    readonly between: (id: ChatSessionId, viewer: Viewer, agent: string) => Effect.Effect<ChatSession, Missing | Forbidden>
+    readonly between: (
+      id: ChatSessionId,
+      viewer: Viewer,
+      agent: string,
+    ) => Effect.Effect<ChatSession, Missing | Forbidden>
     /** The current session of an owner and an agent, if there is one. */
     readonly current: (owner: PrincipalId, agent: string) => Effect.Effect<ChatSession | undefined>
     readonly change: (

@@ -1,6 +1,6 @@
 /** Rooms ask who may: what a caller gets from them directly, with no door or tool between that could have asked. */
 import { assert, layer } from "@effect/vitest"
-import { Caller, type Principal, type PrincipalId } from "@stoa/contract"
+import { Caller, type ChatSessionId, type MemoryId, type Principal, type PrincipalId } from "@stoa/contract"
 import { Effect } from "effect"
 import { Tokens } from "../../src/access/identity/Tokens.ts"
 import { Wallets } from "../../src/access/identity/wallets/Wallets.ts"
@@ -146,7 +146,7 @@ layer(house({ store: "sqlite", config: { ...roomy, tools: [motto] } }), { exclud
         assert.deepStrictEqual((yield* sessions.list(principal.id, { owner })).items, [])
         const { viewerNow } = yield* Grants
         const own = yield* viewerNow(owner, "spaces")
-        const { id } = session
+        const id = session.id as ChatSessionId
         assert.strictEqual((yield* sessions.between(id, own, bot.principal.name)).id, id)
         for (const [who, agent] of [
           [own, "another"],
@@ -155,11 +155,11 @@ layer(house({ store: "sqlite", config: { ...roomy, tools: [motto] } }), { exclud
           assert.strictEqual((yield* Effect.flip(sessions.between(id, who, agent)))._tag, "Missing")
 
         const engrams = yield* Engrams
-        const { memory } = session
+        const memory = session.memory as MemoryId
         assert.strictEqual((yield* engrams.byId([principal.id, owner], memory))?.owner, owner)
         assert.isUndefined(yield* engrams.byId([principal.id], memory))
         const other = yield* ask(() => holder.client.memory.put({ kind: "note", key: "note", content: "mine" }))
-        assert.isUndefined(yield* engrams.byId([owner], other.id))
+        assert.isUndefined(yield* engrams.byId([owner], other.id as MemoryId))
 
         const { eraseOwn } = yield* Portability
         const wrong = yield* Effect.flip(eraseOwn(holder.principal, { confirm: "admin", dryRun: false }))

@@ -92,9 +92,7 @@ export class Explanations extends Context.Service<
      * The tools that a principal does not get, each with the first reason; undefined if the caller may not know of every
      * tool.
      */
-    readonly leftOut: (
-      who: Caller["Service"],
-    ) => Effect.Effect<ReadonlyArray<LeftOutTool> | undefined, never, Caller>
+    readonly leftOut: (who: Caller["Service"]) => Effect.Effect<ReadonlyArray<LeftOutTool> | undefined, never, Caller>
   }
 >()("server/calls/catalogue/Explanations") {
   static readonly layer = Layer.effect(
@@ -188,32 +186,37 @@ export class Explanations extends Context.Service<
         ]
       })
 
-      const judge: Explanations["Service"]["judge"] = Effect.fn("Explanations.judge")(
-        function* ({ action, principal: ref, resource }) {
-          if (ref === undefined) return yield* grants.judge(yield* Caller, action, resource)
-          const other = yield* findIfPermitted(grants, principals.get(ref), { ref, action: "read", of: "grants" })
-          return yield* grants.judgeOf(other, action, resource)
-        },
-      )
+      const judge: Explanations["Service"]["judge"] = Effect.fn("Explanations.judge")(function* ({
+        action,
+        principal: ref,
+        resource,
+      }) {
+        if (ref === undefined) return yield* grants.judge(yield* Caller, action, resource)
+        const other = yield* findIfPermitted(grants, principals.get(ref), { ref, action: "read", of: "grants" })
+        return yield* grants.judgeOf(other, action, resource)
+      })
 
-      const explain: Explanations["Service"]["explain"] = Effect.fn("Explanations.explain")(
-        function* ({ action, principal: ref, resource, space }) {
-          const about = { mayLook: yield* mayLook, ...(space === undefined ? {} : { space }) }
-          const who = ref === undefined ? yield* Caller : yield* typical(ref)
-          const judged = yield* grants.judge(who, action, resource)
-          const all = yield* grants.fitting(who, action, resource)
-          // Of several rules with the same name, the first with the decided effect is the one that decides.
-          const decides = all.find(
-            (one) => one.name === judged.rule && (one.effect === judged.verdict || one.lentBy !== undefined),
-          )
-          const rules = all
-            .map((one) => shown(one, one === decides))
-            .toSorted((one, other) => Number(other.decides) - Number(one.decides))
-          const tool = resource.startsWith("tools/") ? resource.slice("tools/".length) : undefined
-          const gates = tool === undefined || action !== "execute" ? [] : yield* gatesOf(tool, who, about)
-          return new Judgement({ verdict: judged.verdict, rule: judged.rule, rules, gates })
-        },
-      )
+      const explain: Explanations["Service"]["explain"] = Effect.fn("Explanations.explain")(function* ({
+        action,
+        principal: ref,
+        resource,
+        space,
+      }) {
+        const about = { mayLook: yield* mayLook, ...(space === undefined ? {} : { space }) }
+        const who = ref === undefined ? yield* Caller : yield* typical(ref)
+        const judged = yield* grants.judge(who, action, resource)
+        const all = yield* grants.fitting(who, action, resource)
+        // Of several rules with the same name, the first with the decided effect is the one that decides.
+        const decides = all.find(
+          (one) => one.name === judged.rule && (one.effect === judged.verdict || one.lentBy !== undefined),
+        )
+        const rules = all
+          .map((one) => shown(one, one === decides))
+          .toSorted((one, other) => Number(other.decides) - Number(one.decides))
+        const tool = resource.startsWith("tools/") ? resource.slice("tools/".length) : undefined
+        const gates = tool === undefined || action !== "execute" ? [] : yield* gatesOf(tool, who, about)
+        return new Judgement({ verdict: judged.verdict, rule: judged.rule, rules, gates })
+      })
 
       const leftOut: Explanations["Service"]["leftOut"] = Effect.fn("Explanations.leftOut")(function* (who) {
         if (!(yield* mayLook)) return undefined

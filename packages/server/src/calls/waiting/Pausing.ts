@@ -22,10 +22,7 @@ export const makePausing = Effect.gen(function* () {
   const lifted = Effect.fnUntraced(function* (subject: string) {
     yield* Effect.timeoutOption(readers.receipt("calls"), patience)
     yield* transact(pauses.lift(subject))
-    yield* followPause(subject).pipe(
-      Effect.provideService(Pauses, pauses),
-      Effect.provideService(Upstreams, upstreams),
-    )
+    yield* followPause(subject).pipe(Effect.provideService(Pauses, pauses), Effect.provideService(Upstreams, upstreams))
     if (subject.startsWith("servers/")) yield* upstreams.shown(subject.slice("servers/".length))
   })
 

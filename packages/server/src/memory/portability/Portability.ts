@@ -226,15 +226,16 @@ export class Portability extends Context.Service<
         return rows[0]!.n
       }, Effect.orDie)
 
-      const eraseOwn: Portability["Service"]["eraseOwn"] = Effect.fn("Portability.eraseOwn")(
-        function* ({ id, name }, { confirm, dryRun }) {
-          if (confirm !== name)
-            return yield* new BadInput({
-              issues: [{ path: "confirm", message: "must be your own name, as whoami returns it" }],
-            })
-          return yield* dryRun ? count(id) : erase(id)
-        },
-      )
+      const eraseOwn: Portability["Service"]["eraseOwn"] = Effect.fn("Portability.eraseOwn")(function* (
+        { id, name },
+        { confirm, dryRun },
+      ) {
+        if (confirm !== name)
+          return yield* new BadInput({
+            issues: [{ path: "confirm", message: "must be your own name, as whoami returns it" }],
+          })
+        return yield* dryRun ? count(id) : erase(id)
+      })
 
       const resume = Effect.gen(function* () {
         for (const { at, owner } of yield* sql<{ owner: PrincipalId; at: string }>`SELECT * FROM memory_erasures`)

@@ -1,7 +1,7 @@
 /** A call as a step of its run shows it. Pure. */
 import type { DecisionId } from "@stoa/contract"
 import { DateTime } from "effect"
-import type { CallRow } from "../../calls/Calls.ts"
+import type { CallRow } from "../calls/Calls.ts"
 
 /** A question about a call, and when it was answered. */
 export interface Asked {
