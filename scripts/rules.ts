@@ -149,6 +149,29 @@ const noAsync = rule(
   atTheEdge,
 )
 
+const judging = ["judge", "judgeOf", "viewerOfAll", "houseViewer"]
+const noJudging = rule(
+  "A rule about who may do or see something is asked by the room that owns the thing, so that no other door can forget it. Doors and toolsets translate: name a resource to Grants.require, or ask the room.",
+  (report) => ({
+    CallExpression: (it) => {
+      const name = it.callee?.type === "MemberExpression" ? it.callee.property : it.callee
+      if (isName(name, ...judging)) report(it)
+    },
+  }),
+  () => false,
+)
+
+const noHandmadeViewer = rule(
+  "A viewer that sees everybody's is made by Grants.viewer, which judges, or by viewerOfAll of access/rights/Viewer.ts, which says why none is judged.",
+  (report) => ({
+    ObjectExpression: (it) => {
+      const all = it.properties?.find(({ key }) => isName(key, "all"))?.value as Node | undefined
+      if (all?.value === true && it.properties?.some(({ key }) => isName(key, "principal"))) report(it)
+    },
+  }),
+  (file) => file.filename.endsWith("/access/rights/Viewer.ts"),
+)
+
 export default {
   meta: { name: "stoa" },
   rules: {
@@ -158,5 +181,7 @@ export default {
     "no-try-in-gen": noTryInGen,
     "no-default-export": noDefaultExport,
     "no-async": noAsync,
+    "no-judging": noJudging,
+    "no-handmade-viewer": noHandmadeViewer,
   },
 }

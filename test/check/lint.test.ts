@@ -27,6 +27,13 @@ export const now = (clock: Clock.Clock) => clock.currentTimeMillisUnsafe()
 export const asked = Clock.currentTimeMillis // reason
 `
 
+const judges = `export const mayLook = (grants: { readonly judge: (what: string) => string }, judge: () => string) => [
+  grants.judge("read") === "allow",
+  judge(),
+]
+`
+const reader = `export const reader = (principal: string) => ({ principal, all: true })\n`
+
 it("each rule fires on its fault", async () => {
   const found = await rulesAt({
     [`${server}/store/env.ts`]: `import { env } from "node:process"
@@ -53,6 +60,9 @@ export const b = Effect.fn("b")(function* () {
 `,
     [`${server}/store/wall.ts`]: wall,
     [`${server}/store/named.ts`]: `export default 1\n`,
+    [`${server}/doors/judging.ts`]: judges,
+    [`${server}/toolsets/judging.ts`]: judges,
+    [`${server}/runs/viewer.ts`]: reader,
     [`${server}/store/float.ts`]: `export const start = (work: () => Promise<void>) => {\n  work()\n}\n`,
   })
   expect(found).toEqual(
@@ -66,6 +76,9 @@ export const b = Effect.fn("b")(function* () {
       `${server}/store/gen.ts:3 stoa(no-try-in-gen)`,
       `${server}/store/gen.ts:10 stoa(no-try-in-gen)`,
       `${server}/store/named.ts:1 stoa(no-default-export)`,
+      ...[2, 3].map((row) => `${server}/doors/judging.ts:${row} stoa(no-judging)`),
+      ...[2, 3].map((row) => `${server}/toolsets/judging.ts:${row} stoa(no-judging)`),
+      `${server}/runs/viewer.ts:1 stoa(no-handmade-viewer)`,
       `${server}/store/float.ts:2 typescript(no-floating-promises)`,
     ].toSorted(),
   )
@@ -80,6 +93,9 @@ it("and is silent where its reason does not hold", async () => {
     [`${server}/store/edge.ts`]: `// edge: the driver speaks callbacks\n${clocks}${promises}`,
     [`${server}/store/Store.test.ts`]: `${clocks}${promises}${env}`,
     [`${server}/store/moment.ts`]: wall.replaceAll("// reason", "// wall clock: it is stored"),
+    [`${server}/access/rights/judging.ts`]: judges,
+    [`${server}/access/rights/Viewer.ts`]: reader,
+    [`${server}/runs/own.ts`]: reader.replace("true", "false"),
     [`${server}/store/parse.ts`]: `export const parse = (text: string): unknown => {
   try {
     return JSON.parse(text)

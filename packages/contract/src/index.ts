@@ -165,6 +165,7 @@ export {
   Idempotency,
   KnownQuery,
   Reading,
+  type ResultSignature,
   SmallBody,
   Submitter,
   Submitting,

@@ -27,6 +27,7 @@ import spaceNames from "./spaces/migrations/0032_space_names.ts"
 import declaredSpaces from "./spaces/migrations/0010_declared_spaces.ts"
 import messageWords from "./spaces/migrations/0058_message_words.ts"
 import openers from "./spaces/migrations/0051_openers.ts"
+import messageAuthors from "./spaces/migrations/0131_message_authors.ts"
 import demo from "./demo/migrations/0110_demo.ts"
 import modelSources from "./models/migrations/0111_model_sources.ts"
 import models from "./models/migrations/0062_models.ts"
@@ -126,4 +127,5 @@ export const migrations: Migrations = {
   "0128_open_runs": openRuns,
   "0129_journal_kinds": journalKinds,
   "0130_call_resume": callResume,
+  "0131_message_authors": messageAuthors,
 }

@@ -27,8 +27,14 @@ export class Authentication extends HttpApiMiddleware.Service<Authentication, { 
 /** Marks an endpoint that a service may call with a signature instead of a token. */
 export const TakesSignature = Context.Reference<boolean>("contract/api/TakesSignature", { defaultValue: () => false })
 
-/** Who submits a result: a caller, or null if the called service has signed it. */
-export class Submitter extends Context.Service<Submitter, { readonly caller: Caller["Service"] | null }>()(
+/** That the service of a call's tool has signed its result. The room that checked the signature makes it, and knows it again. */
+export interface ResultSignature {
+  readonly call: string
+  readonly tool: string
+}
+
+/** Who submits a result: a caller, or the called service, by its signature. */
+export class Submitter extends Context.Service<Submitter, { readonly by: Caller["Service"] | ResultSignature }>()(
   "contract/api/Submitter",
 ) {}
 

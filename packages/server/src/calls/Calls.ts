@@ -15,6 +15,7 @@ import {
   Missing,
   type Page,
   type PageQuery,
+  type ResultSignature,
   ToolAuthorizationError,
   ToolNotFoundError,
   ToolValidationError,
@@ -80,12 +81,14 @@ export class Calls extends Context.Service<
     readonly settled: (id: string, milliseconds: number) => Effect.Effect<CallRow, never, Caller>
     /** Its caller may, and whoever may see every call. */
     readonly cancel: (id: string, viewer: BasicViewer, reason: string) => Effect.Effect<CallRow, Missing | WrongState>
-    /** The tool whose service has signed this result of a call that waits for it; undefined if it has not. */
-    readonly signedBy: (result: SignedResult) => Effect.Effect<string | undefined>
-    /** `by` is a member of the space or a host, or null for the service of the call's tool, which `signedBy` has recognized. */
+    /** That the service of its tool has signed this result of a call that waits for it; undefined if it has not. */
+    readonly signedBy: (result: SignedResult) => Effect.Effect<ResultSignature | undefined>
+    /**
+     * `by` is a member of the space or a host, or what `signedBy` gave for this call: any other signature finds no call.
+     */
     readonly result: (
       id: string,
-      by: Caller["Service"] | null,
+      by: Caller["Service"] | ResultSignature,
       result: CallResult,
     ) => Effect.Effect<CallRow, Missing | WrongState | BadInput | Forbidden>
     readonly resume: (call: CallId, decision: string) => Effect.Effect<void>
@@ -122,9 +125,9 @@ export class Calls extends Context.Service<
       const listeners = makeListeners(record, yield* CallNews)
       const ask = yield* makeAsk(record)
       const execute = yield* makeExecute(record, ask, listeners, me)
-      const endings = yield* makeEndings(record, prepared, execute, listeners)
+      const { isProven, signedBy } = yield* makeCallbackCheck(record.byId)
+      const endings = yield* makeEndings(record, prepared, execute, listeners, isProven)
       const noted = yield* makeNotes
-      const signedBy = yield* makeCallbackCheck(record.byId)
 
       /** Waits for a call as long as its caller wants: by default for a running call, not for a waiting one. */
       const stay = (row: CallRow, { stay: patient, wait = 0 }: CallRequest): Effect.Effect<CallRow, never, Caller> =>

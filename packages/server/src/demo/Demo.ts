@@ -4,9 +4,11 @@
  */
 import {
   BadInput,
+  type Caller,
   Demo as Shown,
   type DemoChange,
   FirstStep,
+  type Forbidden,
   type PrincipalId,
   type SpaceId,
   WrongState,
@@ -14,6 +16,8 @@ import {
 import { Context, DateTime, Effect, Layer } from "effect"
 import { Agents } from "../access/identity/Agents.ts"
 import { Principals } from "../access/identity/Principals.ts"
+import { Grants } from "../access/rights/Grants.ts"
+import { viewerOfAll } from "../access/rights/Viewer.ts"
 import { Languages } from "../models/Languages.ts"
 import { Spend } from "../runs/spend/Spend.ts"
 import { causedBy, newCorrelation } from "../store/journal/Correlation.ts"
@@ -31,11 +35,12 @@ const shownModel = (name: string): string => (name === scriptedModel ? scripted 
 export class Demo extends Context.Service<
   Demo,
   {
-    readonly get: Effect.Effect<Shown>
+    /** Reading needs the right to read the demo; changing and removing it, to administer it. */
+    readonly get: Effect.Effect<Shown, Forbidden, Caller>
     /** The space in which it begins, while it exists. */
     readonly space: Effect.Effect<SpaceId | null>
-    readonly change: (change: DemoChange) => Effect.Effect<Shown, BadInput | WrongState>
-    readonly remove: Effect.Effect<void, WrongState>
+    readonly change: (change: DemoChange) => Effect.Effect<Shown, BadInput | WrongState | Forbidden, Caller>
+    readonly remove: Effect.Effect<void, WrongState | Forbidden, Caller>
     /** At a start: makes the demo if it is wanted and the house is new, and continues interrupted work. */
     readonly open: (options: { readonly wanted: boolean }) => Effect.Effect<void>
   }
@@ -51,6 +56,7 @@ export class Demo extends Context.Service<
       const principals = yield* Principals
       const languages = yield* Languages
       const spend = yield* Spend
+      const { require } = yield* Grants
 
       /**
        * A house is new if this is its first start, nothing was made in it, and it has no principals besides its admin.
@@ -79,7 +85,7 @@ export class Demo extends Context.Service<
       const spentToday = Effect.gen(function* () {
         const ids = new Set<string>(yield* mine)
         const admin = yield* Effect.orDie(principals.get("admin"))
-        const { items } = yield* spend.report({ principal: admin, all: true }, 1)
+        const { items } = yield* spend.report(viewerOfAll(admin), 1)
         return items.filter(({ principal }) => ids.has(principal)).reduce((sum, { cost }) => sum + cost, 0)
       })
 
@@ -106,7 +112,7 @@ export class Demo extends Context.Service<
         ]
       })
 
-      const get = Effect.gen(function* () {
+      const shown = Effect.gen(function* () {
         const row = yield* rows.get
         const taken = new Map((yield* rows.steps).map(({ at, step }) => [step, at]))
         return new Shown({
@@ -121,11 +127,13 @@ export class Demo extends Context.Service<
             return { step, at: at === undefined ? null : DateTime.makeUnsafe(at) }
           }),
         })
-      }).pipe(Effect.withSpan("Demo.get"))
+      })
+      const get = Effect.andThen(require("read", "house/demo"), shown).pipe(Effect.withSpan("Demo.get"))
 
       const none = new WrongState({ detail: "There is no demo here. It is made once, when a new house starts." })
 
       const change: Demo["Service"]["change"] = Effect.fn("Demo.change")(function* (wanted) {
+        yield* require("admin", "house/demo")
         const row = yield* rows.get
         if (row?.state !== "on") return yield* none
         const model = wanted.model === undefined ? row.model : wanted.model === scripted ? scriptedModel : wanted.model
@@ -154,10 +162,11 @@ export class Demo extends Context.Service<
             yield* journal.append({ kind: "demo.changed", body: { state: "on", step: null } })
           }),
         )
-        return yield* get
+        return yield* shown
       })
 
       const remove = Effect.gen(function* () {
+        yield* require("admin", "house/demo")
         if (!(yield* removal.begin)) {
           const state = (yield* rows.get)?.state
           if (state !== "removing") return yield* none

@@ -7,6 +7,7 @@ import {
   Caller,
   CorrelationId,
   Forbidden,
+  type ResultSignature,
   type RunId,
   TooManyRequests,
   Unauthenticated,
@@ -142,11 +143,11 @@ export class Acting extends Context.Service<
       sender: Sender,
       token: string,
     ) => Effect.Effect<LinkBearer, Unauthenticated | TooManyRequests>
-    /** The tool whose service has signed the result of its call. An unknown call is refused like a wrong signature. */
+    /** The signature of a call's service on its result. An unknown call is refused like a wrong signature. */
     readonly identifyResult: (
       sender: Sender,
       result: SignedResult,
-    ) => Effect.Effect<string, Unauthenticated | TooManyRequests>
+    ) => Effect.Effect<ResultSignature, Unauthenticated | TooManyRequests>
     /** Counts the request against the caller's limits, runs it as the caller, and records a refusal. */
     readonly as: <A, E, R>(
       caller: Caller["Service"],

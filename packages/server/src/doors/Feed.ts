@@ -7,7 +7,7 @@
  */
 // edge: subscribers are node responses; nothing here must outlive the process.
 import type { ServerResponse } from "node:http"
-import type { Caller, Delta, Event, FaceName, PrincipalId } from "@stoa/contract"
+import type { Caller, Delta, Event, FaceName, PrincipalId, TooManyRequests } from "@stoa/contract"
 import { Clock, Context, DateTime, Duration, Effect, Layer, Option } from "effect"
 import { Deltas } from "../store/journal/signals/Deltas.ts"
 import { Journal } from "../store/journal/Journal.ts"
@@ -24,8 +24,10 @@ import {
   widenSight,
 } from "../spaces/Sight.ts"
 import { Spaces } from "../spaces/Spaces.ts"
+import { makeWatching, type Watch } from "../spaces/Watching.ts"
 import { Endings } from "./Endings.ts"
 import { NodeServer } from "./node/NodeServer.ts"
+import type { Takeover } from "./node/Response.ts"
 import { closeFrame, deltaFrame, eventFrame, heartbeat, openFrame, reloadFrame } from "./feed/frames.ts"
 import { makePast, pastPage, patience } from "./feed/past.ts"
 
@@ -49,11 +51,10 @@ export interface Subscription {
   readonly space: string | undefined
   /** The cursor to continue after; by default the end of the journal. */
   readonly after: number | undefined
-  /** Whether token and rights are unchanged since the stream began. Checked with every heartbeat. */
-  readonly still: Effect.Effect<boolean>
 }
 
-interface Subscriber extends Subscription {
+/** `still` is asked with every heartbeat. */
+interface Subscriber extends Subscription, Watch {
   readonly response: ServerResponse
   readonly principal: PrincipalId
   readonly expiresAt: number | null
@@ -65,13 +66,14 @@ interface Subscriber extends Subscription {
 export class Feed extends Context.Service<
   Feed,
   {
-    /** Writes the feed to a response whose head has been sent, until either side closes it. */
-    readonly subscribe: (response: ServerResponse, subscription: Subscription) => Effect.Effect<void>
+    /**
+     * If the caller may follow events now: what writes the feed to its response, once the head has been sent, until either
+     * side closes it.
+     */
+    readonly subscribe: (subscription: Subscription) => Effect.Effect<Takeover, TooManyRequests>
     readonly subscribers: () => number
     /** The principals that listen, each counted once however many streams it has. */
     readonly listening: () => { readonly people: number; readonly agents: number; readonly services: number }
-    /** How many streams a principal has open. */
-    readonly streamsOf: (principal: string) => number
   }
 >()("server/doors/Feed") {
   static readonly layer = Layer.effect(
@@ -83,6 +85,7 @@ export class Feed extends Context.Service<
       const spaces = yield* Spaces
       const grants = yield* Grants
       const endings = yield* Endings
+      const begin = yield* makeWatching
       const run = Effect.runForkWith(yield* Effect.context<never>())
       const live = new Set<Subscriber>()
       const open = new Set<Subscriber>()
@@ -276,6 +279,28 @@ export class Feed extends Context.Service<
       }
       yield* (yield* Deltas).listen(show)
 
+      const send = Effect.fn("Feed.send")(function* (response: ServerResponse, subscription: Subscription & Watch) {
+        const { caller } = subscription
+        const one: Subscriber = {
+          ...subscription,
+          response,
+          principal: caller.principal.id,
+          expiresAt: caller.expiresAt === null ? null : DateTime.toEpochMillis(caller.expiresAt),
+          sight: emptySight(caller.principal),
+          cursor: subscription.after ?? 0,
+        }
+        // "From now on" means from the end of the journal: the live reader may be a step behind it.
+        const end = yield* following.begin(() => void open.add(one))
+        if (subscription.after === undefined) one.cursor = end
+        const forget = endings.watch(caller, () => close(one, gone))
+        response.on("close", () => {
+          forget()
+          leave(one)
+        })
+        response.write(openFrame(one.cursor))
+        yield* catchUp(one)
+      })
+
       return Feed.of({
         subscribers: () => open.size,
         listening: () => {
@@ -285,27 +310,12 @@ export class Feed extends Context.Service<
           const of = (kind: string) => kinds.filter((one) => one === kind).length
           return { people: of("person"), agents: of("agent"), services: of("service") }
         },
-        streamsOf: (principal) => [...open].filter((one) => one.principal === principal).length,
-        subscribe: Effect.fn("Feed.subscribe")(function* (response, subscription) {
-          const { caller } = subscription
-          const one: Subscriber = {
-            ...subscription,
-            response,
-            principal: caller.principal.id,
-            expiresAt: caller.expiresAt === null ? null : DateTime.toEpochMillis(caller.expiresAt),
-            sight: emptySight(caller.principal),
-            cursor: subscription.after ?? 0,
-          }
-          // "From now on" means from the end of the journal: the live reader may be a step behind it.
-          const end = yield* following.begin(() => void open.add(one))
-          if (subscription.after === undefined) one.cursor = end
-          const forget = endings.watch(caller, () => close(one, gone))
-          response.on("close", () => {
-            forget()
-            leave(one)
-          })
-          response.write(openFrame(one.cursor))
-          yield* catchUp(one)
+        subscribe: Effect.fn("Feed.subscribe")(function* (subscription) {
+          const { id } = subscription.caller.principal
+          const own = [...open].filter((one) => one.principal === id).length
+          const watch = yield* begin(subscription.caller, own)
+          const context = yield* Effect.context<never>()
+          return (response) => void Effect.runForkWith(context)(send(response, { ...subscription, ...watch }))
         }),
       })
     }),

@@ -2,7 +2,7 @@
  * Engrams: the records of seed 002's families, as its tools search them. A reader sees its own and others' public ones,
  * nothing else: shared records belong to another face. `Memories` writes them.
  */
-import { EngramType, type MemoryRecord, type PrincipalId } from "@stoa/contract"
+import { EngramType, type MemoryId, type MemoryRecord, type PrincipalId } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { SearchIndex } from "../store/search/SearchIndex.ts"
@@ -37,6 +37,8 @@ export class Engrams extends Context.Service<
   {
     /** The record with this key, if the reader may see it. */
     readonly get: (reader: PrincipalId, owner: PrincipalId, key: string) => Effect.Effect<MemoryRecord | undefined>
+    /** An engram of one of these owners, by its id; undefined if it is anybody else's. */
+    readonly byId: (owners: ReadonlyArray<PrincipalId>, id: MemoryId) => Effect.Effect<MemoryRecord | undefined>
     /** The most recently changed first, or the best answer to a question. */
     readonly find: (query: EngramQuery) => Effect.Effect<ReadonlyArray<MemoryRecord>>
   }
@@ -59,6 +61,13 @@ export class Engrams extends Context.Service<
         const rows = yield* Effect.orDie(
           sql<RecordRow>`SELECT * FROM memory_records WHERE owner = ${owner} AND namespace = 'engrams'
             AND slot = ${slotOf("engrams", "", key)} AND ${sql.in("kind", EngramType.literals)} AND ${yield* there} AND ${seen}`,
+        )
+        return rows[0] === undefined ? undefined : recordFrom(rows[0])
+      })
+
+      const byId: Engrams["Service"]["byId"] = Effect.fn("Engrams.byId")(function* (owners, id) {
+        const rows = yield* Effect.orDie(
+          sql<RecordRow>`SELECT * FROM memory_records WHERE id = ${id} AND ${sql.in("owner", owners)} AND ${yield* there}`,
         )
         return rows[0] === undefined ? undefined : recordFrom(rows[0])
       })
@@ -112,7 +121,7 @@ export class Engrams extends Context.Service<
         return rows.map((row) => recordFrom(row))
       })
 
-      return Engrams.of({ get, find })
+      return Engrams.of({ get, byId, find })
     }),
   )
 }

@@ -1,6 +1,10 @@
 /** Runs as doors and toolsets use them: to read, and to stop. */
 import {
-  type DecisionId,
+  type Ambiguous,
+  type BadInput,
+  Caller,
+  type CallResult,
+  type Forbidden,
   Missing,
   type Page,
   type PageQuery,
@@ -15,16 +19,20 @@ import {
 } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import type { BasicViewer } from "../access/rights/Viewer.ts"
+import { Agents } from "../access/identity/Agents.ts"
+import { Grants } from "../access/rights/Grants.ts"
+import { viewerOfAll, type BasicViewer } from "../access/rights/Viewer.ts"
 import { isOpenCall } from "../calls/CallReads.ts"
 import { callFrom, type CallRow, Calls } from "../calls/Calls.ts"
 import { activeSpaceOf } from "../spaces/ActiveSpaces.ts"
 import { makeMessageReads } from "../spaces/MessageReads.ts"
 import type { PostOptions } from "../spaces/messages/PostOptions.ts"
+import { Spaces } from "../spaces/Spaces.ts"
 import { inState } from "../store/database/dialect/States.ts"
 import { Journal } from "../store/journal/Journal.ts"
 import { decodeCursor, pageFrom, pageOf } from "../store/Pages.ts"
 import { open } from "./record/lifecycle.ts"
+import { type CallQuestion, stepCallOf } from "./stepCall.ts"
 import { makeRunRecorder } from "./record/record.ts"
 import { makeHistory } from "./waiting/history.ts"
 import { partsOf, runFrom, type RunRow, type StepRow, type PromptRow } from "./record/rows.ts"
@@ -36,36 +44,7 @@ export interface RunQuery extends PageQuery {
   readonly root?: string
 }
 
-interface Asked {
-  readonly id: DecisionId
-  readonly call: string
-  readonly createdAt: string
-  readonly answeredAt: string | null
-  readonly state: string
-}
-
 type Shown = RunRow & { readonly activeSpace: string | null }
-
-/** The outcome of a call: when it began and ended, and whom it waited for. */
-const madeOf = (call: CallRow, asked: ReadonlyArray<Asked>) => {
-  const end = call.settledAt === null ? undefined : DateTime.makeUnsafe(call.settledAt)
-  const decisions = asked
-    .filter((one) => one.call === call.id)
-    .map(({ answeredAt, createdAt, id, state }) => {
-      // A question that expired or was withdrawn has no answer: it ended with its call.
-      const ended = answeredAt === null ? (state === "open" ? undefined : end) : DateTime.makeUnsafe(answeredAt)
-      return { id, askedAt: DateTime.makeUnsafe(createdAt), ...(ended === undefined ? {} : { endedAt: ended }) }
-    })
-  return {
-    call: call.id,
-    state: call.state,
-    beganAt: DateTime.makeUnsafe(call.createdAt),
-    ...(call.rule === null ? {} : { rule: call.rule }),
-    ...(end === undefined ? {} : { endedAt: end }),
-    ...(call.onKind === null || call.onId === null ? {} : { on: { kind: call.onKind, id: call.onId } }),
-    ...(decisions.length === 0 ? {} : { decisions }),
-  }
-}
 
 export class Runs extends Context.Service<
   Runs,
@@ -77,10 +56,19 @@ export class Runs extends Context.Service<
     readonly originOf: (run: RunId, space: SpaceId) => Effect.Effect<Pick<PostOptions, "origin">>
     /** Newest first. */
     readonly list: (viewer: BasicViewer, query: RunQuery) => Effect.Effect<Page<Run>>
+    /**
+     * Those of an agent or of a space that the caller names. If it may not know of an agent, it gets none of its runs,
+     * whether the agent exists or not.
+     */
+    readonly listNamed: (query: RunQuery) => Effect.Effect<Page<Run>, Missing | Forbidden | Ambiguous, Caller>
     readonly messages: (id: string, viewer: BasicViewer) => Effect.Effect<Page<RunMessage>, Missing>
     readonly steps: (id: string, viewer: BasicViewer) => Effect.Effect<Page<RunStep>, Missing>
-    /** A call of a run; fails unless the two belong together. */
-    readonly callOf: (run: string, call: string) => Effect.Effect<string, Missing>
+    /** The result of a call that a run waits for; fails unless the two belong together. */
+    readonly result: (
+      run: string,
+      call: string,
+      result: CallResult,
+    ) => Effect.Effect<CallRow, Missing | WrongState | BadInput | Forbidden, Caller>
     /**
      * What agents are doing: running if one of its runs works, else waiting if one waits; idle agents are not in it.
      */
@@ -101,6 +89,9 @@ export class Runs extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const journal = yield* Journal
       const calls = yield* Calls
+      const grants = yield* Grants
+      const agents = yield* Agents
+      const spaces = yield* Spaces
       const record = yield* makeRunRecorder
       const reads = makeMessageReads(sql)
       const history = makeHistory(sql)
@@ -169,6 +160,25 @@ export class Runs extends Context.Service<
         return { items: yield* shown(page.items), next: page.next }
       })
 
+      const listNamed: Runs["Service"]["listNamed"] = Effect.fn("Runs.listNamed")(function* ({
+        agent,
+        space,
+        ...query
+      }) {
+        const viewer = yield* grants.viewer("runs")
+        const found = agent === undefined ? undefined : yield* Effect.result(agents.get(agent))
+        if (found?._tag === "Failure") {
+          if (viewer.judge("read", `principals/${agent!}`).verdict !== "allow") return { items: [], next: null }
+          return yield* found.failure
+        }
+        const where = space === undefined ? undefined : yield* spaces.get(space, yield* grants.viewer("spaces"))
+        return yield* list(viewer, {
+          ...query,
+          ...(found === undefined ? {} : { agent: found.success.id }),
+          ...(where === undefined ? {} : { space: where.id }),
+        })
+      })
+
       const rowsOf = Effect.fnUntraced(function* (id: RunId) {
         return {
           told: yield* sql<PromptRow>`SELECT * FROM run_messages WHERE run = ${id} ORDER BY seq`,
@@ -181,7 +191,7 @@ export class Runs extends Context.Service<
         const run = yield* find(id, viewer)
         const { calls: made, steps: taken } = yield* rowsOf(run.id)
         const asked = yield* Effect.orDie(
-          sql<Asked>`SELECT d.id, c.id AS call, d.created_at, d.answered_at, d.state FROM calls c
+          sql<CallQuestion>`SELECT d.id, c.id AS call, d.created_at, d.answered_at, d.state FROM calls c
             JOIN decisions d ON d.call = COALESCE(c.copy_of, c.id) WHERE c.run = ${run.id} ORDER BY d.id`,
         )
         const waits = yield* history.ofRun(run.id)
@@ -210,7 +220,7 @@ export class Runs extends Context.Service<
                 place: at + 1,
                 tool: call?.tool ?? part.tool,
                 input: part.input,
-                ...(call === undefined ? {} : madeOf(call, asked)),
+                ...(call === undefined ? {} : stepCallOf(call, asked)),
               }
             }),
             // A program makes its calls itself: its step lists none.
@@ -222,7 +232,7 @@ export class Runs extends Context.Service<
                       place: call.place,
                       tool: call.tool,
                       input: JSON.parse(call.input) as unknown,
-                      ...madeOf(call, asked),
+                      ...stepCallOf(call, asked),
                     },
                   ],
             ),
@@ -304,7 +314,7 @@ export class Runs extends Context.Service<
           sql<{ id: string }>`SELECT id FROM calls WHERE run = ${run.id} AND ${isOpenCall(sql)}`,
         )
         // Whoever may stop a run may stop its calls.
-        const stopper = { principal: viewer.principal, all: true }
+        const stopper = viewerOfAll(viewer.principal)
         for (const call of unsettled)
           yield* Effect.ignore(calls.cancel(call.id, stopper, `Its run was stopped by ${by}`))
         return yield* get(run.id, viewer)
@@ -343,9 +353,10 @@ export class Runs extends Context.Service<
               (rows) => new Map(rows.map(({ agent, session }) => [agent, session])),
             )
 
-      const callOf: Runs["Service"]["callOf"] = Effect.fnUntraced(function* (run, call) {
+      const result: Runs["Service"]["result"] = Effect.fn("Runs.result")(function* (run, call, given) {
         const rows = yield* Effect.orDie(sql<{ id: string }>`SELECT id FROM calls WHERE id = ${call} AND run = ${run}`)
-        return rows[0]?.id ?? (yield* new Missing({ noun: "call", ref: call }))
+        if (rows[0] === undefined) return yield* new Missing({ noun: "call", ref: call })
+        return yield* calls.result(rows[0].id, yield* Caller, given)
       })
 
       const originOf: Runs["Service"]["originOf"] = Effect.fn("Runs.originOf")(function* (run, space) {
@@ -364,7 +375,7 @@ export class Runs extends Context.Service<
         return { origin: { trigger: kind, space: found.space, spaceName: name, sender, message } }
       }, Effect.orDie)
 
-      return Runs.of({ get, originOf, list, messages, steps, callOf, statesOf, openOf, sessionsOf, cancel })
+      return Runs.of({ get, originOf, list, listNamed, messages, steps, result, statesOf, openOf, sessionsOf, cancel })
     }),
   )
 }

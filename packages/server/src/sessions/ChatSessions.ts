@@ -77,14 +77,20 @@ export class ChatSessions extends Context.Service<
       by: SessionActor,
       wanted: NewChatSession,
     ) => Effect.Effect<ChatSession, Refused | BadInput, Transaction>
-    /** The last used first. */
+    /** The last used first. Sessions are never public: of another owner's, a reader is shown none. */
     readonly list: (
-      owner: PrincipalId,
-      query: PageQuery & { readonly agent?: string },
+      reader: PrincipalId,
+      query: PageQuery & { readonly agent?: string; readonly owner?: PrincipalId },
     ) => Effect.Effect<Page<ChatSession>>
     /** Whether a space belongs to a session. */
     readonly isSession: (space: string) => Effect.Effect<boolean>
     readonly get: (id: ChatSessionId, viewer: Viewer) => Effect.Effect<ChatSession, Missing | Forbidden>
+    /** A session that the viewer itself has with this agent; any other counts as missing. */
+    readonly between: (
+      id: ChatSessionId,
+      viewer: Viewer,
+      agent: string,
+    ) => Effect.Effect<ChatSession, Missing | Forbidden>
     /** The current session of an owner and an agent, if there is one. */
     readonly current: (owner: PrincipalId, agent: string) => Effect.Effect<ChatSession | undefined>
     readonly change: (
@@ -250,8 +256,9 @@ export class ChatSessions extends Context.Service<
         return yield* shownOne(record)
       })
 
-      const list: ChatSessions["Service"]["list"] = Effect.fn("ChatSessions.list")(function* (owner, query) {
-        const { agent, ...page } = query
+      const list: ChatSessions["Service"]["list"] = Effect.fn("ChatSessions.list")(function* (reader, query) {
+        const { agent, owner = reader, ...page } = query
+        if (owner !== reader) return { items: [], next: null }
         const found = yield* memories.list(
           { id: owner },
           {
@@ -268,6 +275,14 @@ export class ChatSessions extends Context.Service<
       const get: ChatSessions["Service"]["get"] = Effect.fn("ChatSessions.get")(function* (id, viewer) {
         return yield* shownOne((yield* find(id, viewer)).record)
       })
+
+      const between: ChatSessions["Service"]["between"] = Effect.fn("ChatSessions.between")(
+        function* (id, viewer, agent) {
+          const { content, owner, record } = yield* find(id, viewer)
+          if (owner !== viewer.principal.id || nameKey(content.agent) !== nameKey(agent)) return yield* missing(id)
+          return yield* shownOne(record)
+        },
+      )
 
       const current: ChatSessions["Service"]["current"] = Effect.fn("ChatSessions.current")(function* (owner, agent) {
         const id = yield* currentOf(owner, agent)
@@ -359,6 +374,7 @@ export class ChatSessions extends Context.Service<
         isSession,
         list,
         get,
+        between,
         current,
         change,
         remove,

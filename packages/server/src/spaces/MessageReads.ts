@@ -90,15 +90,16 @@ export const makeMessageReads = (sql: SqlClient.SqlClient) => {
   }, Effect.orDie)
 
   /**
-   * The newest messages that an agent wrote, that answer it, or that `isFor` says are for it, as far as the viewer may see
-   * them now. `spaces`: a query for the spaces of the latter; `to`: the name of whom a message is for, if it has one.
+   * The newest messages that an agent wrote, that answer it, or that are `received` by it, as far as the viewer may see
+   * them now. `received` and `spaces` are queries for the ids of the latter and for their spaces; `to` is the name of
+   * whom a message is for, if it has one. Reads what is the agent's, however much others say in its spaces.
    */
   const mailOf = Effect.fnUntraced(function* (
     viewer: Viewer,
     agent: PrincipalId,
     other: {
       readonly spaces: Fragment
-      readonly isFor: (message: Fragment) => Fragment
+      readonly received: Fragment
       readonly to: (message: Fragment) => Fragment
     },
     limit: number,
@@ -110,8 +111,10 @@ export const makeMessageReads = (sql: SqlClient.SqlClient) => {
     return yield* sql<ReadMail>`SELECT m.id, a.name AS author,
         COALESCE(${other.to(sql`m.id`)}, ${authorName(sql`m.reply_to`)}) AS "to", m.text, m.created_at AS at
       FROM messages m JOIN principals a ON a.id = m.author
-      WHERE m.call IS NULL AND m.deleted_at IS NULL AND ${sql.in("m.space", seen)} AND (m.author = ${agent}
-        OR ${other.isFor(sql`m.id`)} OR EXISTS (SELECT 1 FROM messages o WHERE o.id = m.reply_to AND o.author = ${agent}))
+      WHERE m.id IN (SELECT id FROM messages WHERE author = ${agent}
+          UNION SELECT r.id FROM messages o JOIN messages r ON r.reply_to = o.id WHERE o.author = ${agent}
+          UNION ${other.received})
+        AND m.call IS NULL AND m.deleted_at IS NULL AND ${sql.in("m.space", seen)}
       ORDER BY m.created_at DESC, m.id DESC LIMIT ${limit}`
   }, Effect.orDie)
 

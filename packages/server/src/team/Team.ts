@@ -26,6 +26,7 @@ import { Agents } from "../access/identity/Agents.ts"
 import { nameKey, Principals } from "../access/identity/Principals.ts"
 import { demandsOf } from "../access/rights/FindIfPermitted.ts"
 import { Grants } from "../access/rights/Grants.ts"
+import { viewerOfAll } from "../access/rights/Viewer.ts"
 import { readCallsOf } from "../calls/CallReads.ts"
 import { type Work, Workspaces } from "../programs/Workspaces.ts"
 import { AgentSettings } from "../runs/AgentSettings.ts"
@@ -248,7 +249,7 @@ export class Team extends Context.Service<
           agent.id,
           {
             spaces: woken.spacesOf(agent.id),
-            isFor: (message) => woken.hasWoken(agent.id, message),
+            received: woken.messagesOf(agent.id),
             to: woken.nameOfWoken,
           },
           recent,
@@ -292,7 +293,7 @@ export class Team extends Context.Service<
       const stop: Team["Service"]["stop"] = Effect.fn("Team.stop")(function* (by, name, leaves) {
         const agent = yield* permitted(by, "stop", name)
         if (leaves) yield* journal.transact(remove(agent))
-        const reader = { principal: agent, all: true }
+        const reader = viewerOfAll(agent)
         const open = yield* runs.openOf(agent.id)
         for (const id of open) yield* Effect.ignore(runs.cancel(id, reader, by.caller.principal.name))
         return { agent, stopped: open.length }

@@ -44,7 +44,7 @@ export const nativeTool = (tool: NativeTool): CatalogueOffer => {
       const lacking = lackingFor(said.questions, call.client)
       return lacking === undefined ? said : yield* refused(lacks(lacking))
     }
-    return yield* mcpToolResult({ toolName: name, tool, arguments: args }, { _tag: "Done", result: said })
+    return yield* mcpToolResult({ tool: name, listed: tool, arguments: args }, { _tag: "Done", result: said })
   })
 
   return {

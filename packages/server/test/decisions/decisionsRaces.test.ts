@@ -26,6 +26,7 @@ import {
 import { Calls } from "../../src/calls/Calls.ts"
 import type { Traits } from "../../src/calls/catalogue/Traits.ts"
 import { type HandlerCall, type HouseHandler, PendingResult } from "../../src/calls/road/Handler.ts"
+import { Journal } from "../../src/store/journal/Journal.ts"
 import { ask as promised, Guest } from "../house.ts"
 import { someone, type Someone } from "../spaces/spacesGuests.ts"
 
@@ -264,7 +265,8 @@ for (const store of stores)
         const { approve, bot, call } = yield* storing(() => Effect.succeed(new PendingResult("callback", 60_000)))
         yield* approve
         assert.deepInclude(yield* callNow(bot, call), { state: "waiting", on: { kind: "callback", id: call } })
-        yield* (yield* Calls).result(call, null, { output: "later" })
+        const { finish } = yield* Calls
+        yield* (yield* Journal).transact(finish(call, { step: "finish", output: "later" }))
         assert.deepInclude(yield* settled(bot, call), { state: "done", output: "later" })
       }),
     )

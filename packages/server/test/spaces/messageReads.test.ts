@@ -47,10 +47,9 @@ for (const store of ["sqlite", "postgres"] as const)
             "id",
             answers.map(({ id }) => id),
           )}`
-        const none = sql`1 = 0`
         const other = {
           spaces: sql`SELECT id AS space FROM spaces WHERE 1 = 0`,
-          isFor: () => none,
+          received: sql`SELECT id FROM messages WHERE 1 = 0`,
           to: () => sql`NULL`,
         }
         const [open, closed] = places.map(({ id }) => id)

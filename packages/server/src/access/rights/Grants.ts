@@ -107,7 +107,10 @@ export class Grants extends Context.Service<
     readonly recordDenial: (denied: Forbidden) => Effect.Effect<void, never, Caller>
     readonly add: (wanted: NewGrant) => Effect.Effect<Grant, Missing | BadInput, Transaction>
     readonly revoke: (id: GrantId) => Effect.Effect<void, Missing | OwnedByFile, Transaction>
-    readonly list: (query: PageQuery & { readonly principal?: string }) => Effect.Effect<Page<Grant>, Missing>
+    /** For those who may read them. */
+    readonly list: (
+      query: PageQuery & { readonly principal?: string },
+    ) => Effect.Effect<Page<Grant>, Missing | Forbidden, Caller>
     readonly get: (id: GrantId) => Effect.Effect<Grant, Missing>
     /** All rules of the caller, for handing on some of its rights. */
     readonly rulesOf: (who: Caller["Service"]) => Effect.Effect<ReadonlyArray<Rule>>
@@ -326,6 +329,7 @@ export class Grants extends Context.Service<
       })
 
       const list: Grants["Service"]["list"] = Effect.fn("Grants.list")(function* (query) {
+        yield* require("read", "grants/*")
         const { after, limit } = pageFrom(query)
         const whose =
           query.principal === undefined ? sql`1 = 1` : sql`principal = ${(yield* principals.get(query.principal)).id}`

@@ -25,6 +25,16 @@ export interface Viewer {
 /** A viewer without its rules: it sees what belongs to its principal, or everybody's. */
 export type BasicViewer = Pick<Viewer, "principal" | "all">
 
+/** For what is only about a principal's own things, whatever else its rules let it see. */
+export const ownViewer = (principal: Principal): BasicViewer => ({ principal, all: false })
+
+/**
+ * The house itself reads, for a principal that was judged by something else before: whoever may stop an agent stops its
+ * runs and their calls, and the demo adds up what its agents have spent. No rule is asked again, because none of those
+ * who asked has to see everybody's. Only rooms may use it, and never for what a caller names.
+ */
+export const viewerOfAll = (principal: Principal): BasicViewer => ({ principal, all: true })
+
 /** The house itself, as when it applies its configuration: no rule restricts it. */
 export const houseViewer = (principal: Principal): Viewer => ({
   principal,

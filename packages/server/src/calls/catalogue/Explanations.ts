@@ -4,19 +4,24 @@
  */
 import {
   type Action,
-  type Caller,
+  Caller,
   type FittingRule,
+  type Forbidden,
   type Gate,
   type GateName,
   Judgement,
   type LeftOutTool,
+  type Missing,
   type Principal,
   type SpaceId,
   toolNames,
 } from "@stoa/contract"
 import { Context, Effect, Layer } from "effect"
 import { AllowLists, listsTool } from "../../access/rights/AllowLists.ts"
+import { Principals } from "../../access/identity/Principals.ts"
+import { findIfPermitted } from "../../access/rights/FindIfPermitted.ts"
 import { Grants, type Rule } from "../../access/rights/Grants.ts"
+import { makeTypicalCaller } from "../../access/rights/TypicalCaller.ts"
 import { Limits } from "../../access/limits/Limits.ts"
 import { Pauses, pausedBy } from "../../access/limits/Pauses.ts"
 import { Spaces } from "../../spaces/Spaces.ts"
@@ -63,6 +68,14 @@ const shown = (rule: Rule, decides: boolean): FittingRule => {
 
 const gate = (name: GateName, passes: boolean, words: string): Gate => ({ gate: name, passes, words })
 
+/** What is asked: whether a principal, or by default the caller, may do something. */
+interface Question {
+  readonly principal?: string
+  readonly action: Action
+  readonly resource: string
+  readonly space?: string
+}
+
 interface Found {
   readonly set: SetName
   readonly traits: Traits
@@ -71,18 +84,15 @@ interface Found {
 export class Explanations extends Context.Service<
   Explanations,
   {
+    /** The judgement alone. About another principal, only for those who may read its rights. */
+    readonly judge: (question: Question) => Effect.Effect<Judgement, Missing | Forbidden, Caller>
+    /** The judgement with every rule that applies, for the same. */
+    readonly explain: (question: Question) => Effect.Effect<Judgement, Missing | Forbidden, Caller>
     /**
-     * The judgement with every rule that applies. `mayLook`: whether the asking principal may know of tools that `who`
-     * does not see.
+     * The tools that a principal does not get, each with the first reason; undefined if the caller may not know of every
+     * tool.
      */
-    readonly explain: (
-      who: Caller["Service"],
-      action: Action,
-      resource: string,
-      about: { readonly space?: string; readonly mayLook: boolean },
-    ) => Effect.Effect<Judgement>
-    /** The tools that a principal does not get, each with the first reason. */
-    readonly leftOut: (who: Caller["Service"]) => Effect.Effect<ReadonlyArray<LeftOutTool>>
+    readonly leftOut: (who: Caller["Service"]) => Effect.Effect<ReadonlyArray<LeftOutTool> | undefined, never, Caller>
   }
 >()("server/calls/catalogue/Explanations") {
   static readonly layer = Layer.effect(
@@ -95,6 +105,13 @@ export class Explanations extends Context.Service<
       const pauses = yield* Pauses
       const limits = yield* Limits
       const spaces = yield* Spaces
+      const principals = yield* Principals
+      const typical = yield* makeTypicalCaller
+
+      /** Only those who may read every right may know of tools that somebody does not see. */
+      const mayLook = Effect.gen(function* () {
+        return (yield* grants.judge(yield* Caller, "read", "grants/*")).verdict === "allow"
+      })
 
       const toolsetGate = ({ set }: Found, { name, toolsets }: Principal): Gate =>
         set in toolNames
@@ -169,24 +186,40 @@ export class Explanations extends Context.Service<
         ]
       })
 
-      const explain: Explanations["Service"]["explain"] = Effect.fn("Explanations.explain")(
-        function* (who, action, resource, about) {
-          const judged = yield* grants.judge(who, action, resource)
-          const all = yield* grants.fitting(who, action, resource)
-          // Of several rules with the same name, the first with the decided effect is the one that decides.
-          const decides = all.find(
-            (one) => one.name === judged.rule && (one.effect === judged.verdict || one.lentBy !== undefined),
-          )
-          const rules = all
-            .map((one) => shown(one, one === decides))
-            .toSorted((one, other) => Number(other.decides) - Number(one.decides))
-          const tool = resource.startsWith("tools/") ? resource.slice("tools/".length) : undefined
-          const gates = tool === undefined || action !== "execute" ? [] : yield* gatesOf(tool, who, about)
-          return new Judgement({ verdict: judged.verdict, rule: judged.rule, rules, gates })
-        },
-      )
+      const judge: Explanations["Service"]["judge"] = Effect.fn("Explanations.judge")(function* ({
+        action,
+        principal: ref,
+        resource,
+      }) {
+        if (ref === undefined) return yield* grants.judge(yield* Caller, action, resource)
+        const other = yield* findIfPermitted(grants, principals.get(ref), { ref, action: "read", of: "grants" })
+        return yield* grants.judgeOf(other, action, resource)
+      })
+
+      const explain: Explanations["Service"]["explain"] = Effect.fn("Explanations.explain")(function* ({
+        action,
+        principal: ref,
+        resource,
+        space,
+      }) {
+        const about = { mayLook: yield* mayLook, ...(space === undefined ? {} : { space }) }
+        const who = ref === undefined ? yield* Caller : yield* typical(ref)
+        const judged = yield* grants.judge(who, action, resource)
+        const all = yield* grants.fitting(who, action, resource)
+        // Of several rules with the same name, the first with the decided effect is the one that decides.
+        const decides = all.find(
+          (one) => one.name === judged.rule && (one.effect === judged.verdict || one.lentBy !== undefined),
+        )
+        const rules = all
+          .map((one) => shown(one, one === decides))
+          .toSorted((one, other) => Number(other.decides) - Number(one.decides))
+        const tool = resource.startsWith("tools/") ? resource.slice("tools/".length) : undefined
+        const gates = tool === undefined || action !== "execute" ? [] : yield* gatesOf(tool, who, about)
+        return new Judgement({ verdict: judged.verdict, rule: judged.rule, rules, gates })
+      })
 
       const leftOut: Explanations["Service"]["leftOut"] = Effect.fn("Explanations.leftOut")(function* (who) {
+        if (!(yield* mayLook)) return undefined
         const has = new Set((yield* catalogue.list(who, { kind: "all" })).map(({ tool }) => tool.definition.name))
         const missing: Array<LeftOutTool> = []
         for (const { set, tool, traits } of yield* catalogue.every(who.principal.id)) {
@@ -217,7 +250,7 @@ export class Explanations extends Context.Service<
         return missing.slice(0, mostLeftOut)
       })
 
-      return Explanations.of({ explain, leftOut })
+      return Explanations.of({ judge, explain, leftOut })
     }),
   )
 }

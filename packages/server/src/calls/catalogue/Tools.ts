@@ -1,6 +1,7 @@
 /** The configured tools: rows from the configuration file or made at run time, offered to the catalogue. */
 import {
   BadInput,
+  Caller,
   definitionOf,
   type Issue,
   Missing,
@@ -15,6 +16,7 @@ import {
 import { digestOf, Registry, CurrentToolsConfig, spellingOf } from "@stoa/tools"
 import { Context, DateTime, Effect, Layer, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
+import { Grants } from "../../access/rights/Grants.ts"
 import { Environment } from "../../access/secrets/Environment.ts"
 import { SharedDatabase } from "../../store/leases/Holder.ts"
 import { currentCause } from "../../store/journal/Correlation.ts"
@@ -23,6 +25,12 @@ import type { HandlerCall } from "../road/Handler.ts"
 import { Catalogue } from "./Catalogue.ts"
 import { Kinds } from "../kinds/Kinds.ts"
 import { unlistedPlaceholders } from "../kinds/unlistedPlaceholders.ts"
+
+/** Where a tool is declared. */
+export interface Declaration {
+  readonly file: string
+  readonly key: string
+}
 
 interface Row {
   readonly name: string
@@ -61,8 +69,8 @@ export class Tools extends Context.Service<
     readonly change: (name: string, form: unknown) => Effect.Effect<ToolForm, BadInput | Missing | OwnedByFile>
     readonly remove: (name: string) => Effect.Effect<void, Missing | OwnedByFile>
     readonly get: (name: string) => Effect.Effect<ToolForm, Missing>
-    /** The file that declares it and its key there, if it is declared. */
-    readonly declaredIn: (name: string) => { readonly file: string; readonly key: string } | undefined
+    /** The file that declares a tool and its key there, if it is declared; only for those who may change tools. */
+    readonly declarations: Effect.Effect<(name: string) => Declaration | undefined, never, Caller>
     /** Writes what the file declares, in the file's transaction; `refresh` puts it into force afterwards. */
     readonly declare: (
       forms: ReadonlyArray<ToolForm>,
@@ -84,6 +92,7 @@ export class Tools extends Context.Service<
         const catalogue = yield* Catalogue
         const kinds = yield* Kinds
         const environment = yield* Environment
+        const grants = yield* Grants
         const config = yield* CurrentToolsConfig
         const scope = yield* Effect.scope
         const offered = new Map<string, { readonly form: string; readonly source: Source }>()
@@ -277,6 +286,12 @@ export class Tools extends Context.Service<
           return done
         })
 
+        const declarations = Effect.gen(function* () {
+          const { verdict } = yield* grants.judge(yield* Caller, "admin", "tools/*")
+          return (name: string): Declaration | undefined =>
+            verdict === "allow" && offered.get(name)?.source === "file" ? { file: configFile, key: "tools" } : undefined
+        })
+
         const isShared = yield* SharedDatabase
         // Offers what another process has changed here too.
         yield* journal.follow({
@@ -298,7 +313,7 @@ export class Tools extends Context.Service<
           get: Effect.fn("Tools.get")(function* (name) {
             return JSON.parse((yield* rowOf(name)).form) as ToolForm
           }),
-          declaredIn: (name) => (offered.get(name)?.source === "file" ? { file: configFile, key: "tools" } : undefined),
+          declarations,
           declare,
           refresh,
         })

@@ -16,7 +16,7 @@ import {
 } from "@stoa/contract"
 import { CurrentToolsConfig, Registry, spellingOf } from "@stoa/tools"
 import { Clock, Context, DateTime, Effect, Layer, Semaphore } from "effect"
-import type { BasicViewer } from "../../access/rights/Viewer.ts"
+import { ownViewer, type BasicViewer } from "../../access/rights/Viewer.ts"
 import { newId } from "../../store/journal/Correlation.ts"
 import { Holder, SharedDatabase } from "../../store/leases/Holder.ts"
 import { Journal } from "../../store/journal/Journal.ts"
@@ -375,7 +375,7 @@ export class Hosts extends Context.Service<
           if (instance === undefined || row.instance === instance) yield* one.withPermit(drop(row))
         }),
         own: Effect.fn("Hosts.own")(function* (caller, ref) {
-          const row = yield* get(ref, { principal: caller.principal, all: false })
+          const row = yield* get(ref, ownViewer(caller.principal))
           yield* sharing.require(caller, row)
           return row
         }),

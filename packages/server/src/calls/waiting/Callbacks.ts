@@ -1,7 +1,8 @@
 /** Who may send the result of a webhook tool: anybody with the tool's key. */
-import { Missing, readTool } from "@stoa/contract"
+import { Missing, readTool, type ResultSignature, WrongState } from "@stoa/contract"
 import { Redactor } from "@stoa/tools"
 import { Clock, Effect, Option, Redacted } from "effect"
+import { Grants } from "../../access/rights/Grants.ts"
 import { Confidential } from "../../access/secrets/Confidential.ts"
 import { makeReveal } from "../../access/secrets/Reveal.ts"
 import { webhookPlaceholders } from "../kinds/webhook.ts"
@@ -9,14 +10,31 @@ import { isSigned, makeSigningKey } from "./Signatures.ts"
 import { Tools } from "../catalogue/Tools.ts"
 import type { CallRow } from "../road/record/rows.ts"
 
-/** The key of a configured webhook tool, to check a callback, and for an admin to hand to the service. */
-export const makeCallbackKey = Effect.gen(function* () {
+/** The key of a configured webhook tool. */
+const makeCallbackKey = Effect.gen(function* () {
   const tools = yield* Tools
   const signingKey = yield* makeSigningKey
   return Effect.fnUntraced(function* (name: string) {
     const read = readTool(yield* tools.get(name))
     if (!read.ok || read.tool.kind !== "webhook") return yield* new Missing({ noun: "webhook tool", ref: name })
     return yield* signingKey(name, read.tool.execution.signingSecret)
+  })
+})
+
+/** The key for an admin of the tool to hand to its service. */
+export const makeHandedCallbackKey = Effect.gen(function* () {
+  const tools = yield* Tools
+  const { require } = yield* Grants
+  const keyOfTool = yield* makeCallbackKey
+  return Effect.fnUntraced(function* (name: string) {
+    yield* require("admin", `tools/${name}`)
+    const { execution } = yield* tools.get(name)
+    // A secret is never shown again to anybody: the person who set it knows it.
+    if (execution?.["signingSecret"] !== undefined)
+      return yield* new WrongState({
+        detail: `"${name}" is signed with a secret that was set here, and secrets are not shown.`,
+      })
+    return yield* keyOfTool(name)
   })
 })
 
@@ -47,17 +65,30 @@ export interface SignedResult {
   readonly body: Effect.Effect<string>
 }
 
-/** The tool whose service has signed a result, if the call waits for a callback and went to that service. */
+/**
+ * Checks the signature of a result, if the call waits for a callback and went to that service. What it gives out proves
+ * that it did: nobody else can make one.
+ */
 export const makeCallbackCheck = Effect.fnUntraced(function* (
   byId: (id: string) => Effect.Effect<CallRow | undefined>,
 ) {
   const keyOfTool = yield* makeCallbackKey
-  return Effect.fn("Calls.signedBy")(function* ({ body, call, signature }: SignedResult) {
+  const given = new WeakSet<ResultSignature>()
+
+  const signedBy = Effect.fn("Calls.signedBy")(function* ({ body, call, signature }: SignedResult) {
     const row = yield* byId(call)
     if (row?.onKind !== "callback") return undefined
     const key = yield* Effect.option(keyOfTool(row.tool))
     // wall clock: the service has signed a moment.
     const now = Math.floor((yield* Clock.currentTimeMillis) / 1000)
-    return key._tag === "Some" && isSigned(key.value, signature, now, row.id, yield* body) ? row.tool : undefined
+    if (key._tag === "None" || !isSigned(key.value, signature, now, row.id, yield* body)) return undefined
+    const proof: ResultSignature = Object.freeze({ call: row.id, tool: row.tool })
+    given.add(proof)
+    return proof
   })
+
+  /** Whether this signature was checked here, for the result of this very call. */
+  const isProven = (row: CallRow, by: ResultSignature): boolean => given.has(by) && by.call === row.id
+
+  return { signedBy, isProven }
 })

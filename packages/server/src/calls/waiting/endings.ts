@@ -6,6 +6,7 @@ import {
   type CallResult,
   Missing,
   type Principal,
+  type ResultSignature,
   WrongState,
 } from "@stoa/contract"
 import { checkValue, Road, faultText } from "@stoa/tools"
@@ -49,6 +50,7 @@ export const makeEndings = Effect.fnUntraced(function* (
   { pay, prepare }: Prepare,
   execute: Effect.Success<ReturnType<typeof makeExecute>>,
   listeners: ReturnType<typeof makeListeners>,
+  isProven: (row: CallRow, by: ResultSignature) => boolean,
 ) {
   const sql = yield* SqlClient.SqlClient
   const journal = yield* Journal
@@ -225,10 +227,16 @@ export const makeEndings = Effect.fnUntraced(function* (
   }
 
   /** A result from outside. If the call waits for a form, the result also answers it, in one transaction. */
-  const result = Effect.fn("Calls.result")(function* (id: string, by: Caller["Service"] | null, given: CallResult) {
+  const result = Effect.fn("Calls.result")(function* (
+    id: string,
+    sender: Caller["Service"] | ResultSignature,
+    given: CallResult,
+  ) {
     const row = yield* record.byId(id)
-    if (row === undefined || (by !== null && !(yield* knows(row, by.principal))))
-      return yield* new Missing({ noun: "call", ref: id })
+    const by = "principal" in sender ? sender : null
+    const isKnown =
+      row !== undefined && ("principal" in sender ? yield* knows(row, sender.principal) : isProven(row, sender))
+    if (!isKnown) return yield* new Missing({ noun: "call", ref: id })
     if (row.state !== "waiting" || (row.onKind !== "client" && row.onKind !== "callback"))
       return yield* new WrongState({
         detail: isSettled(row.state)

@@ -12,6 +12,7 @@ import {
   type Missing,
   type Page,
   type PageQuery,
+  type Principal,
   type PrincipalId,
   type StaleVersion,
   type TooLarge,
@@ -47,7 +48,11 @@ export class Portability extends Context.Service<
     ) => Effect.Effect<MemoryImported, Refused, Transaction>
     /** Deletes everything the caller owns, pinned or not, with its history, and returns how many records that were. */
     readonly erase: (owner: PrincipalId) => Effect.Effect<number>
-    readonly count: (owner: PrincipalId) => Effect.Effect<number>
+    /** Erases one's own, or says how much that would be. It cannot be undone, so it takes one's own name. */
+    readonly eraseOwn: (
+      by: Pick<Principal, "id" | "name">,
+      options: { readonly confirm: string; readonly dryRun: boolean },
+    ) => Effect.Effect<number, BadInput>
     /** Continues an erasure that was interrupted. */
     readonly resume: Effect.Effect<void>
   }
@@ -216,17 +221,28 @@ export class Portability extends Context.Service<
         return yield* finish(owner, at)
       }, Effect.orDie)
 
-      const count: Portability["Service"]["count"] = Effect.fn("Portability.count")(function* (owner) {
+      const count = Effect.fnUntraced(function* (owner: PrincipalId) {
         const rows = yield* sql<{ n: number }>`SELECT count(*) AS n FROM memory_records WHERE owner = ${owner}`
         return rows[0]!.n
       }, Effect.orDie)
+
+      const eraseOwn: Portability["Service"]["eraseOwn"] = Effect.fn("Portability.eraseOwn")(function* (
+        { id, name },
+        { confirm, dryRun },
+      ) {
+        if (confirm !== name)
+          return yield* new BadInput({
+            issues: [{ path: "confirm", message: "must be your own name, as whoami returns it" }],
+          })
+        return yield* dryRun ? count(id) : erase(id)
+      })
 
       const resume = Effect.gen(function* () {
         for (const { at, owner } of yield* sql<{ owner: PrincipalId; at: string }>`SELECT * FROM memory_erasures`)
           yield* finish(owner, at)
       }).pipe(Effect.orDie)
 
-      return Portability.of({ export: exported, import: imported, erase, count, resume })
+      return Portability.of({ export: exported, import: imported, erase, eraseOwn, resume })
     }),
   )
 }

@@ -2,9 +2,10 @@
  * Events that a reader could not handle, however often it tried. The reader continued; a person looks at them here
  * (G-24).
  */
-import { DeadLetter, Missing, type Page, WrongState } from "@stoa/contract"
+import { type Caller, DeadLetter, type Forbidden, Missing, type Page, WrongState } from "@stoa/contract"
 import { Cause, Context, DateTime, Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { Grants } from "../../access/rights/Grants.ts"
 import { PlanReader } from "../../memory/plans/Plans.ts"
 import { becauseOf } from "../../store/journal/Correlation.ts"
 import { Journal } from "../../store/journal/Journal.ts"
@@ -36,11 +37,11 @@ const letterFrom = ({ at, subject, ...row }: Row): DeadLetter =>
 export class DeadLetters extends Context.Service<
   DeadLetters,
   {
-    /** The open ones, oldest first. */
-    readonly list: Effect.Effect<Page<DeadLetter>>
+    /** The open ones, oldest first. Whoever may read them sees them; whoever may change them, retries and dismisses. */
+    readonly list: Effect.Effect<Page<DeadLetter>, Forbidden, Caller>
     /** Handles it now, as if it had just happened. If that fails, it stays open, with the new failure. */
-    readonly retry: (id: string) => Effect.Effect<DeadLetter, Missing | WrongState>
-    readonly dismiss: (id: string) => Effect.Effect<DeadLetter, Missing | WrongState>
+    readonly retry: (id: string) => Effect.Effect<DeadLetter, Missing | WrongState | Forbidden, Caller>
+    readonly dismiss: (id: string) => Effect.Effect<DeadLetter, Missing | WrongState | Forbidden, Caller>
   }
 >()("server/runs/upkeep/DeadLetters") {
   static readonly layer = Layer.effect(
@@ -50,8 +51,11 @@ export class DeadLetters extends Context.Service<
       const journal = yield* Journal
       const wake = yield* Wake
       const plans = yield* PlanReader
+      const { require } = yield* Grants
 
+      /** One to deal with. */
       const open = Effect.fnUntraced(function* (id: string) {
+        yield* require("admin", "house/dead-letters")
         const rows = yield* Effect.orDie(sql<Row>`SELECT * FROM dead_letters WHERE id = ${id}`)
         const row = rows[0]
         if (row === undefined) return yield* new Missing({ noun: "dead letter", ref: id })
@@ -95,10 +99,13 @@ export class DeadLetters extends Context.Service<
       return DeadLetters.of({
         retry,
         dismiss: Effect.fn("DeadLetters.dismiss")((id) => Effect.flatMap(open(id), (row) => close(row, "dismissed"))),
-        list: Effect.map(
-          Effect.orDie(sql<Row>`SELECT * FROM dead_letters WHERE state = 'open' ORDER BY at, id LIMIT 1000`),
-          (rows) => ({ items: rows.map(letterFrom), next: null }),
-        ),
+        list: Effect.gen(function* () {
+          yield* require("read", "house/dead-letters")
+          const rows = yield* Effect.orDie(
+            sql<Row>`SELECT * FROM dead_letters WHERE state = 'open' ORDER BY at, id LIMIT 1000`,
+          )
+          return { items: rows.map(letterFrom), next: null }
+        }),
       })
     }),
   )

@@ -6,9 +6,9 @@ export const makeTriggerReads = (sql: SqlClient.SqlClient) => ({
   /** A query for the spaces from which an agent was woken. */
   spacesOf: (agent: PrincipalId): Statement.Fragment =>
     sql`SELECT space FROM triggers WHERE agent = ${agent} AND space IS NOT NULL`,
-  /** Whether a message has woken an agent. */
-  hasWoken: (agent: PrincipalId, message: Statement.Fragment): Statement.Fragment =>
-    sql`EXISTS (SELECT 1 FROM triggers woken WHERE woken.message = ${message} AND woken.agent = ${agent})`,
+  /** The messages that have woken an agent. */
+  messagesOf: (agent: PrincipalId): Statement.Fragment =>
+    sql`SELECT message FROM triggers WHERE agent = ${agent} AND message IS NOT NULL`,
   /** The name of an agent that a message has woken. */
   nameOfWoken: (message: Statement.Fragment): Statement.Fragment =>
     sql`(SELECT agent.name FROM triggers woken JOIN principals agent ON agent.id = woken.agent

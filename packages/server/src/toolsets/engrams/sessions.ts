@@ -5,7 +5,6 @@ import { Grants } from "../../access/rights/Grants.ts"
 import type { HandlerCall } from "../../calls/road/Handler.ts"
 import { ChatSessions, sessionIdOf, type SessionActor } from "../../sessions/ChatSessions.ts"
 import type { Companion } from "../../sessions/Companions.ts"
-import { nameKey } from "../../access/identity/Principals.ts"
 import { integer, text } from "../toolsetTool.ts"
 import type { Change, WalletHolder, WalletHolders } from "./walletHolders.ts"
 import { engramIdOf, reading, wallet, writing } from "./shapes.ts"
@@ -49,13 +48,12 @@ export const sessionTools = Effect.fnUntraced(function* (name: Companion, holder
     action: Change,
   ) {
     const by = yield* actorOf(yield* holders.of(input.wallet_address, call, action))
-    const missing = new Missing({ noun: "chat session", ref: input.session_id })
     const found = yield* Effect.catchTag(
-      sessions.get(sessionIdOf(input.session_id), by.viewer),
+      sessions.between(sessionIdOf(input.session_id), by.viewer, name),
       "Missing",
-      () => missing,
+      // In the words of the caller, who may have left out the beginning of the id.
+      () => new Missing({ noun: "chat session", ref: input.session_id }),
     )
-    if (found.owner !== by.viewer.principal.id || nameKey(found.agent) !== name) return yield* missing
     return { by, found }
   })
 
@@ -88,9 +86,9 @@ export const sessionTools = Effect.fnUntraced(function* (name: Companion, holder
       },
       run: Effect.fnUntraced(function* (input: Wallet & { readonly limit?: number }) {
         const whose = yield* holders.readable(input.wallet_address)
-        // Sessions are never public: for another's wallet the list is empty.
-        if (whose === undefined || !whose.own) return { success: true, sessions: [], count: 0 }
-        const { items } = yield* sessions.list(whose.owner, { agent: name, limit: input.limit ?? usualList })
+        if (whose === undefined) return { success: true, sessions: [], count: 0 }
+        const { owner, reader } = whose
+        const { items } = yield* sessions.list(reader, { owner, agent: name, limit: input.limit ?? usualList })
         return { success: true, sessions: items.map(summary), count: items.length }
       }),
     }),

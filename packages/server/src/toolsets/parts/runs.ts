@@ -2,6 +2,7 @@
 import { Caller, RunState } from "@stoa/contract"
 import { Effect } from "effect"
 import { Grants } from "../../access/rights/Grants.ts"
+import { ownViewer } from "../../access/rights/Viewer.ts"
 import { type HandlerCall, PendingResult } from "../../calls/road/Handler.ts"
 import { Children } from "../../runs/waking/Children.ts"
 import { Runs } from "../../runs/Runs.ts"
@@ -12,7 +13,7 @@ const runId = (given: string): string => (given.startsWith("run_") ? given : `ru
 
 export const gatewayRuns = Effect.gen(function* () {
   const runs = yield* Runs
-  const mine = Effect.map(Caller, ({ principal }) => ({ principal, all: false }))
+  const mine = Effect.map(Caller, ({ principal }) => ownViewer(principal))
   return [
     catalogueOffer("gateway", {
       name: "stop_run",
@@ -24,7 +25,7 @@ export const gatewayRuns = Effect.gen(function* () {
         const { principal } = yield* Caller
         const id = runId(input.runId)
         // It may also stop the run it is called in (X-61): this call ends with it, and its answer is never seen.
-        const { state } = yield* runs.cancel(id, { principal, all: false }, principal.name)
+        const { state } = yield* runs.cancel(id, ownViewer(principal), principal.name)
         return { success: true, runId: withoutPrefix(id), status: state }
       }),
     }),

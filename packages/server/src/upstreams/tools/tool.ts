@@ -41,14 +41,14 @@ const withoutHop = ({ _meta, ...result }: JsonObject): JsonObject => {
 /** An idempotency key belongs to its caller: the same key of two callers must be two keys for the server. */
 const keyFor = ({ idempotencyKey, principal }: MCPCall): string => digestOf([principal, idempotencyKey])
 
-export const toolOf = (server: string, tool: MCPTool, upstream: ToolConnection): Tool<MCPCall> => {
+export const toolOf = (server: string, listed: MCPTool, upstream: ToolConnection): Tool<MCPCall> => {
   const definition = {
-    ...mcpToolDefinition(server, tool),
+    ...mcpToolDefinition(server, listed),
     timeoutMs: upstream.timeoutMs,
     visibility: "hidden",
     executionType: "gateway",
   } as const
-  const toolName = definition.name
+  const tool = definition.name
 
   return {
     definition,
@@ -57,15 +57,15 @@ export const toolOf = (server: string, tool: MCPTool, upstream: ToolConnection):
     // Validated here, because the schema is about a part of the result.
     checksOutput: true,
     handler: Effect.fnUntraced(function* (args, call) {
-      const called: MCPToolCall = { toolName, tool, arguments: args }
+      const called: MCPToolCall = { tool, listed, arguments: args }
       yield* upstream.waitUntilConnected
       const there = upstream.connection()
       if (there === undefined)
         return yield* new ToolExecutionError({
           message: upstream.isStarting()
-            ? `"${toolName}" cannot be called yet: its server is starting. Try again in a moment`
-            : `"${toolName}" cannot be called now: its server is gone or stopped, or the tool waits for review`,
-          toolName,
+            ? `"${tool}" cannot be called yet: its server is starting. Try again in a moment`
+            : `"${tool}" cannot be called now: its server is gone or stopped, or the tool waits for review`,
+          toolName: tool,
           input: args,
         })
       const reply = yield* upstream
@@ -74,10 +74,10 @@ export const toolOf = (server: string, tool: MCPTool, upstream: ToolConnection):
           client: call.client,
           answered: call.answered,
           keep: call.keep,
-          tool: tool.name,
+          tool: listed.name,
           arguments: args,
           onlyTask:
-            (tool.raw["execution"] as { readonly taskSupport?: unknown } | undefined)?.taskSupport === "required",
+            (listed.raw["execution"] as { readonly taskSupport?: unknown } | undefined)?.taskSupport === "required",
           // The client's own trace, or the trace of the call.
           meta: { ...traceOf(call), ...call.client?.trace, "stoa/idempotencyKey": keyFor(call) },
           onProgress: ({ message, progress, total }) =>

@@ -214,6 +214,29 @@ for (const store of stores)
       }).pipe(Effect.scoped),
     )
 
+    it.effect("a signature counts for the call it was checked for, and none that the room has not checked itself", () =>
+      Effect.gen(function* () {
+        const { url } = yield* service({ status: 202, body: "" })
+        const bot = yield* someone("agent")
+        const { name } = yield* webhook(url)
+        const [id, other] = [told(yield* callTool(bot, name)).id, told(yield* callTool(bot, name)).id]
+        const { result, signedBy } = yield* Calls
+        const body = '{"output":1}'
+        const signature = signed(yield* keyOf(name), nowSeconds(), id, body)
+        const proof = (yield* signedBy({ call: id, signature, body: Effect.succeed(body) }))!
+        assert.deepStrictEqual(proof, { call: id, tool: name })
+        for (const [call, by] of [
+          [id, { ...proof }],
+          [other, { ...proof, call: other }],
+          [other, proof],
+        ] as const)
+          assert.strictEqual((yield* Effect.flip(result(call, by, { output: 1 })))._tag, "Missing")
+        assert.strictEqual((yield* callNow(bot, id)).state, "waiting")
+        assert.strictEqual((yield* result(id, proof, { output: 1 })).state, "done")
+        assert.strictEqual((yield* callNow(bot, other)).state, "waiting")
+      }).pipe(Effect.scoped),
+    )
+
     it.effect("a result is not read before it is known who brings it, and guessing is counted", () =>
       Effect.gen(function* () {
         const nobody = "call_01a1de7e-9c83-7000-a0b5-000000000000"

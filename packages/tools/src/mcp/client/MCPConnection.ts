@@ -44,7 +44,7 @@ export interface MCPConnection {
   readonly tools: Effect.Effect<ReadonlyArray<MCPTool>>
   /** Interrupting it cancels the request at the server. */
   readonly callTool: (
-    toolName: string,
+    tool: string,
     args: Readonly<Record<string, unknown>>,
     options?: MCPCallOptions,
   ) => Effect.Effect<CallToolResult, MCPConnectionError | ToolExecutionError | ToolTimeoutError>

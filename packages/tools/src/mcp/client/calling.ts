@@ -67,16 +67,16 @@ export const isFault = (error: Fault | MCPConnectionError): error is Fault => !(
 export const callerOf = (kept: Link, exchange: MCPConnection["exchange"]): MCPConnection["callTool"] =>
   Effect.fn("MCPConnection.callTool")(function* (name, args, options = {}) {
     const { config, ports } = kept.opening
-    const toolName = `${config.name}/${name}`
+    const tool = `${config.name}/${name}`
     yield* live(kept)
-    const tool = kept.tools.get(name)
-    if (tool === undefined)
+    const listed = kept.tools.get(name)
+    if (listed === undefined)
       return yield* new ToolExecutionError({
         message: `MCP server "${config.name}" has no tool "${name}" to call`,
-        toolName,
+        toolName: tool,
         input: args,
       })
-    const called = { toolName, tool, arguments: args }
+    const called = { tool, listed, arguments: args }
     const reply = yield* Effect.mapError(exchange("tools/call", { name, arguments: { ...args } }, options), (error) =>
       error._tag === "MCPConnectionError" && !(error.cause instanceof MCPSilence)
         ? error

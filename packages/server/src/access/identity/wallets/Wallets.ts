@@ -2,7 +2,7 @@
  * Who has a wallet, and who may use it: its holder, and those it was lent to. An address in an argument says nothing
  * about the sender (S2-78).
  */
-import type { Action, Caller, Principal, PrincipalId } from "@stoa/contract"
+import { type Action, Caller, Forbidden, type Principal, type PrincipalId } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Grants } from "../../rights/Grants.ts"
@@ -10,12 +10,34 @@ import { judge, rulesOnWallets, walletsIn } from "../../rights/policy.ts"
 import { principalFromRow } from "../Principals.ts"
 import { walletKey, walletResource } from "./walletKey.ts"
 
+export interface WalletReading {
+  readonly owner: PrincipalId
+  readonly reader: PrincipalId
+}
+
+const notYours = (address: string, action: Action, { wallet }: Principal) =>
+  new Forbidden({
+    action,
+    resource: `wallets/${address}`,
+    rule: "a wallet is its holder's",
+    instead:
+      wallet === null
+        ? "You have no wallet: an admin gives you one, or its holder lends you theirs (POST /api/v1/delegations)."
+        : `Yours is ${wallet}. Its holder may lend you another (POST /api/v1/delegations).`,
+  })
+
 export class Wallets extends Context.Service<
   Wallets,
   {
     /** The present holder. */
     readonly holder: (address: string) => Effect.Effect<Principal | undefined>
-    readonly mayUse: (who: Caller["Service"], action: Action, address: string) => Effect.Effect<boolean>
+    /** The holder, if the caller may use its wallet. Unknown wallets and those of others look the same. */
+    readonly require: (action: Action, address: string) => Effect.Effect<Principal, Forbidden, Caller>
+    /**
+     * The holder, and as whom to read its things: as the holder if the caller may, otherwise as a stranger, who sees what
+     * is public. Undefined: nobody's wallet.
+     */
+    readonly readable: (address: string) => Effect.Effect<WalletReading | undefined, never, Caller>
     /** The principals whose wallets the caller may use, itself first. */
     readonly usable: (who: Caller["Service"], action: Action) => Effect.Effect<ReadonlyArray<PrincipalId>>
     /** The wallets of those that have one. */
@@ -33,12 +55,25 @@ export class Wallets extends Context.Service<
         return rows[0] === undefined ? undefined : principalFromRow(rows[0])
       })
 
-      const mayUse: Wallets["Service"]["mayUse"] = Effect.fn("Wallets.mayUse")(function* (who, action, address) {
+      const mayUse = Effect.fn("Wallets.mayUse")(function* (who: Caller["Service"], action: Action, address: string) {
         const rules = rulesOnWallets(yield* grants.rulesOf(who))
         return (
           judge(rules, action, walletResource(`wallets/${address}`), yield* DateTime.now, who.context).verdict ===
           "allow"
         )
+      })
+
+      const require: Wallets["Service"]["require"] = Effect.fn("Wallets.require")(function* (action, address) {
+        const caller = yield* Caller
+        const found = (yield* mayUse(caller, action, address)) ? yield* holder(address) : undefined
+        return found ?? (yield* notYours(address, action, caller.principal))
+      })
+
+      const readable: Wallets["Service"]["readable"] = Effect.fn("Wallets.readable")(function* (address) {
+        const caller = yield* Caller
+        const found = yield* holder(address)
+        if (found === undefined) return undefined
+        return { owner: found.id, reader: (yield* mayUse(caller, "read", address)) ? found.id : caller.principal.id }
       })
 
       const usable: Wallets["Service"]["usable"] = Effect.fn("Wallets.usable")(function* (who, action) {
@@ -58,7 +93,7 @@ export class Wallets extends Context.Service<
         return new Map(rows.map(({ id, wallet }) => [id, wallet]))
       }, Effect.orDie)
 
-      return Wallets.of({ holder, mayUse, usable, addresses })
+      return Wallets.of({ holder, require, readable, usable, addresses })
     }),
   )
 }

@@ -22,12 +22,12 @@ export const layerSubmitting = Layer.effect(
         const request = yield* HttpServerRequest.HttpServerRequest
         const signature = request.headers[signatureHeader]
         if (signature === undefined)
-          return yield* asBearer(Effect.flatMap(Caller, (caller) => Effect.provideService(app, Submitter, { caller })))
+          return yield* asBearer(Effect.flatMap(Caller, (by) => Effect.provideService(app, Submitter, { by })))
         const { call = "" } = yield* HttpRouter.params
         const body = Effect.orDie(request.text)
-        const tool = yield* acting.identifyResult(senderOf(request), { call, signature, body })
+        const by = yield* acting.identifyResult(senderOf(request), { call, signature, body })
         const { correlationId } = yield* currentCause
-        return yield* acting.asTool(tool, correlationId, Effect.provideService(app, Submitter, { caller: null }))
+        return yield* acting.asTool(by.tool, correlationId, Effect.provideService(app, Submitter, { by }))
       }).pipe(withRefusalHeaders),
     )
   }),

@@ -11,10 +11,10 @@ import type { MCPTool } from "./MCPTool.ts"
 
 type JsonObject = Readonly<Record<string, unknown>>
 
-/** A call: its tool, the name under which the tool was called, and the input. */
+/** A call of a server's tool: the name it was made by, what the server says of the tool, and its input. */
 export interface MCPToolCall {
-  readonly toolName: string
-  readonly tool: Pick<MCPTool, "name" | "outputSchema">
+  readonly tool: string
+  readonly listed: Pick<MCPTool, "name" | "outputSchema">
   readonly arguments: JsonObject
 }
 
@@ -29,7 +29,7 @@ const reasonOf = ({ content }: JsonObject): string => {
 
 /** What is wrong with a result, in words; undefined if it matches its tool's schema. */
 const resultFault = Effect.fnUntraced(function* (
-  { name, outputSchema }: MCPToolCall["tool"],
+  { name, outputSchema }: MCPToolCall["listed"],
   result: JsonObject,
   validate: MCPPorts["validate"] = standardValidate,
 ) {
@@ -45,28 +45,29 @@ const resultFault = Effect.fnUntraced(function* (
 
 /** The result of a call, checked against its tool's schema. */
 export const mcpToolResult = Effect.fnUntraced(function* (
-  { arguments: input, tool, toolName }: MCPToolCall,
+  { arguments: input, listed, tool }: MCPToolCall,
   reply: MCPReply,
   validate?: MCPPorts["validate"],
 ): Effect.fn.Return<JsonObject, ToolExecutionError> {
-  const failed = (message: string, cause: unknown) => new ToolExecutionError({ message, toolName, input, cause })
-  if (reply._tag !== "Done") return yield* failed(`MCP tool "${tool.name}" did not come to an end`, reply)
-  const fault = yield* resultFault(tool, reply.result, validate)
+  const failed = (message: string, cause: unknown) => new ToolExecutionError({ message, toolName: tool, input, cause })
+  if (reply._tag !== "Done") return yield* failed(`MCP tool "${listed.name}" did not come to an end`, reply)
+  const fault = yield* resultFault(listed, reply.result, validate)
   return fault === undefined ? reply.result : yield* failed(fault, reply.result)
 })
 
 /** A call without a result: the server's refusal, its silence, or a failed connection. */
 export const mcpToolFailure = (
-  { arguments: input, tool, toolName }: MCPToolCall,
+  { arguments: input, listed, tool }: MCPToolCall,
   error: MCPConnectionError | MCPRefused,
 ): ToolExecutionError | ToolTimeoutError => {
   if (error._tag === "MCPRefused") {
     const { code, data, message } = error
     const cause = { code, message, ...(data === undefined ? {} : { data }) }
-    return new ToolExecutionError({ message: `MCP tool "${tool.name}" failed: ${message}`, toolName, input, cause })
+    const said = `MCP tool "${listed.name}" failed: ${message}`
+    return new ToolExecutionError({ message: said, toolName: tool, input, cause })
   }
   const { cause, message } = error
   return cause instanceof MCPSilence
-    ? new ToolTimeoutError({ message, toolName, timeoutMs: cause.timeoutMs })
-    : new ToolExecutionError({ message, toolName, input, cause: error })
+    ? new ToolTimeoutError({ message, toolName: tool, timeoutMs: cause.timeoutMs })
+    : new ToolExecutionError({ message, toolName: tool, input, cause: error })
 }

@@ -1,11 +1,12 @@
 import { Api, Caller, type Token } from "@stoa/contract"
-import { Effect, Exit } from "effect"
+import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Principals } from "../../../../access/identity/Principals.ts"
 import { Tokens } from "../../../../access/identity/Tokens.ts"
 import { Authority } from "../../../../access/rights/delegation/Authority.ts"
 import { Grants } from "../../../../access/rights/Grants.ts"
-import { findIfPermitted, findOrRefuse } from "../../../../access/rights/FindIfPermitted.ts"
+import { findOrRefuse } from "../../../../access/rights/FindIfPermitted.ts"
+import { makeTokenList } from "../../../../access/rights/TokenList.ts"
 import { Journal } from "../../../../store/journal/Journal.ts"
 
 export const tokensHandlers = HttpApiBuilder.group(
@@ -16,6 +17,7 @@ export const tokensHandlers = HttpApiBuilder.group(
     const authority = yield* Authority
     const principals = yield* Principals
     const tokens = yield* Tokens
+    const list = yield* makeTokenList
     const { transact } = yield* Journal
 
     const found = Effect.fnUntraced(function* (id: Token["id"]) {
@@ -24,17 +26,7 @@ export const tokensHandlers = HttpApiBuilder.group(
     })
 
     return handlers.handleAll({
-      list: Effect.fnUntraced(function* ({ query }) {
-        const { principal } = yield* Caller
-        const { principal: ref } = query
-        if (ref === undefined) yield* grants.require("read", "tokens/*")
-        else {
-          const whose = yield* Effect.exit(principals.get(ref))
-          if (Exit.isSuccess(whose) && whose.value.id === principal.id) yield* grants.require("read", "self/tokens")
-          else yield* findIfPermitted(grants, whose, { ref, action: "read", of: "tokens" })
-        }
-        return yield* tokens.list(query)
-      }),
+      list: ({ query }) => list(query),
       add: Effect.fnUntraced(function* ({ payload }) {
         // Judged by the principal's name, however the request spells it.
         const { principal: ref } = payload

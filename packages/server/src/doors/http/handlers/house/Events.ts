@@ -10,7 +10,7 @@ export const eventsHandlers = HttpApiBuilder.group(
     const watch = yield* makeWatch
     return handlers.handleRaw("watch", ({ headers, query }) =>
       Effect.flatMap(Caller, (caller) =>
-        watch(caller, { names: query.names, after: headers["last-event-id"] ?? query.after, space: undefined }),
+        watch({ caller, face: query.names, after: headers["last-event-id"] ?? query.after, space: undefined }),
       ),
     )
   }),

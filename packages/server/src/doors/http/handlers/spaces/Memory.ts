@@ -1,4 +1,4 @@
-import { Api, BadInput, Caller, type MemoryRecord } from "@stoa/contract"
+import { Api, Caller, type MemoryRecord } from "@stoa/contract"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Principals } from "../../../../access/identity/Principals.ts"
@@ -33,13 +33,8 @@ export const memoryHandlers = HttpApiBuilder.group(
       export: ({ query }) => Effect.flatMap(me, (by) => portability.export(by, query)),
       embedding: () => Effect.flatMap(me, ({ id }) => embedding.progress(id)),
       import: ({ payload: { lines } }) => Effect.flatMap(me, (by) => transact(portability.import(by, lines))),
-      erase: Effect.fnUntraced(function* ({ payload: { confirm, dryRun } }) {
-        const { id, name } = yield* me
-        if (confirm !== name)
-          return yield* new BadInput({
-            issues: [{ path: "confirm", message: "must be your own name, as whoami returns it" }],
-          })
-        return { erased: yield* dryRun === true ? portability.count(id) : portability.erase(id) }
+      erase: Effect.fnUntraced(function* ({ payload: { confirm, dryRun = false } }) {
+        return { erased: yield* portability.eraseOwn(yield* me, { confirm, dryRun }) }
       }),
       diff: ({ params: { id }, query }) => Effect.flatMap(me, (by) => memories.diff(by, id, query)),
       get: ({ params: { id } }) => Effect.flatMap(me, (by) => memories.get(by, id)),

@@ -64,7 +64,7 @@ export const spacesHandlers = HttpApiBuilder.group(
         Effect.gen(function* () {
           const { space } = yield* reach(params.space)
           const after = headers["last-event-id"] ?? query.after
-          return yield* watch(yield* Caller, { names: query.names, after, space: space.id })
+          return yield* watch({ caller: yield* Caller, face: query.names, after, space: space.id })
         }),
       )
   }),

@@ -36,8 +36,8 @@ export const resultsHandlers = HttpApiBuilder.group(
     return handlers.handle(
       "submit",
       Effect.fnUntraced(function* ({ params, payload }) {
-        const { caller } = yield* Submitter
-        return callFrom(yield* calls.result(params.call, caller, payload))
+        const { by } = yield* Submitter
+        return callFrom(yield* calls.result(params.call, by, payload))
       }),
     )
   }),

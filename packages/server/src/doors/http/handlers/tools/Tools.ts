@@ -1,4 +1,4 @@
-import { Api, BadInput, Caller, firstIssues, ImportReport, Missing, ToolView, WrongState } from "@stoa/contract"
+import { Api, BadInput, Caller, firstIssues, ImportReport, Missing, ToolView } from "@stoa/contract"
 import { importOpenApiInSteps } from "@stoa/importers"
 import { inputSchemaOf, nearest } from "@stoa/tools"
 import { Effect, Redacted, type Schema } from "effect"
@@ -10,18 +10,16 @@ import { makeTypicalCaller } from "../../../../access/rights/TypicalCaller.ts"
 import { Explanations } from "../../../../calls/catalogue/Explanations.ts"
 import { Catalogue, everything, type ToolScope } from "../../../../calls/catalogue/Catalogue.ts"
 import type { CatalogueTool } from "../../../../calls/catalogue/Traits.ts"
-import { makeCallbackKey } from "../../../../calls/waiting/Callbacks.ts"
+import { makeHandedCallbackKey } from "../../../../calls/waiting/Callbacks.ts"
 import { makeToolNotes } from "../../../../calls/catalogue/ToolNotes.ts"
-import { Tools } from "../../../../calls/catalogue/Tools.ts"
+import { type Declaration, Tools } from "../../../../calls/catalogue/Tools.ts"
 import { pageFrom, pageOf } from "../../../../store/Pages.ts"
 import { bodyFault } from "../../../node/Body.ts"
 import { yieldToEventLoop } from "../../../../store/fibers/EventLoop.ts"
 
-type Declared = ReturnType<Tools["Service"]["declaredIn"]>
-
 const viewOf = (
   { asks, set, tool: { definition, wireName } }: Pick<CatalogueTool, "set" | "tool"> & { readonly asks?: boolean },
-  declaredIn?: Declared,
+  declaredIn?: Declaration,
   notes: ReadonlyArray<string> = [],
 ): ToolView =>
   new ToolView({
@@ -62,12 +60,12 @@ export const toolsHandlers = HttpApiBuilder.group(
   Api,
   "tools",
   Effect.fn(function* (handlers) {
-    const { judge, require } = yield* Grants
+    const { require } = yield* Grants
     const catalogue = yield* Catalogue
     const tools = yield* Tools
     const calls = yield* Calls
     const limits = yield* Limits
-    const keyOfTool = yield* makeCallbackKey
+    const handOut = yield* makeHandedCallbackKey
     const explanations = yield* Explanations
     const notesOf = yield* makeToolNotes
     const standing = yield* makeTypicalCaller
@@ -83,25 +81,20 @@ export const toolsHandlers = HttpApiBuilder.group(
       const { tool } = every.find((one) => one.set === "configured" && one.tool.definition.name === name)!
       return viewOf({ set: "configured", tool }, undefined, notes)
     })
-    /** As the caller sees them: only those who may change tools see where one is declared. */
-    const seen = Effect.gen(function* () {
-      const mayChange = (yield* judge(yield* Caller, "admin", "tools/*")).verdict === "allow"
-      return (listed: Parameters<typeof viewOf>[0]) =>
-        viewOf(
-          listed,
-          mayChange && listed.set === "configured" ? tools.declaredIn(listed.tool.definition.name) : undefined,
-        )
-    })
+    /** As the caller sees them. */
+    const seen = Effect.map(
+      tools.declarations,
+      (declaredIn) => (listed: Parameters<typeof viewOf>[0]) =>
+        viewOf(listed, listed.set === "configured" ? declaredIn(listed.tool.definition.name) : undefined),
+    )
 
     return handlers.handleAll({
       list: Effect.fnUntraced(function* ({ query }) {
         const scope: ToolScope = query.set === undefined ? everything : { kind: "set", set: query.set }
         const who = query.as === undefined ? yield* Caller : yield* standing(query.as)
         const all = (yield* catalogue.list(who, scope)).map(yield* seen)
-        // Only principals that may know of every tool see the tools that somebody does not have.
-        const mayLook = (yield* judge(yield* Caller, "read", "grants/*")).verdict === "allow"
-        const first = query.as !== undefined && query.cursor === undefined && mayLook
-        const left = first ? { leftOut: yield* explanations.leftOut(who) } : {}
+        const first = query.as !== undefined && query.cursor === undefined
+        const leftOut = first ? yield* explanations.leftOut(who) : undefined
         const { after, limit } = pageFrom(query)
         const sorted = all.toSorted((a, b) => (a.name < b.name ? -1 : 1)).filter((one) => one.name > after)
         const page = pageOf(
@@ -110,7 +103,7 @@ export const toolsHandlers = HttpApiBuilder.group(
           (one) => one,
           (one) => one.name,
         )
-        return { ...page, ...left }
+        return leftOut === undefined ? page : { ...page, leftOut }
       }),
       get: Effect.fnUntraced(function* ({ params: { name } }) {
         const listed = yield* catalogue.list(yield* Caller, everything)
@@ -121,16 +114,7 @@ export const toolsHandlers = HttpApiBuilder.group(
         return yield* new Missing({ noun: "tool", ref: name, ...(meant === undefined ? {} : { meant }) })
       }),
       form: ({ params: { name } }) => Effect.andThen(require("write", `tools/${name}`), tools.get(name)),
-      signingKey: Effect.fnUntraced(function* ({ params: { name } }) {
-        yield* require("admin", `tools/${name}`)
-        const { execution } = yield* tools.get(name)
-        // A secret is never shown again to anybody: the person who set it knows it.
-        if (execution?.["signingSecret"] !== undefined)
-          return yield* new WrongState({
-            detail: `"${name}" is signed with a secret that was set here, and secrets are not shown.`,
-          })
-        return { key: Redacted.value(yield* keyOfTool(name)) }
-      }),
+      signingKey: ({ params }) => Effect.map(handOut(params.name), (key) => ({ key: Redacted.value(key) })),
       add: Effect.fnUntraced(function* ({ payload }) {
         const { name } = payload
         yield* require("admin", `tools/${typeof name === "string" ? name : "*"}`)

@@ -4,6 +4,7 @@
  */
 import type { CallId, Caller, FileId, Principal } from "@stoa/contract"
 import { Deferred, Effect } from "effect"
+import { ownViewer } from "../../../../access/rights/Viewer.ts"
 import { type CallRequest, type CallRow, Calls } from "../../../../calls/Calls.ts"
 import { CallNews } from "../../../../calls/waiting/CallNews.ts"
 import { isMCPResult, mcpFailure } from "../../../../calls/road/MCPNotes.ts"
@@ -110,7 +111,7 @@ export const makeServerCalls = Effect.gen(function* () {
   /** Questions to the client. People may answer them too; the first answer counts. */
   const asks = (principal: Principal, row: CallRow, { question }: Asking, requests: ClientRequests): Asks => {
     const over = Effect.gen(function* () {
-      const now = yield* Effect.orDie(calls.get(row.id, { principal, all: false }))
+      const now = yield* Effect.orDie(calls.get(row.id, ownViewer(principal)))
       const still = yield* askedOf(now)
       const isOver =
         still === undefined || still.question !== question || Object.keys(requests).some((key) => !still.open[key])
@@ -121,7 +122,7 @@ export const makeServerCalls = Effect.gen(function* () {
       requests,
       state: { call: row.id, asked: question },
       until: Effect.asVoid(news.until(row.id, over)),
-      dropped: Effect.ignore(calls.cancel(row.id, { principal, all: false }, "The client cancelled it")),
+      dropped: Effect.ignore(calls.cancel(row.id, ownViewer(principal), "The client cancelled it")),
     }
   }
 
@@ -190,14 +191,14 @@ export const makeServerCalls = Effect.gen(function* () {
       const late = use.mayBeTask ? Effect.sleep(patienceMs) : Effect.never
       // A call that is not recorded yet answers by itself.
       const released = Effect.raceFirst(Deferred.await(letGo), late).pipe(
-        Effect.andThen(Effect.option(calls.get(id, { principal, all: false }))),
+        Effect.andThen(Effect.option(calls.get(id, ownViewer(principal)))),
         Effect.flatMap((row) => (row._tag === "Some" ? Effect.succeed(row.value) : Effect.never)),
       )
       return Effect.raceFirst(called, released).pipe(
         Effect.onInterrupt(() =>
           link.ending()
             ? Effect.void
-            : Effect.ignore(calls.cancel(id, { principal, all: false }, "The client cancelled it")),
+            : Effect.ignore(calls.cancel(id, ownViewer(principal), "The client cancelled it")),
         ),
         Effect.flatMap((row) => outcomeFor(principal, row, endpoint, use, link)),
       )
@@ -206,7 +207,7 @@ export const makeServerCalls = Effect.gen(function* () {
   /** A caller's tasks are its calls. A tool's questions are answered here; approvals are given elsewhere. */
   const tasks = (caller: Caller["Service"], endpoint: Endpoint): NonNullable<EndpointView["tasks"]> => {
     const { principal } = caller
-    const find = (id: string) => calls.get(id, { principal, all: false })
+    const find = (id: string) => calls.get(id, ownViewer(principal))
     return {
       get: (id) =>
         Effect.matchEffect(find(id), {
@@ -220,7 +221,7 @@ export const makeServerCalls = Effect.gen(function* () {
         }),
       cancel: (id) =>
         calls
-          .cancel(id, { principal, all: false }, `Canceled by ${principal.name}`)
+          .cancel(id, ownViewer(principal), `Canceled by ${principal.name}`)
           .pipe(
             Effect.as(true),
             Effect.catchTags({ Missing: () => Effect.succeed(false), WrongState: () => Effect.succeed(true) }),

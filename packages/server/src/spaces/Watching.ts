@@ -1,0 +1,42 @@
+/**
+ * Who may follow events, how many streams at a time, and until when. What they see of them says `Sight`.
+ */
+import { type Caller, TooManyRequests } from "@stoa/contract"
+import { Effect } from "effect"
+import { Principals } from "../access/identity/Principals.ts"
+import { Tokens } from "../access/identity/Tokens.ts"
+import { Grants } from "../access/rights/Grants.ts"
+
+/** Open streams per principal: enough for its tabs, devices and processes, not for a flood. */
+const mostStreams = 200
+/** For those who may read all events, such as a program that watches for others. */
+const mostOfEverything = 5000
+
+/** A watch that was let in. */
+export interface Watch {
+  readonly caller: Caller["Service"]
+  /** Whether token and rights are as they were when it began: if not, it has to begin again. */
+  readonly still: Effect.Effect<boolean>
+}
+
+export const makeWatching = Effect.gen(function* () {
+  const grants = yield* Grants
+  const tokens = yield* Tokens
+  const principals = yield* Principals
+
+  /** `open`: how many streams the caller's principal has already. */
+  return Effect.fn("Watching.begin")(function* (caller: Caller["Service"], open: number) {
+    const { verdict } = yield* grants.judge(caller, "read", "events/*")
+    const most = verdict === "allow" ? mostOfEverything : mostStreams
+    if (open >= most)
+      return yield* new TooManyRequests({ resource: "streams", limit: `${most} at a time`, retryAfter: 30 })
+    const still = Effect.gen(function* () {
+      if (!(yield* tokens.stillStands(caller))) return false
+      // Read again: the caller is as it was when the stream began.
+      const principal = yield* principals.get(caller.principal.id)
+      const now = yield* grants.judgeOf(principal, "read", "events/*")
+      return now.verdict === verdict
+    }).pipe(Effect.catchTag("Missing", () => Effect.succeed(false)))
+    return { caller, still } satisfies Watch
+  })
+})
