@@ -1,11 +1,10 @@
 /** What one owner told an agent to use from now on: which session, which model. Small records in the owner's memory. */
-import type { PrincipalId } from "@stoa/contract"
+import { houseKinds, type PrincipalId } from "@stoa/contract"
 import { Effect } from "effect"
-import { ownKinds } from "../memory/Engrams.ts"
 import type { MemoryActor, Memories } from "../memory/Memories.ts"
 
 const namespace = "engrams"
-const kind = ownKinds.setting
+const kind = houseKinds.setting
 /** Settings change here alone. */
 const room = "sessions"
 
