@@ -31,9 +31,10 @@ export const makeToolNotes = Effect.gen(function* () {
   /** Of all configured tools, or of those of a name or a source. */
   return Effect.fn("ToolNotes")(function* (of: { readonly name?: string; readonly source?: Source } = {}) {
     const rows = yield* Effect.orDie(
-      sql<{ name: string; form: string; source: Source }>`SELECT name, form, source FROM tools ORDER BY name`,
+      sql<{ form: string; source: Source }>`SELECT form, source FROM tools
+        ${of.name === undefined ? sql`` : sql`WHERE name = ${of.name}`} ORDER BY name`,
     )
-    const wanted = rows.filter(({ name, source }) => name === (of.name ?? name) && source === (of.source ?? source))
+    const wanted = rows.filter(({ source }) => source === (of.source ?? source))
     const notes = yield* Effect.forEach(wanted, ({ form }) => {
       const it = readTool(JSON.parse(form))
       return it.ok ? notesOf(it.tool) : Effect.succeed([])

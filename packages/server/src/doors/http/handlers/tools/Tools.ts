@@ -86,18 +86,27 @@ export const toolsHandlers = HttpApiBuilder.group(
     /** As the caller sees them: only those who may change tools see where one is declared. */
     const seen = Effect.gen(function* () {
       const mayChange = (yield* judge(yield* Caller, "admin", "tools/*")).verdict === "allow"
-      return (listed: Parameters<typeof viewOf>[0]) =>
+      return (listed: Parameters<typeof viewOf>[0], notes?: ReadonlyArray<string>) =>
         viewOf(
           listed,
           mayChange && listed.set === "configured" ? tools.declaredIn(listed.tool.definition.name) : undefined,
+          notes,
         )
+    })
+
+    /** What it lacks is for those who may change it. */
+    const notesFor = Effect.fnUntraced(function* ({ set, tool: { definition } }: CatalogueTool) {
+      if (set !== "configured") return []
+      const { verdict } = yield* judge(yield* Caller, "admin", `tools/${definition.name}`)
+      return verdict === "allow" ? yield* notesOf({ name: definition.name }) : []
     })
 
     return handlers.handleAll({
       list: Effect.fnUntraced(function* ({ query }) {
         const scope: ToolScope = query.set === undefined ? everything : { kind: "set", set: query.set }
         const who = query.as === undefined ? yield* Caller : yield* standing(query.as)
-        const all = (yield* catalogue.list(who, scope)).map(yield* seen)
+        const view = yield* seen
+        const all = (yield* catalogue.list(who, scope)).map((one) => view(one))
         // Only principals that may know of every tool see the tools that somebody does not have.
         const mayLook = (yield* judge(yield* Caller, "read", "grants/*")).verdict === "allow"
         const first = query.as !== undefined && query.cursor === undefined && mayLook
@@ -115,7 +124,7 @@ export const toolsHandlers = HttpApiBuilder.group(
       get: Effect.fnUntraced(function* ({ params: { name } }) {
         const listed = yield* catalogue.list(yield* Caller, everything)
         const found = listed.find(({ tool }) => tool.definition.name === name || tool.wireName === name)
-        if (found !== undefined) return (yield* seen)(found)
+        if (found !== undefined) return (yield* seen)(found, yield* notesFor(found))
         const names = listed.map(({ tool }) => tool.definition.name)
         const meant = nearest(name, names)
         return yield* new Missing({ noun: "tool", ref: name, ...(meant === undefined ? {} : { meant }) })
