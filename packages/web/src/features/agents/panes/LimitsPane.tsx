@@ -26,11 +26,6 @@ const InForce = ({ agent }: { readonly agent: Agent }) => {
   return (
     <section className="stack">
       <h3>{words.inForce}</h3>
-      {(agent.notes ?? []).length === 0 ? null : (
-        <p className="note" data-tone="warn" role="status">
-          {words.tightened(agent.notes ?? [])}
-        </p>
-      )}
       <dl className="kv">
         <dt>{words.model}</dt>
         <dd>{models.length === 0 ? words.noModelShort : words.models(models)}</dd>
