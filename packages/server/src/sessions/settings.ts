@@ -26,5 +26,13 @@ export const makeSettings = (memories: Memories["Service"]) => {
     if (record !== undefined && !record.pinned) yield* memories.remove({ ...by, room }, record.id, true)
   })
 
-  return { get, set, remove }
+  /** Nothing is told any more. A pinned setting stays, and is empty. */
+  const clear = Effect.fnUntraced(function* (by: MemoryActor, key: string) {
+    const record = yield* recordOf(by.id, key)
+    if (record === undefined) return
+    if (record.pinned) yield* set(by, key, "")
+    else yield* memories.remove({ ...by, room }, record.id, true)
+  })
+
+  return { get, set, remove, clear }
 }

@@ -154,13 +154,13 @@ it("a webhook is added on a phone; what the file declares is read-only and says 
   expect(said).toEqual([])
 })
 
-it("what a tool or an agent names and is not there is told where one looks at it, until it is there", async () => {
+it("what a tool or an agent names and is not there is told where one looks at it, until it is there; a model is taken back", async () => {
   const house = admin()
   await house.tools.add({
     ...declared,
     name: "swell",
     execution: { url: "https://swell.example", headers: { authorization: "${secret.SWELL_KEY}" } },
-  } as never)
+  })
   const { page } = await visitor()
   await signIn(page, token(), "/tools/swell")
   const note = page.getByRole("status").filter({ hasText: "It cannot work yet" })
@@ -179,5 +179,17 @@ it("what a tool or an agent names and is not there is told where one looks at it
   await shot(page, "agent-notes")
   await house.secrets.set("FAST_KEY", { value: "long enough to be one" })
   await told.waitFor({ state: "detached" })
+
+  // And its model can be taken from it again.
+  await page.goto(new URL("/agents/pilot?tab=limits", page.url()).href)
+  await page.getByLabel("Model", { exact: true }).selectOption("none, a program connects")
+  await shot(page, "agent-model")
+  await page.getByRole("button", { name: "Save" }).click()
+  await page.getByText("Saved.").waitFor()
+  expect((await house.agents.get("pilot")).model).toBeNull()
+  expect(await axeFindings(page)).toEqual([])
+  await page.getByLabel("Model", { exact: true }).selectOption("fast")
+  await page.getByRole("button", { name: "Save" }).click()
+  await expect.poll(async () => (await house.agents.get("pilot")).model).toBe("fast")
   expect(said).toEqual([])
 })

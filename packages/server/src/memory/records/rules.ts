@@ -48,7 +48,7 @@ const written: Readonly<Record<HouseKind, { readonly room: WritingRoom; readonly
   setting: {
     room: "sessions",
     instead:
-      'This record is a setting of an agent, and only what sets it changes it. Choose a model with hecate_set_model or moros_set_model, or the current chat session with PATCH /api/v1/chat-sessions/:id {"current": true}.',
+      'This record is a setting of an agent, and only what sets it changes it. Choose a model with hecate_set_model or moros_set_model (default takes the choice back), or the current chat session with PATCH /api/v1/chat-sessions/:id {"current": true}.',
   },
 }
 
