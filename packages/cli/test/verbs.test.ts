@@ -1,6 +1,8 @@
 /** Each verb as a person or a script gives it, against a real house: data on stdout, talk on stderr, and the exit code. */
+import { writeFileSync } from "node:fs"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
+import { join } from "node:path"
 import { Api } from "@stoa/contract"
 import { connect } from "@stoa/sdk"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
@@ -81,6 +83,18 @@ describe("a model or parent that is not there", () => {
     expect(await stoa("agents", "add", "Thinker", "--parent", "nobody")).toMatchObject(refused(/"nobody"/))
     expect(await http("principals/Steady")).toMatchObject({ roles: ["agent-standard"] })
     expect(await http("principals/Thinker")).toMatchObject({ tag: "Missing" })
+  })
+})
+
+describe("a model of an agent", () => {
+  it("is given, and taken back with none", async () => {
+    writeFileSync(join(home.folder, "rules.json"), JSON.stringify({ rules: [] }))
+    home.configure({ models: { slow: { provider: "scripted", rules: join(home.folder, "rules.json") } } })
+    await house.admin.house.reload()
+    await house.admin.principals.add({ kind: "agent", name: "Mind" })
+    expect(json(await stoa("agents", "set", "Mind", "--model", "slow", "--json"))).toMatchObject({ model: "slow" })
+    expect(json(await stoa("agents", "set", "Mind", "--model", "none", "--json"))).toMatchObject({ model: null })
+    expect(await http("agents/Mind")).toMatchObject({ model: null })
   })
 })
 

@@ -111,6 +111,7 @@ export { WalletChallenge, type WalletSignature } from "./access/identity/Wallet.
 export * from "./memory/Memory.ts"
 export * from "./memory/MemoryFiles.ts"
 export * from "./memory/MemoryLine.ts"
+export { type HouseKind, houseKindOf, houseKinds, mayUse, type MemoryAct } from "./memory/memoryRights.ts"
 export * from "./runs/Prompt.ts"
 export { isObject, isTooDeep, type JsonObject, own } from "./json.ts"
 export { Limit } from "./access/Limit.ts"

@@ -139,7 +139,10 @@ export class Agent extends Schema.Class<Agent>("Agent")({
   ...profile,
   /** The agent it works for. */
   parent: Schema.NullOr(PrincipalId),
-  /** Settings without effect, and why: a limit that is looser than its toolset's, a program that is not there. */
+  /**
+   * Settings without effect, and why: a limit that is looser than its toolset's, a program that is not there, a model
+   * that cannot be used.
+   */
   notes: Schema.optionalKey(Schema.Array(Schema.String)),
   /** The limits that really apply to its runs: its own, or its toolset's if they are tighter. */
   inForce: Schema.optionalKey(AgentLimits),

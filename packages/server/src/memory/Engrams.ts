@@ -9,10 +9,7 @@ import { SearchIndex } from "../store/search/SearchIndex.ts"
 import { publicScope, scopeOf } from "./records/indexing.ts"
 import { Meanings } from "./meaning/Meanings.ts"
 import { type RecordRow, recordFrom } from "./records/rows.ts"
-import { ownKinds, slotOf } from "./records/rules.ts"
-
-/** Kinds that are not created by hand: chat sessions, and an agent's settings. */
-export { ownKinds }
+import { slotOf } from "./records/rules.ts"
 
 export interface EngramQuery {
   /** The reader, whose private records are included. */

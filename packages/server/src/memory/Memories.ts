@@ -8,6 +8,8 @@ import {
   type BadInput,
   Forbidden,
   largestMemory,
+  mayUse,
+  type MemoryAct,
   type MemoryChange,
   type MemoryDiff,
   type MemoryId,
@@ -39,7 +41,7 @@ import { hasEnded } from "./upkeep/expiry.ts"
 import { scopeOf } from "./records/indexing.ts"
 import { Meanings } from "./meaning/Meanings.ts"
 import { type RecordRow, recordFrom, versionFrom, type VersionRow } from "./records/rows.ts"
-import { jsonFault, kindFault, mayUse, type MemoryAct, memoryFault, roomFault, slotOf } from "./records/rules.ts"
+import { jsonFault, kindFault, memoryFault, roomFault, slotOf } from "./records/rules.ts"
 import { makeRetaining } from "./upkeep/retaining.ts"
 import { makeStoring } from "./records/storing.ts"
 

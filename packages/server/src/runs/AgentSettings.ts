@@ -39,10 +39,22 @@ export class AgentSettings extends Context.Service<
       const programNotes = yield* makeProgramNotes
       const { transact } = yield* Journal
 
+      /** Which of its models cannot be used. A program thinks by itself. */
+      const modelNotes = Effect.fnUntraced(function* ({ models, name, thinker }: Agent) {
+        if (thinker.kind === "program" || models.length === 0) return []
+        const there = new Map((yield* languages.list).map((one) => [one.name, one]))
+        return models.flatMap((model) => {
+          const found = there.get(model)
+          if (found !== undefined) return found.problem ?? []
+          return `The agent "${name}" thinks with the model "${model}", which the configuration file does not declare; give it another, or declare it.`
+        })
+      })
+
       const shown: AgentSettings["Service"]["shown"] = Effect.fnUntraced(function* (agent) {
         const seen = yield* agents.shown(agent)
         // What its program lacks is for those who see how it is started.
-        return seen === agent ? withAgentNotes(agent, yield* programNotes(agent)) : withAgentNotes(seen)
+        const lacks = seen === agent ? yield* programNotes(agent) : []
+        return withAgentNotes(seen, [...lacks, ...(yield* modelNotes(agent))])
       })
 
       /** An undeclared model would fail every run of the agent, so it is refused now. */

@@ -11,6 +11,7 @@ import {
   type ChatSessionChange,
   type ChatSessionId,
   Forbidden,
+  houseKinds,
   type MemoryRecord,
   type Message,
   Missing,
@@ -28,7 +29,6 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { nameKey, Principals } from "../access/identity/Principals.ts"
 import type { Viewer } from "../access/rights/Viewer.ts"
-import { ownKinds } from "../memory/Engrams.ts"
 import { Memories } from "../memory/Memories.ts"
 import { Messages } from "../spaces/messages/Messages.ts"
 import type { MessageQuery } from "../spaces/messages/PostOptions.ts"
@@ -150,7 +150,7 @@ export class ChatSessions extends Context.Service<
       const recordOf = Effect.fnUntraced(function* (owner: PrincipalId, id: ChatSessionId) {
         const { items } = yield* memories.list(
           { id: owner },
-          { namespace: "engrams", kind: ownKinds.session, key: keyOf(id), owner, limit: 1 },
+          { namespace: "engrams", kind: houseKinds.session, key: keyOf(id), owner, limit: 1 },
         )
         return items[0]
       })
@@ -245,7 +245,7 @@ export class ChatSessions extends Context.Service<
         const { record } = yield* memories
           .put(asOwner(owner, by), owner, {
             namespace: "engrams",
-            kind: ownKinds.session,
+            kind: houseKinds.session,
             key: keyOf(id),
             content,
             mediaType: "application/json",
@@ -264,7 +264,7 @@ export class ChatSessions extends Context.Service<
           {
             ...page,
             namespace: "engrams",
-            kind: ownKinds.session,
+            kind: houseKinds.session,
             owner,
             tag: agent === undefined ? "session" : nameKey(agent),
           },

@@ -1,11 +1,10 @@
 /** What one owner told an agent to use from now on: which session, which model. Small records in the owner's memory. */
-import type { PrincipalId } from "@stoa/contract"
+import { houseKinds, type PrincipalId } from "@stoa/contract"
 import { Effect } from "effect"
-import { ownKinds } from "../memory/Engrams.ts"
 import type { MemoryActor, Memories } from "../memory/Memories.ts"
 
 const namespace = "engrams"
-const kind = ownKinds.setting
+const kind = houseKinds.setting
 /** Settings change here alone. */
 const room = "sessions"
 
@@ -27,5 +26,13 @@ export const makeSettings = (memories: Memories["Service"]) => {
     if (record !== undefined && !record.pinned) yield* memories.remove({ ...by, room }, record.id, true)
   })
 
-  return { get, set, remove }
+  /** Nothing is told any more. A pinned setting stays, and is empty. */
+  const clear = Effect.fnUntraced(function* (by: MemoryActor, key: string) {
+    const record = yield* recordOf(by.id, key)
+    if (record === undefined) return
+    if (record.pinned) yield* set(by, key, "")
+    else yield* memories.remove({ ...by, room }, record.id, true)
+  })
+
+  return { get, set, remove, clear }
 }

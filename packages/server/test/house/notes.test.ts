@@ -118,14 +118,20 @@ for (const store of ["sqlite", "postgres"] as const)
         }),
       )
 
-      it.effect("of one that is added or changed at run time: told in the answer, to those who may change it", () =>
+      it.effect("of one that is added, changed or looked at: told in the answer, to those who may change it", () =>
         Effect.gen(function* () {
-          const { admin, as } = yield* Guest
+          const { admin, as, configFile } = yield* Guest
           const added = yield* ask(() => admin.tools.add(weather("tides", "TIDES")))
           assert.deepStrictEqual(added.notes, [ofSecret('The tool "tides"', "TIDES")])
           const changed = yield* ask(() => admin.tools.change("tides", asAgent("tides", "nobody here")))
           assert.deepStrictEqual(changed.notes, [noAgent("tides", "nobody here")])
-          assert.notProperty(yield* ask(() => admin.tools.get("tides")), "notes")
+          assert.deepStrictEqual((yield* ask(() => admin.tools.get("tides"))).notes, changed.notes)
+          const member = yield* ask(() => admin.principals.add({ kind: "person", name: "Mem" }))
+          const { token: theirs } = yield* ask(() => admin.tokens.add({ principal: member.id }))
+          assert.notProperty(yield* ask(() => as(theirs).tools.get("tides")), "notes")
+          const listed = yield* ask(() => admin.tools.list({ set: "configured" }))
+          assert.isTrue(listed.items.every(({ notes }) => notes === undefined))
+          yield* ask(() => admin.principals.retire(member.id))
           assert.deepInclude((yield* doctor).get("tools"), { state: "warn", detail: noAgent("tides", "nobody here") })
           yield* ask(() => admin.tools.remove("tides"))
 
@@ -136,6 +142,23 @@ for (const store of ["sqlite", "postgres"] as const)
           const { token } = yield* ask(() => admin.tokens.add({ principal: bot.id }))
           assert.notProperty(yield* ask(() => as(token).agents.get(bot.id)), "notes")
           yield* ask(() => admin.principals.retire(bot.id))
+
+          writeFileSync(configFile, JSON.stringify({ ...roomy, models: file.models }))
+          yield* ask(() => admin.secrets.remove("FAST")).pipe(Effect.ignore)
+          yield* ask(() => admin.house.reload())
+          const mind = yield* ask(() => admin.principals.add({ kind: "agent", name: "mind" }))
+          assert.notProperty(yield* ask(() => admin.agents.get("mind")), "notes")
+          const thinks = yield* ask(() => admin.agents.change("mind", { model: "fast" }))
+          assert.deepStrictEqual(thinks.notes, told.models)
+          assert.deepStrictEqual((yield* ask(() => admin.agents.get("mind"))).notes, told.models)
+          yield* ask(() => admin.secrets.set("FAST", { value: "long enough to be one" }))
+          assert.notProperty(yield* ask(() => admin.agents.get("mind")), "notes")
+          writeFileSync(configFile, JSON.stringify(roomy))
+          yield* ask(() => admin.house.reload())
+          assert.deepStrictEqual((yield* ask(() => admin.agents.get("mind"))).notes, [
+            'The agent "mind" thinks with the model "fast", which the configuration file does not declare; give it another, or declare it.',
+          ])
+          yield* ask(() => admin.principals.retire(mind.id))
           assert.strictEqual((yield* doctor).get("programs")?.state, "ok")
         }),
       )

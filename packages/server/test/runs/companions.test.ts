@@ -144,6 +144,9 @@ for (const store of stores)
             assert.strictEqual(yield* thought(ann, moros), "demo", "and so is another agent's")
             yield* ann.done("moros_set_model", { query: "best" })
             assert.deepStrictEqual([yield* thought(ann, moros), yield* thought(ann, hecate)], ["wise", "swift"])
+            // Taken back: its own again.
+            yield* ann.done("moros_set_model", { query: "default" })
+            assert.deepStrictEqual([yield* thought(ann, moros), yield* thought(ann, hecate)], ["demo", "swift"])
           }),
       )
     },

@@ -3,10 +3,11 @@ import { statSync } from "node:fs"
 import { assert, layer } from "@effect/vitest"
 import { DateTime, Deferred, Duration, Effect, Exit, Fiber, Layer, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
+import { vi } from "vitest"
 import { claimDue } from "../../src/store/leases/Claims.ts"
 import { columnTypes, Flag, json } from "../../src/store/database/dialect/Columns.ts"
 import { Store } from "../../src/store/database/Store.ts"
-import { quiet, stores, until } from "../stores.ts"
+import { quiet, stores, tempDatabase, until } from "../stores.ts"
 
 const tables = Layer.effectDiscard(
   Effect.gen(function* () {
@@ -456,5 +457,31 @@ layer(tables.pipe(Layer.provideMerge(stores[0]![1])), { excludeTestServices: tru
       const alone = (yield* pages) - before - shared
       assert.isBelow(shared * 3, alone)
     }),
+  )
+})
+
+layer(Layer.unwrap(Effect.map(tempDatabase, ({ url }) => Store.layerPostgres(url, 1))), {
+  excludeTestServices: true,
+})("a busy pool on postgres", (it) => {
+  it.effect(
+    "who waits half a minute for a connection of ours gets it: a queue is no database that does not answer",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const [held, release] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+        const first = yield* Effect.forkChild(
+          sql.withTransaction(Effect.andThen(Deferred.succeed(held, undefined), Deferred.await(release))),
+        )
+        yield* Deferred.await(held)
+        // The pool's clock alone: half a minute passes while one waits.
+        vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
+        const asked = Effect.runPromiseWith(yield* Effect.context<never>())(Effect.exit(sql`SELECT 1 AS one`))
+        vi.advanceTimersByTime(30_000)
+        vi.useRealTimers()
+        yield* Deferred.succeed(release, undefined)
+        yield* Fiber.join(first)
+        const exit = yield* Effect.promise(() => asked)
+        assert.isTrue(Exit.isSuccess(exit), String(exit))
+      }).pipe(Effect.ensuring(Effect.sync(() => vi.useRealTimers()))),
   )
 })

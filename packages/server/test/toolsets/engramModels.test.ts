@@ -1,7 +1,7 @@
 /** Which model an agent uses, by a few words, for one owner. */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { house, roomy } from "../house.ts"
+import { ask, house, roomy } from "../house.ts"
 import { holder, type Holder } from "./engramKit.ts"
 
 const models = {
@@ -31,6 +31,32 @@ for (const store of ["sqlite", "postgres"] as const) {
             for (const name of ["llama", ...Object.keys(models)]) assert.include(told, name)
             assert.strictEqual((yield* set(who, "hecate", "gpt-4o")).previous, "gpt-mini")
             assert.include(yield* who.told("hecate_set_model", { query: "" }), "query")
+          }),
+      )
+
+      it.effect(
+        "S2-54 a choice is taken back by the word default, a pinned one too, by any face that calls tools",
+        () =>
+          Effect.gen(function* () {
+            const who = yield* holder("returns")
+            const none = { success: true, model: null, previous: null, alternatives: [] }
+            assert.deepStrictEqual<object>(yield* set(who, "hecate", "default"), none)
+            yield* set(who, "hecate", "opus")
+            assert.deepStrictEqual<object>(yield* set(who, "hecate", " Default "), { ...none, previous: "opus" })
+            assert.isNull((yield* set(who, "hecate", "sonnet")).previous)
+            const settings = () => ask(() => who.stoa.memory.list({ kind: "setting" }))
+            const [record] = (yield* settings()).items
+            yield* ask(() => who.stoa.memory.change(record!.id, { pinned: true }))
+            const call = yield* ask(() =>
+              who.stoa.tools.call("hecate_set_model", { input: { query: "default" }, wait: 10 }),
+            )
+            assert.propertyVal(call, "state", "done")
+            assert.deepStrictEqual(
+              (yield* settings()).items.map(({ content, pinned }) => [content, pinned]),
+              [["", true]],
+            )
+            assert.isNull((yield* set(who, "hecate", "gpt")).previous)
+            assert.include(yield* who.told("hecate_set_model", { query: "llama" }), "default")
           }),
       )
 

@@ -74,7 +74,8 @@ export class Program {
       })
       this.#process.once("exit", (code) => {
         this.#code = code
-        const late = setTimeout(() => resolve(code), drainMs)
+        // On a busy machine the time may be over before anything was read: what is in the pipes is read first.
+        const late = setTimeout(() => setImmediate(resolve, code), drainMs)
         this.#process.once("close", () => {
           clearTimeout(late)
           resolve(code)
@@ -161,6 +162,11 @@ export class Program {
     if (this.pid === undefined) return
     await this.#exitsWithin(this.#graceMs)
     await this.#sweep()
+  }
+
+  /** Whether it has exited by the end of its grace time, with all that it said. */
+  exitsSoon(): Promise<boolean> {
+    return this.#exitsWithin(this.#graceMs)
   }
 
   async #exitsWithin(ms: number): Promise<boolean> {

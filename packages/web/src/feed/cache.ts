@@ -12,6 +12,7 @@ export const keys = {
   people: ["people"],
   /** The user's own catalogue, or another principal's. */
   tools: (as = "") => ["tools", as],
+  tool: (name: string) => ["tools", "one", name],
   /** Lists of runs, each by its query; one run; and the parts of it that are loaded on demand. */
   runLists: ["runs", "list"],
   liveRuns: ["runs", "list", "live"],

@@ -392,6 +392,35 @@ it("a record is shared with one and made public, seen by them alone, and taken b
   expect(said).toEqual([])
 }, 60_000)
 
+it("what the house writes in a memory is not offered to be changed: a chat session is only pinned and shared", async () => {
+  const ove = await person("Ove")
+  const mine = as(ove.token)
+  await mine.chatSessions.add({ agent: "hecate", title: "Tides" })
+  const { page } = await visitor()
+  await signIn(page, ove.token, "/memory")
+  for (const [name, says] of [
+    [/^chat\.session\./, "It changes as you talk"],
+    [/^hecate\.session/, "It changes when another is chosen"],
+  ] as const) {
+    await page.getByRole("link", { name }).click()
+    await page.getByText(says).waitFor()
+    await page.getByRole("button", { name: "Pin", exact: true }).waitFor()
+    await page.getByRole("button", { name: "Share", exact: true }).waitFor()
+    for (const button of ["Edit", "Delete", "Make public", "Expires on"])
+      await page.getByRole("button", { name: button, exact: true }).waitFor({ state: "detached" })
+  }
+  await clean(page)
+  await shot(page, "memory-session")
+  await page.getByRole("button", { name: "Pin", exact: true }).click()
+  await page.getByText("pinned", { exact: true }).waitFor()
+  // A record of one's own has them all.
+  await mine.memory.put({ kind: "note", key: "mine", content: "High water at noon." })
+  await page.getByRole("link", { name: /^mine/ }).click()
+  for (const button of ["Edit", "Delete", "Make public", "Expires on"])
+    await page.getByRole("button", { name: button, exact: true }).waitFor()
+  expect(said).toEqual([])
+}, 60_000)
+
 it("memory is carried out, erased with one's name, and brought in again, on a phone by night too", async () => {
   const ned = await person("Ned")
   const mine = as(ned.token)

@@ -194,9 +194,8 @@ it("the team is a tree with inboxes; an agent's place and limits are changed, an
   await page.getByLabel("Dollars a day").fill("2")
   await page.getByLabel("Works for").selectOption("captain")
   await page.getByRole("button", { name: "Save" }).click()
-  await page
-    .getByText("Its toolset allows less than you asked for: steps is 50, and its toolset office allows 5")
-    .waitFor()
+  await page.getByText("Not everything works as it was set").waitFor()
+  await page.getByText("steps is 50, and its toolset office allows 5: its runs have 5.").waitFor()
   await page.getByText(/^5 steps/).waitFor()
   const tree = page.getByRole("region", { name: "Team" })
   await tree.getByRole("listitem").nth(1).getByText("mate").waitFor()

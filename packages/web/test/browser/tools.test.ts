@@ -1,4 +1,6 @@
 /** One tool on its screen: who called it last, and how it is made, changed and removed. */
+import { join } from "node:path"
+import type { Page } from "playwright-core"
 import { expect, it } from "vitest"
 import { axeFindings } from "./axe.ts"
 import { phone, stage } from "./stage.ts"
@@ -10,7 +12,17 @@ const declared = {
   executionType: "gateway",
   execution: { url: "https://tide.example" },
 }
-const { admin, as, person, said, signIn, token, visitor } = stage({ configuration: { tools: [declared] } })
+const { admin, as, person, said, signIn, token, visitor } = stage({
+  configuration: {
+    tools: [declared],
+    models: { fast: { provider: "openai", model: "x", apiKey: "${secret.FAST_KEY}" } },
+  },
+})
+
+const shots = process.env["STOA_SHOTS"]
+const shot = async (page: Page, name: string) => {
+  if (shots !== undefined) await page.screenshot({ path: join(shots, `${name}.png`) })
+}
 
 const text = { type: "object", properties: { port: { type: "string" } } }
 
@@ -139,5 +151,45 @@ it("a webhook is added on a phone; what the file declares is read-only and says 
   expect(await other.page.getByRole("link", { name: "Add a tool" }).count()).toBe(0)
   expect(await other.page.getByText("It is declared under").count()).toBe(0)
   expect(JSON.stringify(await as(mate.token).tools.get("tide"))).not.toContain("stoa.config.json")
+  expect(said).toEqual([])
+})
+
+it("what a tool or an agent names and is not there is told where one looks at it, until it is there; a model is taken back", async () => {
+  const house = admin()
+  await house.tools.add({
+    ...declared,
+    name: "swell",
+    execution: { url: "https://swell.example", headers: { authorization: "${secret.SWELL_KEY}" } },
+  })
+  const { page } = await visitor()
+  await signIn(page, token(), "/tools/swell")
+  const note = page.getByRole("status").filter({ hasText: "It cannot work yet" })
+  await note.getByText('The tool "swell" needs the secret "SWELL_KEY", which is not set').waitFor()
+  expect(await axeFindings(page)).toEqual([])
+  await shot(page, "tool-notes")
+  await house.secrets.set("SWELL_KEY", { value: "long enough to be one" })
+  await note.waitFor({ state: "detached" })
+
+  await house.principals.add({ kind: "agent", name: "pilot" })
+  await house.agents.change("pilot", { model: "fast" })
+  await page.goto(new URL("/agents/pilot", page.url()).href)
+  const told = page.getByRole("status").filter({ hasText: "Not everything works as it was set" })
+  await told.getByText('The model fast: The secret "FAST_KEY" is not set').waitFor()
+  expect(await axeFindings(page)).toEqual([])
+  await shot(page, "agent-notes")
+  await house.secrets.set("FAST_KEY", { value: "long enough to be one" })
+  await told.waitFor({ state: "detached" })
+
+  // And its model can be taken from it again.
+  await page.goto(new URL("/agents/pilot?tab=limits", page.url()).href)
+  await page.getByLabel("Model", { exact: true }).selectOption("none, a program connects")
+  await shot(page, "agent-model")
+  await page.getByRole("button", { name: "Save" }).click()
+  await page.getByText("Saved.").waitFor()
+  expect((await house.agents.get("pilot")).model).toBeNull()
+  expect(await axeFindings(page)).toEqual([])
+  await page.getByLabel("Model", { exact: true }).selectOption("fast")
+  await page.getByRole("button", { name: "Save" }).click()
+  await expect.poll(async () => (await house.agents.get("pilot")).model).toBe("fast")
   expect(said).toEqual([])
 })

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from "node:fs"
 import {
   Action,
   agentRoles,
+  mayUse,
   type MemberRole,
   type MemoryRight,
   PrincipalKind,
@@ -12,7 +13,7 @@ import {
   Verdict,
 } from "@stoa/contract"
 import { expect, it } from "vitest"
-import { mayUse } from "../../../server/src/memory/records/rules.ts"
+import { roomFault } from "../../../server/src/memory/records/rules.ts"
 import { type Act, judgeAct } from "../../../server/src/spaces/rules.ts"
 import { rightsOf } from "../../src/features/memory/memory.logic.ts"
 import { rightsIn, rightsOn, type SpaceRights } from "../../src/features/spaces/rights.logic.ts"
@@ -66,24 +67,40 @@ it("in a space", () => {
   expect(cases).toBeGreaterThan(50)
 })
 
-it("with a record of memory", () => {
+it("with a record of memory, and with one that the house writes", () => {
+  const kinds = [
+    ["stoa", "note"],
+    ["stoa", "conversation"],
+    ["engrams", "knowledge"],
+    ["engrams", "conversation"],
+    ["engrams", "setting"],
+  ] as const
   for (const owner of ["me", "you"])
     for (const open of booleans)
-      for (const right of [null, "read", "write"] satisfies ReadonlyArray<MemoryRight | null>) {
-        const shares = right === null ? [] : [{ principal: "me", right }]
-        const may = rightsOf({ owner, deletedAt: null }, "me", shares)
-        const access = { owner: owner as never, public: open, shared: right }
-        for (const act of ["write", "own"] as const)
-          expect(may[act], `${act} ${owner} ${open} ${right}`).toBe(mayUse(act, "me" as never, access))
-      }
+      for (const right of [null, "read", "write"] satisfies ReadonlyArray<MemoryRight | null>)
+        for (const [namespace, kind] of kinds) {
+          const shares = right === null ? [] : [{ principal: "me", right }]
+          const record = { owner, namespace, kind, public: open, deletedAt: null }
+          const may = rightsOf(record, "me", shares)
+          const said = `${owner} ${open} ${right} ${namespace} ${kind}`
+          /** As `Memories` asks for one and the other. */
+          const does = (act: "write" | "own", fields?: ReadonlyArray<"content" | "tags" | "public" | "pinned">) =>
+            mayUse(act, "me", { owner, public: open, shared: right }) &&
+            roomFault(record, undefined, fields) === undefined
+          expect(may.write, `write ${said}`).toBe(does("write", ["content"]))
+          expect(may.write, `tag ${said}`).toBe(does("write", ["tags"]))
+          expect(may.own, `pin ${said}`).toBe(does("own", ["pinned"]))
+          expect(may.rule, `publish ${said}`).toBe(does("own", ["public"]))
+          expect(may.rule, `delete ${said}`).toBe(does("own"))
+        }
   // What was deleted can only be restored, by its owner.
-  expect(rightsOf({ owner: "me", deletedAt: "2026-01-01T00:00:00.000Z" }, "me", [])).toEqual({
+  const deleted = { namespace: "stoa", kind: "note", public: false, deletedAt: "2026-01-01T00:00:00.000Z" } as const
+  expect(rightsOf({ ...deleted, owner: "me" }, "me", [])).toEqual({ write: false, own: true, rule: false })
+  expect(rightsOf({ ...deleted, owner: "you" }, "me", [{ principal: "me", right: "write" }])).toEqual({
     write: false,
-    own: true,
+    own: false,
+    rule: false,
   })
-  expect(
-    rightsOf({ owner: "you", deletedAt: "2026-01-01T00:00:00.000Z" }, "me", [{ principal: "me", right: "write" }]),
-  ).toEqual({ write: false, own: false })
 })
 
 it("no list of roles, actions, verdicts, kinds of principals or toolsets is written on the page: the contract has them", () => {

@@ -18,12 +18,10 @@ const role = Flag.Literals("role", Role.literals).pipe(
   Flag.between(0, 8),
 )
 
+const modelWords = "A model of the agent; several are tried in the given order"
 /** Flags that only agents have. */
 const thinking = {
-  model: Flag.String("model").pipe(
-    Flag.withDescription("A model of the agent; several are tried in the given order"),
-    Flag.between(0, 10),
-  ),
+  model: Flag.String("model").pipe(Flag.withDescription(modelWords), Flag.between(0, 10)),
   persona: wordsFlag("persona", "The text that tells it who it is"),
   parent: textFlag("parent", "The agent it works for"),
 }
@@ -32,8 +30,10 @@ interface Thinking {
   readonly persona: Option.Option<string>
   readonly parent: Option.Option<string>
 }
+/** `--model none`: it has none any more. */
+const isNone = (model: ReadonlyArray<string>): boolean => model.length === 1 && model[0] === "none"
 const profileIn = ({ model, parent, persona }: Thinking) => ({
-  ...(model.length === 0 ? {} : { model: model.length === 1 ? model[0]! : model }),
+  ...(model.length === 0 ? {} : { model: isNone(model) ? null : model.length === 1 ? model[0]! : model }),
   ...givenFlags({ persona, parent }),
 })
 const nothingMore: Thinking = { model: [], persona: Option.none(), parent: Option.none() }
@@ -44,7 +44,7 @@ const name = nameArgument("name", "Its name, which must be unique", "Give the ne
 
 /** Adding or changing one takes two requests: what can be known to fail is told before the first of them. */
 const checked = Effect.fnUntraced(function* ({ model, parent }: Thinking) {
-  if (model.length > 0) {
+  if (model.length > 0 && !isNone(model)) {
     const names = (yield* ask((stoa) => stoa.models.list())).items.map((one) => one.name)
     const strange = model.find((one) => !names.includes(one))
     if (strange !== undefined)
@@ -122,7 +122,9 @@ const verb = (plural: string, kind: "agent" | "person") => {
       role,
       rename: textFlag("rename", "A new name"),
       wallet: wallet.pipe(Flag.withDescription("The address of its wallet; none removes it")),
-      ...(kind === "agent" ? thinking : {}),
+      ...(kind === "agent"
+        ? { ...thinking, model: thinking.model.pipe(Flag.withDescription(`${modelWords}; none removes them`)) }
+        : {}),
     },
     Effect.fn(function* ({ name, rename, role, toolset, wallet, ...more }) {
       const profile = profileIn({ ...nothingMore, ...more })

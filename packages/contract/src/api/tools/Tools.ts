@@ -43,7 +43,10 @@ export class ToolView extends Schema.Class<ToolView>("ToolView")({
   customUI: Schema.optionalKey(Schema.String),
   /** Where the configuration file declares it, for those who may change tools: it is changed there. */
   declaredIn: Schema.optionalKey(Schema.Struct({ file: Schema.String, key: Schema.String })),
-  /** When it is added or changed: what it names that does not exist yet, such as a secret, and the next step. */
+  /**
+   * Of one tool, for those who may change it: what it names that does not exist yet, such as a secret, and the next
+   * step. Lists leave it out.
+   */
   notes: Schema.optionalKey(Schema.Array(Schema.String)),
 }) {}
 

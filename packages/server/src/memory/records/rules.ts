@@ -1,39 +1,17 @@
-/** Who may do what with a record, what it may contain, and its place in its owner's memory. Pure. */
+/** What a record may contain, which rooms write some of them, and a record's place in its owner's memory. Pure. */
 import {
+  type HouseKind,
+  houseKindOf,
   issuesOf,
   MemoryContent,
   MemoryKey,
   MemoryKind,
   type MemoryNamespace,
-  type MemoryRight,
   MemoryTags,
   type NewMemory,
-  type PrincipalId,
 } from "@stoa/contract"
 import { Result, Schema } from "effect"
 import type { RecordField } from "./changing.ts"
-
-export interface RecordAccess {
-  readonly owner: PrincipalId
-  readonly public: boolean
-  /** The caller's right by sharing, if there is one. */
-  readonly shared: MemoryRight | null
-}
-
-/** Only its owner may delete, share or pin it, or make it public. */
-export type MemoryAct = "read" | "write" | "own"
-
-export const mayUse = (act: MemoryAct, who: PrincipalId, { owner, public: open, shared }: RecordAccess): boolean => {
-  if (who === owner) return true
-  switch (act) {
-    case "read":
-      return open || shared !== null
-    case "write":
-      return shared === "write"
-    case "own":
-      return false
-  }
-}
 
 const read = Schema.decodeUnknownResult(
   Schema.Struct({
@@ -58,27 +36,21 @@ export const jsonFault = (content: string, mediaType: string): string | undefine
     ? undefined
     : 'This record holds JSON (application/json), and the content is not JSON. Send a string that holds JSON, such as "{\\"level\\": \\"medium\\"}". Over HTTP, other text is sent with the mediaType text/plain.'
 
-/** Kinds of engrams that the house itself writes: chat sessions, and an agent's settings. */
-export const ownKinds = { session: "conversation", setting: "setting" } as const
-
 /** A room that writes records into the memory of others, and alone changes and deletes them. */
 export type WritingRoom = "sessions"
 
-const written: Readonly<Record<string, { readonly room: WritingRoom; readonly instead: string }>> = {
-  [ownKinds.session]: {
+const written: Readonly<Record<HouseKind, { readonly room: WritingRoom; readonly instead: string }>> = {
+  session: {
     room: "sessions",
     instead:
       "This record is a chat session, and only the session's own tools change it. Start, change or delete the session instead: POST, PATCH or DELETE /api/v1/chat-sessions, or hecate_new_session and hecate_delete_session.",
   },
-  [ownKinds.setting]: {
+  setting: {
     room: "sessions",
     instead:
-      'This record is a setting of an agent, and only what sets it changes it. Choose a model with hecate_set_model or moros_set_model, or the current chat session with PATCH /api/v1/chat-sessions/:id {"current": true}.',
+      'This record is a setting of an agent, and only what sets it changes it. Choose a model with hecate_set_model or moros_set_model (default takes the choice back), or the current chat session with PATCH /api/v1/chat-sessions/:id {"current": true}.',
   },
 }
-
-const writtenBy = ({ kind, namespace }: { readonly kind: string; readonly namespace: MemoryNamespace }) =>
-  namespace === "engrams" && Object.hasOwn(written, kind) ? written[kind] : undefined
 
 /**
  * Why somebody may not write or delete this record, although they may use it: a room of the house writes it. Pinning
@@ -89,9 +61,10 @@ export const roomFault = (
   room: WritingRoom | undefined,
   fields?: ReadonlyArray<RecordField>,
 ): string | undefined => {
-  const one = writtenBy(record)
-  if (one === undefined || one.room === room || fields?.every((field) => field === "pinned") === true) return undefined
-  return one.instead
+  const what = houseKindOf(record)
+  if (what === undefined || written[what].room === room || fields?.every((field) => field === "pinned") === true)
+    return undefined
+  return written[what].instead
 }
 
 /**
@@ -99,7 +72,7 @@ export const roomFault = (
  * two kinds may have the same key.
  */
 export const slotOf = (namespace: MemoryNamespace, kind: string, key: string): string =>
-  namespace === "engrams" && writtenBy({ namespace, kind }) === undefined ? key : `${kind}:${key}`
+  namespace === "engrams" && houseKindOf({ namespace, kind }) === undefined ? key : `${kind}:${key}`
 
 /** Why a write by key cannot be the next version of the record in its slot: that is of another type. */
 export const kindFault = (there: { readonly kind: string; readonly key: string }, kind: string): string | undefined =>

@@ -56,6 +56,21 @@ class Aborted extends Error {
 
 type Queryable = Pick<pg.Pool, "query">
 
+/** How long Postgres may take to accept a connection. */
+const connectMs = 10_000
+/**
+ * How long a request waits for one of our own connections while all are used. That is a queue, not a Postgres that does
+ * not answer: after a burst of writes on a busy machine the last one may wait long.
+ */
+const queueMs = 60_000
+
+/** The pool's own timeout is for its queue; a new connection has its own. */
+class Connection extends pg.Client {
+  constructor(config?: pg.ClientConfig) {
+    super({ ...config, connectionTimeoutMillis: connectMs })
+  }
+}
+
 const compiler = Statement.makeCompiler({
   dialect: "pg",
   placeholder: (index) => `$${index}`,
@@ -76,7 +91,8 @@ const make = Effect.fnUntraced(function* (options: { readonly url: Redacted.Reda
         max: options.connections,
         types,
         application_name: "stoa",
-        connectionTimeoutMillis: 10_000,
+        Client: Connection,
+        connectionTimeoutMillis: queueMs,
         keepAlive: true,
         // A process that is frozen or disconnected inside a transaction would block all others, for example with the
         // journal's lock.

@@ -8,7 +8,7 @@ import type { HandlerCall } from "../../calls/road/Handler.ts"
 import { Engrams } from "../../memory/Engrams.ts"
 import { Memories } from "../../memory/Memories.ts"
 import { ChatSessions } from "../../sessions/ChatSessions.ts"
-import { ChosenModels } from "../../sessions/ChosenModels.ts"
+import { ChosenModels, ownModel } from "../../sessions/ChosenModels.ts"
 import type { Companion } from "../../sessions/Companions.ts"
 import { text } from "../toolsetTool.ts"
 import type { WalletHolders } from "./walletHolders.ts"
@@ -108,7 +108,7 @@ export const companionTools = Effect.fnUntraced(function* (name: Companion, hold
     }),
     writing("write", {
       name: `${name}_set_model`,
-      description: "Switch the AI model. Search by name or keyword.",
+      description: `Switch the AI model. Search by name or keyword; \`${ownModel}\` goes back to the agent's own.`,
       tags: managed,
       input: {
         properties: {
@@ -128,7 +128,7 @@ export const companionTools = Effect.fnUntraced(function* (name: Companion, hold
         )
         return {
           success: true,
-          model: chosen.name,
+          model: chosen?.name ?? null,
           previous: before?.name ?? null,
           alternatives: alternatives.map((one) => one.name),
         }

@@ -90,8 +90,12 @@ export class StdioTransport implements Transport {
   async send(message: JSONRPCMessage): Promise<void> {
     const program = this.#program
     if (program === undefined || this.#closed) throw new Error("Not connected")
-    await new Promise<void>((resolve, reject) => {
-      program.stdin.write(serializeMessage(message), (error) => (error ? reject(error) : resolve()))
+    const error = await new Promise<Error | null | undefined>((resolve) => {
+      program.stdin.write(serializeMessage(message), resolve)
     })
+    if (!error) return
+    // It reads no more, so most likely it is ending, and its last words say why.
+    await program.exitsSoon()
+    throw error
   }
 }

@@ -6,6 +6,7 @@ import type { Principal } from "../../feed/types.ts"
 import { Avatar } from "../../parts/signs/Avatar.tsx"
 import { Icon } from "../../parts/signs/Icon.tsx"
 import { FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
+import { Notes } from "../../parts/panes/Notes.tsx"
 import { AgoTime } from "../../parts/figures/Time.tsx"
 import { LimitsPane } from "./panes/LimitsPane.tsx"
 import { PauseBox, PauseSwitch } from "./PauseSwitch.tsx"
@@ -74,6 +75,7 @@ export const AgentDetail = ({ name, Tokens }: AgentDetailProps) => {
             </div>
             {asks ? <PauseBox name={agent.name} ask={ask} /> : null}
             {agent.source === "file" ? <p className="note">{words.byFile}</p> : null}
+            <Notes title={words.notes} notes={agent.notes} />
             <Now agent={agent} />
             <div className="tabs" role="tablist" aria-label={words.tabsOf(agent.name)}>
               {shown.map((one) => (

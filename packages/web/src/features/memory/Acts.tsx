@@ -98,7 +98,13 @@ const ExpiryBox = ({ record, runAct }: { readonly record: MemoryRecord; readonly
   </form>
 )
 
-export const Acts = ({ record }: { readonly record: MemoryRecord }) => {
+export interface ActsProps {
+  readonly record: MemoryRecord
+  /** Whether its owner can also publish and delete it, and let it expire. */
+  readonly rules: boolean
+}
+
+export const Acts = ({ record, rules }: ActsProps) => {
   const [open, show] = useState<OpenBox>()
   const [fault, fail] = useState<unknown>()
   const runAct: RunAct = (act) => {
@@ -128,23 +134,32 @@ export const Acts = ({ record }: { readonly record: MemoryRecord }) => {
           <Icon name="pin" small />
           {record.pinned ? words.unpin : words.pin}
         </button>
-        <button
-          type="button"
-          className="button tiny"
-          onClick={() => runAct(() => house.memory.change(record.id, { public: !record.public }))}
-        >
-          <Icon name="globe" small />
-          {record.public ? words.makePrivate : words.makePublic}
-        </button>
+        {rules ? (
+          <button
+            type="button"
+            className="button tiny"
+            onClick={() => runAct(() => house.memory.change(record.id, { public: !record.public }))}
+          >
+            <Icon name="globe" small />
+            {record.public ? words.makePrivate : words.makePublic}
+          </button>
+        ) : null}
         <button type="button" className="button tiny" aria-expanded={open === "share"} onClick={() => turn("share")}>
           <Icon name="users" small />
           {words.share}
         </button>
-        <button type="button" className="button tiny" aria-expanded={open === "expiry"} onClick={() => turn("expiry")}>
-          <Icon name="calendar-clock" small />
-          {record.expiresAt === null ? words.expiry : words.expires(record.expiresAt.slice(0, 10))}
-        </button>
-        {record.pinned ? null : (
+        {rules ? (
+          <button
+            type="button"
+            className="button tiny"
+            aria-expanded={open === "expiry"}
+            onClick={() => turn("expiry")}
+          >
+            <Icon name="calendar-clock" small />
+            {record.expiresAt === null ? words.expiry : words.expires(record.expiresAt.slice(0, 10))}
+          </button>
+        ) : null}
+        {record.pinned || !rules ? null : (
           <button
             type="button"
             className="button tiny no"

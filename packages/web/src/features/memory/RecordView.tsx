@@ -1,4 +1,5 @@
 /** One record: its text, its origin, what each version changed, and how to restore one. */
+import { houseKindOf } from "@stoa/contract"
 import { useQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import { useState } from "react"
@@ -227,6 +228,7 @@ export const RecordView = ({ id }: { readonly id: string }) => {
   const at = typeof version === "number" ? version : record.version
   // Impossible actions are not drawn.
   const may = rightsOf(record, me.id, shares)
+  const byHouse = houseKindOf(record)
   const shown = versions.find((one) => one.version === at) ?? record
   return (
     <div className="split list-first memory-inner">
@@ -276,7 +278,8 @@ export const RecordView = ({ id }: { readonly id: string }) => {
               </div>
             </div>
           )}
-          {may.own ? <Acts record={record} /> : null}
+          {byHouse === undefined ? null : <p className="note">{words.byHouse[byHouse]}</p>}
+          {may.own ? <Acts record={record} rules={may.rule} /> : null}
           <VersionChanges
             key={`${record.version} ${at}`}
             record={record}

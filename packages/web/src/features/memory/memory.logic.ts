@@ -1,4 +1,5 @@
 /** Records in display order, why a search found one, and what is imported. */
+import { houseKindOf, type MemoryRight, mayUse } from "@stoa/contract"
 import type { MemoryRecord } from "../../feed/types.ts"
 import { words } from "./words/en.ts"
 
@@ -11,17 +12,19 @@ export const groupOf = ({ kind }: { readonly kind: string }): Group => {
 }
 
 /**
- * What a person can do with a record that they can read, as the house decides it (`server/src/memory/records/rules.ts`):
- * `write` its content and tags, `own` everything else.
+ * What a person can do with a record that they can read, by the house's own rule: `write` its content and tags, `own` it
+ * (pin, share and restore it), `rule` it (publish it, let it expire, delete it). What the house writes, only the house
+ * changes.
  */
 export const rightsOf = (
-  { deletedAt, owner }: Pick<MemoryRecord, "deletedAt" | "owner">,
+  record: Pick<MemoryRecord, "deletedAt" | "kind" | "namespace" | "owner" | "public">,
   me: string,
-  shares: ReadonlyArray<{ readonly principal: string; readonly right: string }>,
+  shares: ReadonlyArray<{ readonly principal: string; readonly right: MemoryRight }>,
 ) => {
-  const own = owner === me
-  const isShared = shares.some(({ principal, right }) => principal === me && right === "write")
-  return { write: deletedAt === null && (own || isShared), own }
+  const shared = shares.find(({ principal }) => principal === me)?.right ?? null
+  const may = (act: "write" | "own") => mayUse(act, me, { ...record, shared })
+  const isOpen = record.deletedAt === null && houseKindOf(record) === undefined
+  return { write: isOpen && may("write"), own: may("own"), rule: isOpen && may("own") }
 }
 
 const icons: Readonly<Record<Group, string>> = {

@@ -12,6 +12,7 @@ import { JsonView } from "../../parts/text/JsonView.tsx"
 import { isWide } from "../../parts/settings.ts"
 import { Icon } from "../../parts/signs/Icon.tsx"
 import { EmptyPane, FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
+import { Notes } from "../../parts/panes/Notes.tsx"
 import { LastCalls } from "./LastCalls.tsx"
 import { NewTool } from "./NewTool.tsx"
 import { ToolActs } from "./ToolActs.tsx"
@@ -22,6 +23,16 @@ const fits = (q: string) => (one: { readonly name: string; readonly description:
   `${one.name} ${one.description}`.toLowerCase().includes(q.toLowerCase())
 
 const isRisky = ({ riskLevel }: Tool): boolean => riskLevel === "high" || riskLevel === "critical"
+
+/** What it lacks, for those who may change it. */
+const Lacks = ({ name }: { readonly name: string }) => {
+  const { data } = useQuery({
+    queryKey: keys.tool(name),
+    queryFn: () => house.tools.get(name),
+    retry: false,
+  })
+  return <Notes title={words.lacks} notes={data?.notes} />
+}
 
 interface DetailProps {
   readonly tool: Tool
@@ -47,7 +58,12 @@ const Detail = ({ call, mayChange, space, tool }: DetailProps) => (
       </div>
       <p className="soft">{tool.description}</p>
     </div>
-    {mayChange && tool.source === "configured" ? <ToolActs key={`kept ${tool.name}`} tool={tool} /> : null}
+    {mayChange && tool.source === "configured" ? (
+      <>
+        <Lacks name={tool.name} />
+        <ToolActs key={`kept ${tool.name}`} tool={tool} />
+      </>
+    ) : null}
     <TryIt key={tool.name} tool={tool.name} schema={tool.inputSchema} space={space} />
     <LastCalls key={`calls ${tool.name}`} tool={tool.name} opened={call} />
     <section className="stack">

@@ -67,7 +67,10 @@ const decided = ({ body }: { readonly body: { readonly decision: string } }): Re
 ]
 const ofMine = ({ body }: { readonly body: { readonly principal: string } }, me: string): ReadonlyArray<Change> =>
   body.principal === me ? [{ do: "restart" }] : []
-const people = () => [stale(...keys.people)]
+/** A tool may name an agent that was missing. */
+const people = () => [stale(...keys.people), stale("tools", "one")]
+/** What tools, agents and models lack may be there now, or gone. */
+const secrets = () => [stale("secrets"), stale("tools", "one"), stale(...keys.people, "agent"), stale("models")]
 const servers = () => [stale("servers"), stale("tools")]
 const memory = () => [stale("memory")]
 const runs = ({ body }: { readonly body: { readonly run: string } }) => [
@@ -95,8 +98,8 @@ const cells: { readonly [K in EventKind]: Cell<K> } = {
   "delegation.added": (event, me) => [stale("grants"), ...ofMine(event, me)],
   "delegation.revoked": (event, me) => [stale("grants"), ...ofMine(event, me)],
   "allow-list.changed": () => [stale("tools"), stale("allow-lists")],
-  "secret.set": () => [stale("secrets")],
-  "secret.removed": () => [stale("secrets")],
+  "secret.set": secrets,
+  "secret.removed": secrets,
   "access.denied": () => [stale("audit")],
   "space.added": ({ body }) => [{ do: "space", id: body.space }],
   "space.changed": ({ body }) => [{ do: "space", id: body.space }],

@@ -5,14 +5,16 @@ import { useNames, usePeople } from "../../../feed/start.ts"
 import { counted, money } from "../../../parts/figures/money.logic.ts"
 import { FaultPane } from "../../../parts/panes/Pane.tsx"
 import { limitsDraft, limitsOfDraft } from "../agents.logic.ts"
-import { type Agent, agentsChanged, useSpent } from "../useAgents.ts"
+import { type Agent, agentsChanged, useModels, useSpent } from "../useAgents.ts"
 import { words } from "../words/en.ts"
+
+const modelsOf = ({ model }: Agent): ReadonlyArray<string> => (model === null ? [] : [model].flat())
 
 const InForce = ({ agent }: { readonly agent: Agent }) => {
   const { cost, depth, minutes, perDay, steps, tokens, width } = agent.inForce ?? agent.limits
   const spent = useSpent().get(agent.id) ?? 0
   const names = useNames()
-  const models = agent.model === null ? [] : typeof agent.model === "string" ? [agent.model] : agent.model
+  const models = modelsOf(agent)
   const run = [
     steps === undefined ? "" : words.steps(steps),
     cost === undefined ? "" : money(cost),
@@ -26,11 +28,6 @@ const InForce = ({ agent }: { readonly agent: Agent }) => {
   return (
     <section className="stack">
       <h3>{words.inForce}</h3>
-      {(agent.notes ?? []).length === 0 ? null : (
-        <p className="note" data-tone="warn" role="status">
-          {words.tightened(agent.notes ?? [])}
-        </p>
-      )}
       <dl className="kv">
         <dt>{words.model}</dt>
         <dd>{models.length === 0 ? words.noModelShort : words.models(models)}</dd>
@@ -62,6 +59,11 @@ const Change = ({ agent }: { readonly agent: Agent }) => {
   const [draft, set] = useState(() => limitsDraft(agent.limits))
   const [parent, choose] = useState(agent.parent ?? "")
   const [wake, toggle] = useState(agent.autoWake)
+  const own = modelsOf(agent)
+  // Several are one choice here, which can be kept or replaced.
+  const before = own.join(" ")
+  const [model, think] = useState(before)
+  const models = useModels()
   const [saved, done] = useState(false)
   const [fault, fail] = useState<unknown>()
   const others = usePeople().filter(({ id, kind }) => kind === "agent" && id !== agent.id)
@@ -73,6 +75,7 @@ const Change = ({ agent }: { readonly agent: Agent }) => {
       limits: limitsOfDraft(agent.limits, draft),
       parent: parent === "" ? null : parent,
       autoWake: wake,
+      ...(model === before ? {} : { model: model === "" ? null : model }),
     })
     await agentsChanged()
     done(true)
@@ -97,6 +100,20 @@ const Change = ({ agent }: { readonly agent: Agent }) => {
             />
           </div>
         ))}
+      </div>
+      <div className="field">
+        <label htmlFor="limit-model">{words.model}</label>
+        <select className="input" id="limit-model" value={model} onChange={(event) => think(event.target.value)}>
+          <option value="">{words.noModelShort}</option>
+          {before === "" || models.some(({ name }) => name === before) ? null : (
+            <option value={before}>{words.models(own)}</option>
+          )}
+          {models.map(({ name, ready }) => (
+            <option key={name} value={name}>
+              {ready ? name : `${name} (${words.notReady})`}
+            </option>
+          ))}
+        </select>
       </div>
       <div className="field">
         <label htmlFor="limit-parent">{words.parent}</label>

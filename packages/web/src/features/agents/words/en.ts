@@ -43,7 +43,7 @@ export const words = {
   hopsField: "Hops between agents",
   widthField: "Runs at once",
   wake: "Mail wakes it",
-  tightened: (notes: ReadonlyArray<string>) => `Its toolset allows less than you asked for: ${notes.join(" ")}`,
+  notes: "Not everything works as it was set",
   inForce: "In effect",
   change: "Change",
   limitsSaved: "Saved.",

@@ -78,6 +78,11 @@ export const words = {
   removeSure: (name: string) => `Delete ${name}? You can restore it for 30 days.`,
   restore: "Restore",
   acts: "What you can do with it",
+  byHouse: {
+    session: "The house keeps a chat session here. It changes as you talk, and goes when the session is deleted.",
+    setting:
+      "The house keeps here what an agent was told to use: a chat session or a model. It changes when another is chosen.",
+  },
   wroteBy: (name: string) => `${name} wrote this version`,
   wroteCall: "in a call",
   wroteWith: "with",

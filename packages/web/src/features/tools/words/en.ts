@@ -10,6 +10,7 @@ export const words = {
   risk: (risk: string) => `${risk} risk`,
   asks: "asks a person first",
   asksShort: "asks",
+  lacks: "It cannot work yet",
   says: "Says of itself",
   definition: "Definition",
   input: "Input",

@@ -11,7 +11,7 @@ import { Explanations } from "../../../../calls/catalogue/Explanations.ts"
 import { Catalogue, everything, type ToolScope } from "../../../../calls/catalogue/Catalogue.ts"
 import type { CatalogueTool } from "../../../../calls/catalogue/Traits.ts"
 import { makeHandedCallbackKey } from "../../../../calls/waiting/Callbacks.ts"
-import { makeToolNotes } from "../../../../calls/catalogue/ToolNotes.ts"
+import { makeToolNotes, makeVisibleToolNotes } from "../../../../calls/catalogue/ToolNotes.ts"
 import { type Declaration, Tools } from "../../../../calls/catalogue/Tools.ts"
 import { pageFrom, pageOf } from "../../../../store/Pages.ts"
 import { bodyFault } from "../../../node/Body.ts"
@@ -68,6 +68,7 @@ export const toolsHandlers = HttpApiBuilder.group(
     const handOut = yield* makeHandedCallbackKey
     const explanations = yield* Explanations
     const notesOf = yield* makeToolNotes
+    const notesFor = yield* makeVisibleToolNotes
     const standing = yield* makeTypicalCaller
 
     const configured: ToolScope = { kind: "set", set: "configured" }
@@ -84,15 +85,17 @@ export const toolsHandlers = HttpApiBuilder.group(
     /** As the caller sees them. */
     const seen = Effect.map(
       tools.declarations,
-      (declaredIn) => (listed: Parameters<typeof viewOf>[0]) =>
-        viewOf(listed, listed.set === "configured" ? declaredIn(listed.tool.definition.name) : undefined),
+      (declaredIn) =>
+        (listed: Parameters<typeof viewOf>[0], notes: ReadonlyArray<string> = []) =>
+          viewOf(listed, listed.set === "configured" ? declaredIn(listed.tool.definition.name) : undefined, notes),
     )
 
     return handlers.handleAll({
       list: Effect.fnUntraced(function* ({ query }) {
         const scope: ToolScope = query.set === undefined ? everything : { kind: "set", set: query.set }
         const who = query.as === undefined ? yield* Caller : yield* standing(query.as)
-        const all = (yield* catalogue.list(who, scope)).map(yield* seen)
+        const view = yield* seen
+        const all = (yield* catalogue.list(who, scope)).map((one) => view(one))
         const first = query.as !== undefined && query.cursor === undefined
         const leftOut = first ? yield* explanations.leftOut(who) : undefined
         const { after, limit } = pageFrom(query)
@@ -108,7 +111,7 @@ export const toolsHandlers = HttpApiBuilder.group(
       get: Effect.fnUntraced(function* ({ params: { name } }) {
         const listed = yield* catalogue.list(yield* Caller, everything)
         const found = listed.find(({ tool }) => tool.definition.name === name || tool.wireName === name)
-        if (found !== undefined) return (yield* seen)(found)
+        if (found !== undefined) return (yield* seen)(found, yield* notesFor(found))
         const names = listed.map(({ tool }) => tool.definition.name)
         const meant = nearest(name, names)
         return yield* new Missing({ noun: "tool", ref: name, ...(meant === undefined ? {} : { meant }) })
