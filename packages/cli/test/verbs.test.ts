@@ -95,6 +95,8 @@ describe("a model of an agent", () => {
     expect(json(await stoa("agents", "set", "Mind", "--model", "slow", "--json"))).toMatchObject({ model: "slow" })
     expect(json(await stoa("agents", "set", "Mind", "--model", "none", "--json"))).toMatchObject({ model: null })
     expect(await http("agents/Mind")).toMatchObject({ model: null })
+    home.configure({})
+    await house.admin.house.reload()
   })
 })
 

@@ -58,11 +58,10 @@ for (const [name, place] of places)
       const { transact } = yield* Journal
       return yield* transact((yield* Plans).set({ id: owner }, undefined, plan))
     })
-    /** Wakes whoever waits for a time, so that it looks at the clock. */
+    /** Something is due at once: wakes the timers, so that they look at the clock. A timer for later would wake nobody. */
     const nudge = Effect.gen(function* () {
       const { transact } = yield* Journal
-      const dueAt = DateTime.add(start, { days: 1000 })
-      yield* transact((yield* Timers).set({ purpose: "nudge", key: "nudge", dueAt, payload: null }))
+      yield* transact((yield* Timers).set({ purpose: "nudge", key: "nudge", dueAt: start, payload: null }))
     })
     /** The plans with their next times, once these are as expected: what was read may not be committed yet. */
     const becomes = Effect.fnUntraced(function* (owner: PrincipalId, expected: ReadonlyArray<string | null>) {
@@ -170,7 +169,7 @@ for (const [name, place] of places)
               )
               const { transact } = yield* Journal
               assert.isTrue(yield* transact((yield* Plans).remove({ id: owner }, cron.id)))
-              yield* until(Effect.map((yield* Timers).pending, (left) => left === 1))
+              yield* until(Effect.map((yield* Timers).pending, (left) => left === 0))
               yield* firing(3, "06:12:00")
               yield* nudge
               assert.lengthOf(yield* fired, 3)
