@@ -10,7 +10,8 @@ export const cache = join(root, "node_modules/.cache/stoa")
 export const pointer = join(cache, "current.json")
 
 const isSame = ([file, mtimeMs, size]) => {
-  const now = fs.statSync(join(root, file), { throwIfNoEntry: false })
+  // `join` would take 20 ms for all of them, a tenth of a short command.
+  const now = fs.statSync(root + file, { throwIfNoEntry: false })
   return now !== undefined && now.mtimeMs === mtimeMs && now.size === size
 }
 
