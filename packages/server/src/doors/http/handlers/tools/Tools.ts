@@ -78,7 +78,7 @@ export const toolsHandlers = HttpApiBuilder.group(
       const callable = (yield* catalogue.list(caller, configured)).find(({ tool }) => tool.definition.name === name)
       const notes = yield* notesOf({ name })
       if (callable !== undefined) return viewOf(callable, undefined, notes)
-      const every = yield* catalogue.every(caller.principal.id)
+      const every = yield* catalogue.every(caller)
       const { tool } = every.find((one) => one.set === "configured" && one.tool.definition.name === name)!
       return viewOf({ set: "configured", tool }, undefined, notes)
     })
