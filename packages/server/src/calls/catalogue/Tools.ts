@@ -11,7 +11,6 @@ import {
   type Source,
   type ToolConfiguration,
   type ToolForm,
-  toolNames,
 } from "@stoa/contract"
 import { digestOf, Registry, CurrentToolsConfig, spellingOf } from "@stoa/tools"
 import { Context, DateTime, Effect, Layer, Semaphore } from "effect"
@@ -23,6 +22,7 @@ import { currentCause } from "../../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../../store/journal/Journal.ts"
 import type { HandlerCall } from "../road/Handler.ts"
 import { Catalogue } from "./Catalogue.ts"
+import { nameFault } from "./toolName.ts"
 import { Kinds } from "../kinds/Kinds.ts"
 import { unlistedPlaceholders } from "../kinds/unlistedPlaceholders.ts"
 
@@ -37,13 +37,6 @@ interface Row {
   readonly form: string
   readonly source: Source
 }
-
-/** S1-34: nobody may replace a tool that is part of the house. */
-const builtin = new Map(
-  Object.values(toolNames)
-    .flat()
-    .map((name) => [spellingOf(name), name]),
-)
 
 /** The first of these names that reads like a different one before it. */
 const alikeIn = (names: ReadonlyArray<string>): string | undefined => {
@@ -103,15 +96,8 @@ export class Tools extends Context.Service<
           if (!it.ok) return it
           const { name } = it.tool.form
           const issues: Array<Issue> = []
-          const house = builtin.get(spellingOf(name))
-          const alike = house ?? catalogue.alike(name)
-          if (house === name)
-            issues.push({ path: "name", message: `"${name}" is the name of a built-in tool; choose another name` })
-          else if (alike !== undefined)
-            issues.push({
-              path: "name",
-              message: `"${name}" is too similar to the existing tool "${alike}"; choose another name`,
-            })
+          const taken = nameFault(catalogue, name)
+          if (taken !== undefined) issues.push({ path: "name", message: taken })
           const { tool } = kinds.make(it.tool)
           const fault = yield* Effect.match(
             new Registry<HandlerCall>(config).add(tool, { reviewed: false, by: (yield* currentCause).actor ?? "" }),
