@@ -59,7 +59,11 @@ export class Tools extends Context.Service<
     readonly add: (form: unknown) => Effect.Effect<ToolForm, BadInput | NameTaken>
     /** Adds all of them or none. */
     readonly addAll: (forms: ReadonlyArray<unknown>) => Effect.Effect<void, BadInput | NameTaken>
-    readonly change: (name: string, form: unknown) => Effect.Effect<ToolForm, BadInput | Missing | OwnedByFile>
+    /** Changes it, or adds it if there is none. `form`: without a name, it gets this one. */
+    readonly put: (
+      name: string,
+      form: Readonly<Record<string, unknown>>,
+    ) => Effect.Effect<ToolForm, BadInput | NameTaken | OwnedByFile>
     readonly remove: (name: string) => Effect.Effect<void, Missing | OwnedByFile>
     readonly get: (name: string) => Effect.Effect<ToolForm, Missing>
     /** The file that declares a tool and its key there, if it is declared; only for those who may change tools. */
@@ -231,7 +235,7 @@ export class Tools extends Context.Service<
           )
         })
 
-        const change: Tools["Service"]["change"] = Effect.fn("Tools.change")(function* (name, value) {
+        const change = Effect.fn("Tools.change")(function* (name: string, value: unknown) {
           yield* owned(name)
           const tool = yield* orBad(value)
           if (tool.form.name !== name)
@@ -241,6 +245,11 @@ export class Tools extends Context.Service<
           yield* commit(update(tool))
           return tool.form
         })
+
+        const put: Tools["Service"]["put"] = (name, given) => {
+          const form = { ...given, name: given["name"] ?? name }
+          return Effect.catchTag(change(name, form), "Missing", () => add(form))
+        }
 
         const remove: Tools["Service"]["remove"] = Effect.fn("Tools.remove")(function* (name) {
           yield* owned(name)
@@ -294,7 +303,7 @@ export class Tools extends Context.Service<
           }),
           add,
           addAll,
-          change,
+          put,
           remove,
           get: Effect.fn("Tools.get")(function* (name) {
             return JSON.parse((yield* rowOf(name)).form) as ToolForm
