@@ -23,7 +23,7 @@ import type { SignedResult } from "../calls/waiting/Callbacks.ts"
 import { Grants } from "../access/rights/Grants.ts"
 import { resolvedValue, chain } from "../store/fibers/Resolved.ts"
 import { skipIfDiskFull } from "../store/database/disk/FullDisk.ts"
-import { type Cause, causedBy, Correlation, newCorrelation } from "../store/journal/Correlation.ts"
+import { type Cause, causedBy, Correlation, newCorrelation, provenanceOf } from "../store/journal/Correlation.ts"
 import { Journal } from "../store/journal/Journal.ts"
 import { type Leave, mostWaiting, nothingToLeave, FairQueue } from "./fairness/FairQueue.ts"
 import { HttpMethod } from "effect/http"
@@ -265,7 +265,7 @@ export class Acting extends Context.Service<
           const cause: Cause = {
             correlationId,
             actor: id,
-            provenance: kind === "service" ? "outside" : kind,
+            provenance: provenanceOf(kind),
             ...(caller.run === undefined ? {} : { run: caller.run as RunId }),
           }
           const until = (leave: Leave): Effect.Effect<A, E, R | Caller> =>

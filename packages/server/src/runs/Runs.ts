@@ -19,7 +19,7 @@ import {
 } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { Agents } from "../access/identity/Agents.ts"
+import { Agents, seesWorkOf } from "../access/identity/Agents.ts"
 import { Grants } from "../access/rights/Grants.ts"
 import { viewerOfAll, type BasicViewer } from "../access/rights/Viewer.ts"
 import { isOpenCall } from "../calls/CallReads.ts"
@@ -97,11 +97,7 @@ export class Runs extends Context.Service<
       const history = makeHistory(sql)
 
       const columns = sql`r.*, ${activeSpaceOf(sql, sql`r.id`)} AS active_space`
-      /** The principal's own runs, and those of agents it owns; an admin sees all. */
-      const seenBy = ({ all, principal }: BasicViewer) =>
-        all
-          ? sql`1 = 1`
-          : sql`(r.agent = ${principal.id} OR EXISTS (SELECT 1 FROM principals p WHERE p.id = r.agent AND p.owner = ${principal.id}))`
+      const seenBy = (viewer: BasicViewer) => seesWorkOf(sql, viewer, sql`r.agent`)
 
       const waitsOf = (ids: ReadonlyArray<string>) =>
         ids.length === 0

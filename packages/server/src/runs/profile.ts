@@ -79,6 +79,17 @@ export const profileNamed = (name: string): Profile => profiles[name as ToolsetN
 /** The default budgets in US dollars (S4-112); unlike a profile's limits, an agent's own may be higher. */
 const usualBudgets = { cost: 1, perDay: 25 }
 
+/** Why an agent cannot begin a run now, as a sentence without its full stop. `models`: those of the run, if it has its own. */
+export const cannotWork = (
+  { models: own, name, retiredAt, thinker }: Agent,
+  models: ReadonlyArray<string> = own,
+): string | undefined =>
+  retiredAt !== null
+    ? `${name} is retired`
+    : thinker.kind === "model" && models.length === 0
+      ? `${name} has no model to think with; an admin can give it one`
+      : undefined
+
 const least = (one: number | undefined, other: number | undefined): number | undefined =>
   one === undefined ? other : other === undefined ? one : Math.min(one, other)
 

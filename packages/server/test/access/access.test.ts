@@ -576,7 +576,12 @@ for (const store of ["sqlite", "postgres"] as const)
       Effect.gen(function* () {
         const { admin } = yield* Guest
         const pam = yield* someone("agent")
+        const other = yield* ask(() => admin.tokens.add({ principal: pam.name }))
         yield* ask(() => admin.principals.retire(pam.name))
+        // Each token that stops is in the audit, after whom it belonged to.
+        const ends = (yield* audited({ limit: 3 })).map(({ action, resource }) => `${action} ${resource}`).toReversed()
+        const tokens = [pam.token.id, other.id].toSorted().map((id) => `revoke tokens/${id}`)
+        assert.deepStrictEqual(ends, [`retire principals/${pam.name}`, ...tokens])
         assert.strictEqual((yield* refused(() => pam.client.principals.me())).status, 401)
         assert.isNotNull((yield* ask(() => admin.principals.get(pam.principal.id))).retiredAt)
         assert.strictEqual((yield* refused(() => admin.principals.get(pam.name))).status, 404)

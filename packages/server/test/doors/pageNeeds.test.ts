@@ -173,6 +173,51 @@ for (const store of ["sqlite", "postgres"] as const)
         }),
       )
 
+      it.effect(
+        "a tool that works unlisted, one for turns only, and one of two toolsets are explained as they behave",
+        () =>
+          Effect.gen(function* () {
+            const { admin } = yield* Guest
+            const { id, name } = yield* someone("agent")
+            const asked = (tool: string, explain?: "true") =>
+              ask(() =>
+                admin.grants.judge({
+                  principal: name,
+                  action: "execute",
+                  resource: `tools/${tool}`,
+                  ...(explain && { explain }),
+                }),
+              )
+            const stops = Effect.fnUntraced(function* (tool: string) {
+              const { gates } = yield* asked(tool, "true")
+              return gates!.filter(({ passes }) => !passes).map((one) => one.gate)
+            })
+            // Its toolset is another's, and its role names no tool of the house: its own calls it sees all the same.
+            yield* ask(() => admin.principals.change(id, { toolsets: ["gateway"], roles: ["agent-basic"] }))
+            const bot = yield* ask(async () => (await admin.tokens.add({ principal: id })).token)
+            const { as } = yield* Guest
+            const used = yield* ask(() => as(bot).tools.call("call_status", { input: { call: "none" } }))
+            // It ran, and found no such call.
+            assert.nestedPropertyVal(used, "error.tag", "ToolExecutionError")
+            assert.deepStrictEqual(yield* stops("call_status"), [])
+            assert.strictEqual((yield* asked("call_status")).verdict, "allow")
+            const told = yield* asked("call_status", "true")
+            assert.strictEqual(told.verdict, "allow")
+            assert.deepInclude(told.rules![0]!, { name: told.rule, decides: true })
+            const { leftOut } = yield* ask(() => admin.tools.list({ as: name }))
+            const why = (tool: string) => leftOut!.find((one) => one.name === tool)?.gate
+            assert.isUndefined(why("call_status"))
+            assert.strictEqual(why("post_message"), "toolset")
+            // It has the tool of this name that its toolset brings, whichever toolset was offered first.
+            assert.deepStrictEqual(yield* stops("read_messages"), [])
+            assert.deepStrictEqual(yield* stops("post_message"), ["toolset"])
+            // Not even a member of a team has it outside its turn.
+            yield* ask(() => admin.principals.change(id, { toolsets: ["team"], roles: ["agent-standard"] }))
+            assert.deepStrictEqual(yield* stops("permit_use"), ["tool"])
+            assert.deepStrictEqual(yield* stops("allow_use"), [])
+          }),
+      )
+
       it.effect("the tools as somebody gets them, and what leaves the others out", () =>
         Effect.gen(function* () {
           const { admin } = yield* Guest

@@ -15,14 +15,14 @@ import {
   WrongState,
 } from "@stoa/contract"
 import { Context, Effect, Layer, Schema } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type Statement } from "effect/sql"
 import { json } from "../../store/database/dialect/Columns.ts"
 import { Journal, type Transaction } from "../../store/journal/Journal.ts"
 import { makeEventCache } from "../../store/journal/events/EventCache.ts"
 import { demandsOf, findIfPermitted } from "../rights/FindIfPermitted.ts"
 import { Grants } from "../rights/Grants.ts"
 import { rightsChanged } from "../rights/Rights.ts"
-import type { Viewer } from "../rights/Viewer.ts"
+import type { BasicViewer, Viewer } from "../rights/Viewer.ts"
 import { principalFromRow, Principals } from "./Principals.ts"
 
 /** The most levels of agents above one agent: a longer chain is a cycle or a mistake. */
@@ -61,6 +61,17 @@ const plain: Profile = {
 export const branchOf = (sql: SqlClient.SqlClient, agent: string) =>
   sql`(WITH RECURSIVE branch (id) AS (SELECT CAST(${agent} AS TEXT)
     UNION SELECT a.principal FROM agents a JOIN branch ON a.parent = branch.id) SELECT id FROM branch)`
+
+/** Who sees what agents do: each its own work and that of the agents it owns; `all`: everybody's. `agent`: the column. */
+export const seesWorkOf = (
+  sql: SqlClient.SqlClient,
+  { all, principal }: BasicViewer,
+  agent: Statement.Fragment,
+): Statement.Fragment =>
+  all
+    ? sql`1 = 1`
+    : sql`(${agent} = ${principal.id}
+        OR EXISTS (SELECT 1 FROM principals p WHERE p.id = ${agent} AND p.owner = ${principal.id}))`
 
 /** A permit lets one run of an agent through (G-14): those that had one are held again. */
 export const usePermits = (sql: SqlClient.SqlClient, agents: ReadonlyArray<string>): Effect.Effect<void> =>

@@ -23,6 +23,7 @@ import { Journal, type Transaction } from "../../store/journal/Journal.ts"
 import { pageFrom, pageOf } from "../../store/Pages.ts"
 import { rightsChanged } from "../rights/Rights.ts"
 import { defaultRoles } from "../rights/policy.ts"
+import { makeEndTokens } from "./endTokens.ts"
 import { walletKey } from "./wallets/walletKey.ts"
 
 const Row = Schema.Struct({
@@ -86,6 +87,7 @@ export class Principals extends Context.Service<
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const journal = yield* Journal
+        const endTokens = yield* makeEndTokens
         const changed = Effect.provideService(rightsChanged, SqlClient.SqlClient, sql)
 
         const find = Effect.fnUntraced(function* (ref: string) {
@@ -211,13 +213,11 @@ export class Principals extends Context.Service<
           yield* Effect.orDie(
             sql`UPDATE principals SET retired_at = ${now}, name_key = NULL, wallet_key = NULL WHERE id = ${principal.id}`,
           )
-          yield* Effect.orDie(
-            sql`UPDATE tokens SET revoked_at = ${now} WHERE principal = ${principal.id} AND revoked_at IS NULL`,
-          )
           yield* journal.append({
             kind: "principal.retired",
             body: { principal: principal.id, name: principal.name },
           })
+          yield* endTokens(sql`principal = ${principal.id}`)
           yield* changed
         })
 

@@ -28,6 +28,7 @@ import { pageFrom, pageOf } from "../../store/Pages.ts"
 import { type Credential, makeCallerNow, makeRenewCaller } from "./callerNow.ts"
 import { makeCallers } from "./callers.ts"
 import { outerOf, usualContext } from "./contexts.ts"
+import { makeEndTokens } from "./endTokens.ts"
 import { Principals } from "./Principals.ts"
 import {
   type FirstIssuer,
@@ -131,6 +132,8 @@ export class Tokens extends Context.Service<
       const principals = yield* Principals
       const changed = Effect.provideService(rightsChanged, SqlClient.SqlClient, sql)
 
+      const endTokens = yield* makeEndTokens
+
       const insert = Effect.fnUntraced(function* (wanted: TokenRow) {
         const secret = `stoa_${randomBytes(32).toString("base64url")}`
         const token = new IssuedToken({
@@ -208,18 +211,12 @@ export class Tokens extends Context.Service<
         if ((yield* get(id)).madeFor === "house") return yield* new WrongState({ detail: notRevoked })
         yield* end(id)
       })
-      const end: (id: TokenId) => Effect.Effect<void, Missing, Transaction> = Effect.fnUntraced(function* (id) {
-        const token = yield* get(id)
-        if (token.revokedAt !== null) return
-        const now = DateTime.formatIso(yield* DateTime.now)
-        yield* Effect.orDie(sql`UPDATE tokens SET revoked_at = ${now} WHERE id = ${id}`)
-        yield* changed
-        yield* journal.append({ kind: "token.revoked", body: { token: id, principal: token.principal } })
-        const made = yield* Effect.orDie(
-          sql<{ id: TokenId }>`SELECT id FROM tokens WHERE parent = ${id} AND revoked_at IS NULL`,
-        )
+      const end: (id: TokenId) => Effect.Effect<void, never, Transaction> = Effect.fnUntraced(function* (id) {
+        const ended = yield* endTokens(sql`id = ${id}`)
+        // A statement of its own: it sees sessions that were made until the token's row was locked.
+        const made = ended.length === 0 ? [] : yield* sql<{ id: TokenId }>`SELECT id FROM tokens WHERE parent = ${id}`
         yield* Effect.forEach(made, (one) => end(one.id), { discard: true })
-      })
+      }, Effect.orDie)
 
       const leave = makeSessionTransfer(sql)
       const openSession = makeOpenSession(sql, { insert, firstIssuerOf, revoke: end })
@@ -320,7 +317,7 @@ export class Tokens extends Context.Service<
               const rows = yield* sql<{ id: TokenId; hash: string }>`SELECT id, hash FROM tokens
               WHERE principal = ${admin.id} AND label = ${label} AND revoked_at IS NULL`
               if (rows.length === 1 && rows[0]!.hash === hashed) return
-              yield* Effect.forEach(rows, (row) => Effect.orDie(end(row.id)))
+              yield* Effect.forEach(rows, (row) => end(row.id), { discard: true })
               const issued = yield* insert({
                 principal: admin,
                 label,

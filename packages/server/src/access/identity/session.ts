@@ -89,7 +89,7 @@ export const makeOpenSession = (
   tokens: {
     readonly insert: (wanted: TokenRow) => Effect.Effect<IssuedToken, never, Transaction>
     readonly firstIssuerOf: (id: TokenId) => Effect.Effect<FirstIssuer | undefined>
-    readonly revoke: (id: TokenId) => Effect.Effect<void, unknown, Transaction>
+    readonly revoke: (id: TokenId) => Effect.Effect<void, never, Transaction>
   },
 ) => {
   const { firstIssuerOf, insert, revoke } = tokens
@@ -126,7 +126,7 @@ export const makeOpenSession = (
       sql<{ id: TokenId }>`SELECT id FROM tokens WHERE principal = ${principal.id} AND parent IS NOT NULL
             AND revoked_at IS NULL ORDER BY created_at DESC, id DESC LIMIT 100 OFFSET ${mostSessions}`,
     )
-    yield* Effect.forEach(old, ({ id }) => Effect.orDie(revoke(id)), { discard: true })
+    yield* Effect.forEach(old, ({ id }) => revoke(id), { discard: true })
     return { token: Redacted.make(made.token), expiresAt: made.expiresAt! }
   })
 }
@@ -147,7 +147,7 @@ export const makeTurnTokens = (
   sql: SqlClient.SqlClient,
   tokens: {
     readonly insert: (wanted: TokenRow) => Effect.Effect<IssuedToken, never, Transaction>
-    readonly revoke: (id: TokenId) => Effect.Effect<void, unknown, Transaction>
+    readonly revoke: (id: TokenId) => Effect.Effect<void, never, Transaction>
     readonly get: (ref: string) => Effect.Effect<Principal, Missing>
   },
 ) => ({
@@ -161,6 +161,6 @@ export const makeTurnTokens = (
     const rows = yield* Effect.orDie(
       sql<{ id: TokenId }>`SELECT id FROM tokens WHERE run = ${run} AND step = ${step} AND revoked_at IS NULL`,
     )
-    yield* Effect.forEach(rows, ({ id }) => Effect.orDie(tokens.revoke(id)), { discard: true })
+    yield* Effect.forEach(rows, ({ id }) => tokens.revoke(id), { discard: true })
   }),
 })

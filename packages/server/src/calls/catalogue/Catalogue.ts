@@ -4,7 +4,7 @@
  * servers, hosts, toolsets) offers them here; nothing here knows a tool by its name.
  */
 import type {
-  AccessContext,
+  Action,
   Caller,
   Judgement,
   ListedSet,
@@ -12,22 +12,29 @@ import type {
   ToolsetName,
   ToolValidationError,
 } from "@stoa/contract"
-import { Forbidden, toolNames } from "@stoa/contract"
+import { Forbidden } from "@stoa/contract"
 import { CurrentToolsConfig, type RegisteredTool, Registry, Road } from "@stoa/tools"
 import { Context, Effect, Layer } from "effect"
 import { Pauses } from "../../access/limits/Pauses.ts"
-import { AllowLists, listsTool, wholeServer } from "../../access/rights/AllowLists.ts"
+import { wholeServer } from "../../access/rights/AllowLists.ts"
 import { Grants } from "../../access/rights/Grants.ts"
 import { Upstreams } from "../../upstreams/Upstreams.ts"
+import {
+  type Admission,
+  isBrought,
+  isEverywhereIn,
+  isListed,
+  isToolset,
+  listOf,
+  makeAdmission,
+  type SetName,
+  type ToolGroup,
+} from "./admission.ts"
 import type { HandlerCall, HouseTool } from "../road/Handler.ts"
 import { type CatalogueTool, type Traits, visibilityOf } from "./Traits.ts"
 import { makeUpstreamTools } from "./upstreamTools.ts"
 
-/** A toolset brought by the program that starts the house. Everybody has it; its allow list says who may use what. */
-type BroughtSet = `brought:${string}`
-export type SetName = ListedSet | BroughtSet
-const isBrought = (set: SetName): set is BroughtSet => set.startsWith("brought:")
-export const listOf = (set: SetName): ListedSet => (isBrought(set) ? "configured" : set)
+export { isAdmitted, listOf, type SetName } from "./admission.ts"
 
 /** Which tools are shown: everything the caller has, one set, or one upstream server. */
 export type ToolScope =
@@ -38,15 +45,6 @@ export type ToolScope =
 
 export const everything: ToolScope = { kind: "all" }
 
-interface ToolGroup {
-  readonly set: SetName
-  /** The toolsets its tools stand for: several if it unites tools for callers who have them all. */
-  readonly sets: ReadonlyArray<SetName>
-  readonly owner: PrincipalId | undefined
-  readonly registry: Registry<HandlerCall>
-  readonly traits: Map<string, Traits>
-}
-
 const optionsOf = ({ reviewed, targetDigest }: Traits | { targetDigest?: never; reviewed?: never } = {}) => ({
   ...(targetDigest === undefined ? {} : { behind: targetDigest }),
   reviewed: reviewed === true,
@@ -54,7 +52,13 @@ const optionsOf = ({ reviewed, targetDigest }: Traits | { targetDigest?: never; 
   known: true,
 })
 
-const isToolset = (set: SetName): set is ToolsetName => set in toolNames
+/** A tool there is for a caller, and whether its toolsets and lists include it. */
+export interface KnownTool {
+  readonly tool: RegisteredTool<HandlerCall>
+  readonly traits: Traits
+  readonly set: SetName
+  readonly admission: Admission
+}
 
 export class Catalogue extends Context.Service<
   Catalogue,
@@ -71,12 +75,8 @@ export class Catalogue extends Context.Service<
     readonly view: (caller: Caller["Service"], scope: ToolScope) => Effect.Effect<View>
     /** The tools the caller may call, in a stable order. */
     readonly list: (caller: Caller["Service"], scope: ToolScope) => Effect.Effect<ReadonlyArray<Callable>>
-    /** Every tool there is for a principal, with its sets, even if its toolsets and lists exclude it. */
-    readonly every: (
-      principal: PrincipalId,
-    ) => Effect.Effect<
-      ReadonlyArray<{ readonly tool: RegisteredTool<HandlerCall>; readonly traits: Traits; readonly set: SetName }>
-    >
+    /** Every tool there is for a caller, even if its toolsets and lists exclude it. */
+    readonly every: (caller: Caller["Service"]) => Effect.Effect<ReadonlyArray<KnownTool>>
     /** Fails if the scope is a toolset that the caller does not have. */
     readonly require: (caller: Caller["Service"], scope: ToolScope) => Effect.Effect<void, Forbidden>
     /** Another tool whose name reads like this one: among everybody's tools and, if an owner is given, the owner's. */
@@ -87,6 +87,8 @@ export class Catalogue extends Context.Service<
     readonly memoryTools: () => ReadonlyArray<string>
     /** May the caller run it? Only grants are considered. */
     readonly judge: (caller: Caller["Service"], name: string) => Effect.Effect<Judgement>
+    /** The same, and what grants were asked about: the tool, or the caller's own calls, which some tools only show. */
+    readonly judgeAbout: (caller: Caller["Service"], name: string) => Effect.Effect<ToolJudgement>
     /** Rises whenever a tool is added, removed or changed. */
     readonly version: () => number
     /** Called after each change, while its Effect scope lives. */
@@ -96,7 +98,7 @@ export class Catalogue extends Context.Service<
   static readonly layer = Layer.effect(
     Catalogue,
     Effect.gen(function* () {
-      const allowLists = yield* AllowLists
+      const admissionTo = yield* makeAdmission
       const grants = yield* Grants
       const pauses = yield* Pauses
       const upstreams = yield* Upstreams
@@ -166,18 +168,7 @@ export class Catalogue extends Context.Service<
           changed()
         })
 
-      // Allow lists are rights: within one epoch they do not change.
-      const lists = new Map<string, { readonly epoch: number; readonly tools: ReadonlySet<string> }>()
-      const allowed = Effect.fnUntraced(function* (set: ListedSet, context: AccessContext, epoch: number) {
-        const key = `${set} ${context}`
-        const known = lists.get(key)
-        if (known?.epoch === epoch) return known.tools
-        const tools = new Set((yield* allowLists.get(set, context)).tools)
-        lists.set(key, { epoch, tools })
-        return tools
-      })
-
-      /** The groups a scope shows, in lookup order: this house's own tools first, then toolsets. */
+      /** The groups a scope may show, in lookup order: this house's own tools first, then toolsets. */
       const open = ({ principal }: Caller["Service"], scope: ToolScope): ReadonlyArray<ToolGroup> => {
         const mine = [...groups.values()].filter((one) => one.owner === undefined || one.owner === principal.id)
         const of = (set: SetName) => mine.filter((one) => one.set === set)
@@ -190,9 +181,7 @@ export class Catalogue extends Context.Service<
             return [
               ...of("configured"),
               ...of("upstream"),
-              ...united.filter(({ sets }) =>
-                sets.every((set) => (principal.toolsets as ReadonlyArray<SetName>).includes(set)),
-              ),
+              ...united,
               ...principal.toolsets.flatMap((set) => of(set)),
               ...mine.filter((one) => isBrought(one.set)),
             ]
@@ -231,36 +220,28 @@ export class Catalogue extends Context.Service<
       }
 
       const look = Effect.fnUntraced(function* (caller: Caller["Service"], scope: ToolScope) {
-        const on: Array<{ readonly group: ToolGroup; readonly tools: ReadonlyArray<ReadonlySet<string>> }> = []
-        for (const group of open(caller, scope)) {
-          const anyway = scope.kind === "set" && scope.anyway === true
-          if (isToolset(group.set) && !anyway && !caller.principal.toolsets.includes(group.set)) continue
-          const tools: Array<ReadonlySet<string>> = []
-          for (const set of group.sets) tools.push(yield* allowed(listOf(set), caller.context, caller.epoch))
-          on.push({ group, tools })
-        }
+        const anyway = scope.kind === "set" && scope.anyway === true
+        const on: Array<{ readonly group: ToolGroup; readonly admits: (name: string) => Admission }> = []
+        for (const group of open(caller, scope)) on.push({ group, admits: yield* admissionTo(group, caller, anyway) })
         const listed = (group: ToolGroup, tool: RegisteredTool<HandlerCall>): CatalogueTool => {
           const set = listOf(group.set)
           const traits = group.traits.get(tool.definition.name)!
           return { ...traits, tool, set, visibility: visibilityOf(set, tool, traits, caller.principal) }
         }
-        const shows = (group: ToolGroup, tools: ReadonlyArray<ReadonlySet<string>>, name: string): boolean =>
-          tools.every((list, at) => listsTool(listOf(group.sets[at]!), list, name)) &&
-          (caller.turn !== undefined || group.traits.get(name)?.onlyInTurn !== true) &&
-          (scope.kind !== "server" || group.traits.get(name)?.server === scope.server)
+        const shows = ({ admits, group }: (typeof on)[number], name: string): boolean =>
+          isListed(admits(name)) && (scope.kind !== "server" || group.traits.get(name)?.server === scope.server)
         /** A tool that is not on this scope but can be called all the same. */
         const unlisted = (name: string): CatalogueTool | undefined => {
           for (const group of groups.values())
-            if (group.owner === undefined && group.traits.get(name)?.atEveryEndpoint === true)
-              return listed(group, group.registry.find(name)!)
+            if (isEverywhereIn(group, name)) return listed(group, group.registry.find(name)!)
           return undefined
         }
         const found = new Map<string, CatalogueTool>()
         const lookUp = (name: string): CatalogueTool | undefined => {
-          for (const { group, tools } of on) {
-            const tool = group.registry.find(name)
-            if (tool === undefined || !shows(group, tools, tool.definition.name)) continue
-            const one = listed(group, tool)
+          for (const each of on) {
+            const tool = each.group.registry.find(name)
+            if (tool === undefined || !shows(each, tool.definition.name)) continue
+            const one = listed(each.group, tool)
             // A view is rebuilt after every change, so what was found in it stays valid.
             found.set(name, one)
             return one
@@ -273,11 +254,11 @@ export class Catalogue extends Context.Service<
           all: () => {
             const names = new Set<string>()
             const every: Array<CatalogueTool> = []
-            for (const { group, tools } of on)
-              for (const name of group.registry.names())
-                if (shows(group, tools, name) && !names.has(name)) {
+            for (const each of on)
+              for (const name of each.group.registry.names())
+                if (shows(each, name) && !names.has(name)) {
                   names.add(name)
-                  every.push(listed(group, group.registry.find(name)!))
+                  every.push(listed(each.group, each.group.registry.find(name)!))
                 }
             return every
           },
@@ -294,9 +275,6 @@ export class Catalogue extends Context.Service<
         )
       })
 
-      const isEverywhere = (name: string): boolean =>
-        [...groups.values()].some((group) => group.traits.get(name)?.atEveryEndpoint === true)
-      // Tools that show and end one's own calls are always allowed, unless a rule names them as tools.
       const require: Catalogue["Service"]["require"] = ({ principal }, scope) =>
         scope.kind !== "set" || scope.anyway === true || !isToolset(scope.set) || principal.toolsets.includes(scope.set)
           ? Effect.void
@@ -323,13 +301,17 @@ export class Catalogue extends Context.Service<
         return undefined
       }
 
-      const judgeOwn = Effect.fnUntraced(function* (caller: Caller["Service"], judged: Judgement) {
-        return judged.rule === "silence" ? yield* grants.judge(caller, "read", "self/calls") : judged
+      // Tools that show and end one's own calls are always allowed, unless a rule names them as tools.
+      const judgeAbout: Catalogue["Service"]["judgeAbout"] = Effect.fnUntraced(function* (caller, name) {
+        const tool = { action: "execute", resource: `tools/${name}` } as const
+        const own = { action: "read", resource: "self/calls" } as const
+        const judgement = yield* grants.judge(caller, tool.action, tool.resource)
+        return judgement.rule === "silence" && [...groups.values()].some((group) => isEverywhereIn(group, name))
+          ? { ...own, judgement: yield* grants.judge(caller, own.action, own.resource) }
+          : { ...tool, judgement }
       })
-      const judge: Catalogue["Service"]["judge"] = (caller, name) => {
-        const judged = grants.judge(caller, "execute", `tools/${name}`)
-        return isEverywhere(name) ? Effect.flatMap(judged, (it) => judgeOwn(caller, it)) : judged
-      }
+      const judge: Catalogue["Service"]["judge"] = (caller, name) =>
+        Effect.map(judgeAbout(caller, name), ({ judgement }) => judgement)
 
       const list: Catalogue["Service"]["list"] = Effect.fn("Catalogue.list")(function* (caller, scope) {
         const found = (yield* view(caller, scope)).all()
@@ -341,14 +323,19 @@ export class Catalogue extends Context.Service<
         return may
       })
 
-      const every: Catalogue["Service"]["every"] = (principal) =>
-        Effect.map(upToDate.sync, () =>
-          [...groups.values()]
-            .filter(({ owner }) => owner === undefined || owner === principal)
-            .flatMap(({ registry, set, traits }) =>
-              registry.names().map((name) => ({ tool: registry.find(name)!, traits: traits.get(name)!, set })),
-            ),
-        )
+      const every: Catalogue["Service"]["every"] = Effect.fnUntraced(function* (caller) {
+        yield* upToDate.sync
+        const found: Array<KnownTool> = []
+        for (const group of groups.values()) {
+          if (group.owner !== undefined && group.owner !== caller.principal.id) continue
+          const admits = yield* admissionTo(group, caller)
+          for (const name of group.registry.names()) {
+            const [tool, traits] = [group.registry.find(name)!, group.traits.get(name)!]
+            found.push({ tool, traits, set: group.set, admission: admits(name) })
+          }
+        }
+        return found
+      })
 
       return Catalogue.of({
         offer,
@@ -365,6 +352,7 @@ export class Catalogue extends Context.Service<
           ),
         serves,
         judge,
+        judgeAbout,
         version: () => version,
         onChange: (hear) => {
           listeners.add(hear)
@@ -373,6 +361,12 @@ export class Catalogue extends Context.Service<
       })
     }),
   )
+}
+
+export interface ToolJudgement {
+  readonly judgement: Judgement
+  readonly action: Action
+  readonly resource: string
 }
 
 /** A tool the caller may call; `asks`: a person is asked first, unless there is a standing approval. */

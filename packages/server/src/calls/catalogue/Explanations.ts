@@ -17,17 +17,14 @@ import {
   toolNames,
 } from "@stoa/contract"
 import { Context, Effect, Layer } from "effect"
-import { AllowLists, listsTool } from "../../access/rights/AllowLists.ts"
-import { Principals } from "../../access/identity/Principals.ts"
-import { findIfPermitted } from "../../access/rights/FindIfPermitted.ts"
+import { AllowLists } from "../../access/rights/AllowLists.ts"
 import { Grants, type Rule } from "../../access/rights/Grants.ts"
 import { makeTypicalCaller } from "../../access/rights/TypicalCaller.ts"
 import { Limits } from "../../access/limits/Limits.ts"
 import { Pauses, pausedBy } from "../../access/limits/Pauses.ts"
 import { Spaces } from "../../spaces/Spaces.ts"
 import { Upstreams } from "../../upstreams/Upstreams.ts"
-import { Catalogue, listOf, type SetName } from "./Catalogue.ts"
-import type { Traits } from "./Traits.ts"
+import { Catalogue, isAdmitted, type KnownTool, listOf } from "./Catalogue.ts"
 
 const mostLeftOut = 1000
 
@@ -76,10 +73,23 @@ interface Question {
   readonly space?: string
 }
 
-interface Found {
-  readonly set: SetName
-  readonly traits: Traits
-}
+/** The name of the tool that a question is about, if somebody wants to call one. */
+const toolIn = ({ action, resource }: Question): string | undefined =>
+  action === "execute" && resource.startsWith("tools/") ? resource.slice("tools/".length) : undefined
+
+const toolGate = ({ admission: { anyway, turn } }: KnownTool): Gate =>
+  gate("tool", turn || anyway, turn || anyway ? "There is such a tool." : "Only a program has it, during its turn.")
+
+const toolsetGate = ({ admission: { anyway, toolset }, set }: KnownTool, { name, toolsets }: Principal): Gate =>
+  gate(
+    "toolset",
+    toolset || anyway,
+    anyway
+      ? "Everybody may use it, whatever their toolsets."
+      : set in toolNames
+        ? `It is of the toolset ${set}; ${name} has ${toolsets.join(", ") || "none"}.`
+        : "It is of no toolset: everybody has it whom rules and lists give it.",
+  )
 
 export class Explanations extends Context.Service<
   Explanations,
@@ -105,7 +115,6 @@ export class Explanations extends Context.Service<
       const pauses = yield* Pauses
       const limits = yield* Limits
       const spaces = yield* Spaces
-      const principals = yield* Principals
       const typical = yield* makeTypicalCaller
 
       /** Only those who may read every right may know of tools that somebody does not see. */
@@ -113,21 +122,13 @@ export class Explanations extends Context.Service<
         return (yield* grants.judge(yield* Caller, "read", "grants/*")).verdict === "allow"
       })
 
-      const toolsetGate = ({ set }: Found, { name, toolsets }: Principal): Gate =>
-        set in toolNames
-          ? gate(
-              "toolset",
-              (toolsets as ReadonlyArray<string>).includes(set),
-              `It is of the toolset ${set}; ${name} has ${toolsets.join(", ") || "none"}.`,
-            )
-          : gate("toolset", true, "It is of no toolset: everybody has it whom rules and lists give it.")
-
-      const listGate = Effect.fnUntraced(function* (tool: string, { set }: Found, { context }: Caller["Service"]) {
+      const listGate = Effect.fnUntraced(function* (known: KnownTool, { context }: Caller["Service"]) {
+        const { admission, set, tool } = known
+        if (admission.anyway) return gate("allow-list", true, "Everybody may use it, listed or not.")
         const { tools } = yield* allowLists.get(listOf(set), context)
-        const passes = listsTool(listOf(set), new Set(tools), tool)
-        const words = `The allow list ${listOf(set)}/${context} ${passes ? "has" : "does not have"} it.`
-        const allowList = { toolset: listOf(set), context, named: tools.includes(tool) }
-        return { ...gate("allow-list", passes, words), allowList }
+        const words = `The allow list ${listOf(set)}/${context} ${admission.list ? "has" : "does not have"} it.`
+        const allowList = { toolset: listOf(set), context, named: tools.includes(tool.definition.name) }
+        return { ...gate("allow-list", admission.list, words), allowList }
       })
 
       const limitWords = Effect.fnUntraced(function* (tool: string, who: Caller["Service"]) {
@@ -160,7 +161,10 @@ export class Explanations extends Context.Service<
         const { principal } = who
         const inSpace = about.space === undefined ? [] : [yield* spaceGate(about.space, principal)]
         const seen = (yield* catalogue.view(who, { kind: "all" })).find(tool)
-        const known = (yield* catalogue.every(principal.id)).find((one) => one.tool.definition.name === tool)
+        // Several toolsets may have a tool of this name: the one it gets counts.
+        const known = (yield* catalogue.every(who))
+          .filter((one) => one.tool.definition.name === tool)
+          .toSorted((one, other) => Number(isAdmitted(other.admission)) - Number(isAdmitted(one.admission)))[0]
         const held = about.mayLook && (yield* isHeld)(tool)
         if (held)
           return [
@@ -175,9 +179,9 @@ export class Explanations extends Context.Service<
         )
         const stop = pausedBy(yield* pauses.now, { principal, tool, server: known.traits.server })
         return [
-          gate("tool", true, "There is such a tool."),
+          toolGate(known),
           toolsetGate(known, principal),
-          yield* listGate(tool, known, who),
+          yield* listGate(known, who),
           ...(known.traits.server === undefined ? [] : [gate("pin", true, "It is as it was when it was pinned.")]),
           gate("pause", stop === undefined, stop === undefined ? "Nothing of it is paused." : `${stop} is paused.`),
           gate("limit", true, yield* limitWords(tool, who)),
@@ -186,25 +190,30 @@ export class Explanations extends Context.Service<
         ]
       })
 
+      /** As the catalogue judges, if somebody wants to call a tool. */
+      const judgeAbout = (who: Caller["Service"], question: Question) => {
+        const { action, resource } = question
+        const tool = toolIn(question)
+        return tool === undefined
+          ? Effect.map(grants.judge(who, action, resource), (judgement) => ({ action, resource, judgement }))
+          : catalogue.judgeAbout(who, tool)
+      }
+
       const judge: Explanations["Service"]["judge"] = Effect.fn("Explanations.judge")(function* ({
         action,
         principal: ref,
         resource,
       }) {
-        if (ref === undefined) return yield* grants.judge(yield* Caller, action, resource)
-        const other = yield* findIfPermitted(grants, principals.get(ref), { ref, action: "read", of: "grants" })
-        return yield* grants.judgeOf(other, action, resource)
+        const who = ref === undefined ? yield* Caller : yield* typical(ref)
+        const { judgement } = yield* judgeAbout(who, { action, resource })
+        return judgement
       })
 
-      const explain: Explanations["Service"]["explain"] = Effect.fn("Explanations.explain")(function* ({
-        action,
-        principal: ref,
-        resource,
-        space,
-      }) {
+      const explain: Explanations["Service"]["explain"] = Effect.fn("Explanations.explain")(function* (question) {
+        const { principal: ref, space } = question
         const about = { mayLook: yield* mayLook, ...(space === undefined ? {} : { space }) }
         const who = ref === undefined ? yield* Caller : yield* typical(ref)
-        const judged = yield* grants.judge(who, action, resource)
+        const { action, judgement: judged, resource } = yield* judgeAbout(who, question)
         const all = yield* grants.fitting(who, action, resource)
         // Of several rules with the same name, the first with the decided effect is the one that decides.
         const decides = all.find(
@@ -213,8 +222,8 @@ export class Explanations extends Context.Service<
         const rules = all
           .map((one) => shown(one, one === decides))
           .toSorted((one, other) => Number(other.decides) - Number(one.decides))
-        const tool = resource.startsWith("tools/") ? resource.slice("tools/".length) : undefined
-        const gates = tool === undefined || action !== "execute" ? [] : yield* gatesOf(tool, who, about)
+        const tool = toolIn(question)
+        const gates = tool === undefined ? [] : yield* gatesOf(tool, who, about)
         return new Judgement({ verdict: judged.verdict, rule: judged.rule, rules, gates })
       })
 
@@ -222,13 +231,15 @@ export class Explanations extends Context.Service<
         if (!(yield* mayLook)) return undefined
         const has = new Set((yield* catalogue.list(who, { kind: "all" })).map(({ tool }) => tool.definition.name))
         const missing: Array<LeftOutTool> = []
-        for (const { set, tool, traits } of yield* catalogue.every(who.principal.id)) {
+        for (const known of yield* catalogue.every(who)) {
+          const { set, tool } = known
           const { description, name } = tool.definition
           if (has.has(name) || missing.length >= mostLeftOut) continue
-          const judged = yield* grants.judge(who, "execute", `tools/${name}`)
+          const judged = yield* catalogue.judge(who, name)
           const stops = [
-            toolsetGate({ set, traits }, who.principal),
-            yield* listGate(name, { set, traits }, who),
+            toolsetGate(known, who.principal),
+            toolGate(known),
+            yield* listGate(known, who),
             gate(
               "rule",
               judged.verdict !== "deny",

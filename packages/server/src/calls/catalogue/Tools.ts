@@ -11,7 +11,6 @@ import {
   type Source,
   type ToolConfiguration,
   type ToolForm,
-  toolNames,
 } from "@stoa/contract"
 import { digestOf, Registry, CurrentToolsConfig, spellingOf } from "@stoa/tools"
 import { Context, DateTime, Effect, Layer, Semaphore } from "effect"
@@ -23,6 +22,7 @@ import { currentCause } from "../../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../../store/journal/Journal.ts"
 import type { HandlerCall } from "../road/Handler.ts"
 import { Catalogue } from "./Catalogue.ts"
+import { nameFault } from "./toolName.ts"
 import { Kinds } from "../kinds/Kinds.ts"
 import { unlistedPlaceholders } from "../kinds/unlistedPlaceholders.ts"
 
@@ -37,13 +37,6 @@ interface Row {
   readonly form: string
   readonly source: Source
 }
-
-/** S1-34: nobody may replace a tool that is part of the house. */
-const builtin = new Map(
-  Object.values(toolNames)
-    .flat()
-    .map((name) => [spellingOf(name), name]),
-)
 
 /** The first of these names that reads like a different one before it. */
 const alikeIn = (names: ReadonlyArray<string>): string | undefined => {
@@ -66,7 +59,11 @@ export class Tools extends Context.Service<
     readonly add: (form: unknown) => Effect.Effect<ToolForm, BadInput | NameTaken>
     /** Adds all of them or none. */
     readonly addAll: (forms: ReadonlyArray<unknown>) => Effect.Effect<void, BadInput | NameTaken>
-    readonly change: (name: string, form: unknown) => Effect.Effect<ToolForm, BadInput | Missing | OwnedByFile>
+    /** Changes it, or adds it if there is none. `form`: without a name, it gets this one. */
+    readonly put: (
+      name: string,
+      form: Readonly<Record<string, unknown>>,
+    ) => Effect.Effect<ToolForm, BadInput | NameTaken | OwnedByFile>
     readonly remove: (name: string) => Effect.Effect<void, Missing | OwnedByFile>
     readonly get: (name: string) => Effect.Effect<ToolForm, Missing>
     /** The file that declares a tool and its key there, if it is declared; only for those who may change tools. */
@@ -103,15 +100,8 @@ export class Tools extends Context.Service<
           if (!it.ok) return it
           const { name } = it.tool.form
           const issues: Array<Issue> = []
-          const house = builtin.get(spellingOf(name))
-          const alike = house ?? catalogue.alike(name)
-          if (house === name)
-            issues.push({ path: "name", message: `"${name}" is the name of a built-in tool; choose another name` })
-          else if (alike !== undefined)
-            issues.push({
-              path: "name",
-              message: `"${name}" is too similar to the existing tool "${alike}"; choose another name`,
-            })
+          const taken = nameFault(catalogue, name)
+          if (taken !== undefined) issues.push({ path: "name", message: taken })
           const { tool } = kinds.make(it.tool)
           const fault = yield* Effect.match(
             new Registry<HandlerCall>(config).add(tool, { reviewed: false, by: (yield* currentCause).actor ?? "" }),
@@ -245,7 +235,7 @@ export class Tools extends Context.Service<
           )
         })
 
-        const change: Tools["Service"]["change"] = Effect.fn("Tools.change")(function* (name, value) {
+        const change = Effect.fn("Tools.change")(function* (name: string, value: unknown) {
           yield* owned(name)
           const tool = yield* orBad(value)
           if (tool.form.name !== name)
@@ -255,6 +245,11 @@ export class Tools extends Context.Service<
           yield* commit(update(tool))
           return tool.form
         })
+
+        const put: Tools["Service"]["put"] = (name, given) => {
+          const form = { ...given, name: given["name"] ?? name }
+          return Effect.catchTag(change(name, form), "Missing", () => add(form))
+        }
 
         const remove: Tools["Service"]["remove"] = Effect.fn("Tools.remove")(function* (name) {
           yield* owned(name)
@@ -308,7 +303,7 @@ export class Tools extends Context.Service<
           }),
           add,
           addAll,
-          change,
+          put,
           remove,
           get: Effect.fn("Tools.get")(function* (name) {
             return JSON.parse((yield* rowOf(name)).form) as ToolForm

@@ -12,9 +12,8 @@ import {
   type Issue,
   Missing,
   NameTaken,
-  toolNames,
 } from "@stoa/contract"
-import { CurrentToolsConfig, Registry, spellingOf } from "@stoa/tools"
+import { CurrentToolsConfig, Registry } from "@stoa/tools"
 import { Clock, Context, DateTime, Effect, Layer, Semaphore } from "effect"
 import { ownViewer, type BasicViewer } from "../../access/rights/Viewer.ts"
 import { newId } from "../../store/journal/Correlation.ts"
@@ -24,6 +23,7 @@ import { readerLayer } from "../../store/journal/readers/Readers.ts"
 import { Timers } from "../../store/journal/Timers.ts"
 import { Calls } from "../Calls.ts"
 import { Catalogue } from "../catalogue/Catalogue.ts"
+import { nameFault } from "../catalogue/toolName.ts"
 import type { HandlerCall } from "../road/Handler.ts"
 import { hostedTool } from "./hostedTool.ts"
 import { type ConnectionState, type ConnectionStep, nextState, stateIn, takesCalls } from "./lifecycle.ts"
@@ -39,12 +39,6 @@ export const HostGrace = Context.Reference<number>("server/calls/hosts/HostGrace
 const purpose = "host"
 /** Per principal. */
 const mostHosts = 20
-
-const builtin = new Map(
-  Object.values(toolNames)
-    .flat()
-    .map((name) => [spellingOf(name), name]),
-)
 
 export class Hosts extends Context.Service<
   Hosts,
@@ -156,16 +150,8 @@ export class Hosts extends Context.Service<
         const issues: Array<Issue> = []
         const registry = new Registry<HandlerCall>(config)
         for (const [at, one] of row.tools.entries()) {
-          const house = builtin.get(spellingOf(one.name))
-          const alike = house ?? catalogue.alike(one.name, row.owner)
-          if (house === one.name || alike !== undefined)
-            issues.push({
-              path: `tools.${at}.name`,
-              message:
-                house === one.name
-                  ? `"${one.name}" is the name of a built-in tool; choose another name`
-                  : `"${one.name}" is too similar to the existing tool "${alike}"; choose another name`,
-            })
+          const taken = nameFault(catalogue, one.name, row.owner)
+          if (taken !== undefined) issues.push({ path: `tools.${at}.name`, message: taken })
           const { tool } = hostedTool(row, one, () => false)
           const fault = yield* Effect.flip(registry.add(tool, { reviewed: false, by: row.owner })).pipe(Effect.option)
           if (fault._tag === "Some") {
@@ -262,7 +248,7 @@ export class Hosts extends Context.Service<
 
       const connect: Hosts["Service"]["connect"] = Effect.fn("Hosts.connect")(function* (caller, host, plain) {
         const stands = sharing.stands(caller, () => offered.get(host.id) ?? host)
-        const connection = { ...plain, token: caller.token, stands }
+        const connection = { ...plain, stands }
         const { id } = host
         const before = connections.get(id)
         const since = DateTime.formatIso(yield* DateTime.now)
@@ -318,8 +304,6 @@ export class Hosts extends Context.Service<
       const heard: Hosts["Service"]["heard"] = Effect.fnUntraced(function* (event) {
         if (event.kind === "timer.fired" && event.body.purpose === purpose)
           return yield* lapse((event.body.payload as { readonly host: HostId }).host)
-        if (event.kind === "token.revoked")
-          for (const connection of connections.of(event.body.token)) connection.close("revoked")
         if (event.kind !== "principal.retired") return
         for (const row of yield* rows.all) if (row.owner === event.body.principal) yield* one.withPermit(drop(row))
       })
@@ -389,7 +373,7 @@ export class Hosts extends Context.Service<
   static readonly reader = readerLayer({
     name: "hosts",
     atomic: false,
-    kinds: ["timer.fired", "principal.retired", "token.revoked"],
+    kinds: ["timer.fired", "principal.retired"],
     handle: Effect.fnUntraced(function* ([event]) {
       if (event !== undefined) yield* (yield* Hosts).heard(event)
     }),

@@ -2,7 +2,7 @@
  * Which hosts are connected, and what they are sent: calls when they begin to wait, and a notice when they have
  * settled.
  */
-import type { HostedEnd, HostId, TokenId } from "@stoa/contract"
+import type { HostedEnd, HostId } from "@stoa/contract"
 import { Effect, Semaphore } from "effect"
 import { Journal, type Transaction } from "../../store/journal/Journal.ts"
 import type { makeHostRows, SentCall, WaitingCall } from "./rows.ts"
@@ -32,7 +32,6 @@ export interface ConnectedHost {
 
 /** A connection and its caller's standing. */
 interface JudgedConnection extends HostConnection {
-  readonly token: TokenId | null
   /** Whether its token and rights are still valid: checked before anything is sent. */
   readonly stands: Effect.Effect<boolean>
 }
@@ -116,8 +115,6 @@ export const makeHostConnections = Effect.fnUntraced(function* (
   return {
     has: (id: HostId) => all.has(id),
     get: (id: HostId) => all.get(id)?.connection,
-    of: (token: TokenId) =>
-      [...all.values()].filter(({ connection }) => connection.token === token).map(({ connection }) => connection),
     delete: (id: HostId) => void all.delete(id),
     set: (id: HostId, connection: JudgedConnection) =>
       following.begin(() => void all.set(id, { connection, sent: new Set(), one: Semaphore.makeUnsafe(1) })),

@@ -3,7 +3,7 @@ import type { Failure } from "@stoa/tools"
 import { Effect } from "effect"
 import { Tokens } from "../../access/identity/Tokens.ts"
 import { type Attempt, attemptFrom, credentialOf } from "../road/attempt.ts"
-import { makeCallSpace } from "../road/callSpace.ts"
+import { makeCallSpace } from "../road/CallSpace.ts"
 import type { CallRow } from "../road/record/rows.ts"
 
 const refusal = (message: string): Failure => ({ tag: "ToolAuthorizationError", message })

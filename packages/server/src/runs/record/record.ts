@@ -279,7 +279,7 @@ export const makeRunRecorder = Effect.gen(function* () {
   const awaitReply = Effect.fnUntraced(function* (id: string) {
     const rows = yield* Effect.orDie(sql<RunRow>`UPDATE runs SET state = ${to("awaitReply")} WHERE id = ${id}
       AND ${inState(sql, from("awaitReply"))} AND NOT EXISTS (SELECT 1 FROM calls c WHERE c.run = runs.id
-        AND c.state IN ('received', 'waiting', 'running') AND (c.on_kind IS NULL OR c.on_kind <> 'reply'))
+        AND ${isOpenCall(sql, "c")} AND (c.on_kind IS NULL OR c.on_kind <> 'reply'))
       RETURNING *`)
     for (const row of rows)
       yield* because(row, journal.append({ kind: "run.waiting", body: { ...about(row), state: to("awaitReply") } }))

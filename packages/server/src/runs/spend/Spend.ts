@@ -5,7 +5,7 @@
 import { type AgentLimits, type PrincipalId, Spend as Spent, SpendReport } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
-import { Agents, branchOf } from "../../access/identity/Agents.ts"
+import { Agents, branchOf, seesWorkOf } from "../../access/identity/Agents.ts"
 import type { BasicViewer } from "../../access/rights/Viewer.ts"
 import { Budget } from "../../calls/road/Budget.ts"
 import { ChatSessions } from "../../sessions/ChatSessions.ts"
@@ -170,10 +170,7 @@ export class Spend extends Context.Service<
         )
       })
 
-      const seenBy = ({ all, principal }: BasicViewer) =>
-        all
-          ? sql`1 = 1`
-          : sql`(s.agent = ${principal.id} OR EXISTS (SELECT 1 FROM principals p WHERE p.id = s.agent AND p.owner = ${principal.id}))`
+      const seenBy = (viewer: BasicViewer) => seesWorkOf(sql, viewer, sql`s.agent`)
 
       const report: Spend["Service"]["report"] = Effect.fn("Spend.report")(function* (viewer, days) {
         const now = yield* DateTime.now

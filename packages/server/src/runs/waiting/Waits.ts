@@ -15,6 +15,7 @@ import {
 } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
+import { seesWorkOf } from "../../access/identity/Agents.ts"
 import { Grants } from "../../access/rights/Grants.ts"
 import type { BasicViewer } from "../../access/rights/Viewer.ts"
 import { Calls } from "../../calls/Calls.ts"
@@ -303,10 +304,7 @@ export class Waits extends Context.Service<
         for (const row of rows) yield* close(row, "canceled")
       })
 
-      const seenBy = ({ all, principal }: BasicViewer) =>
-        all
-          ? sql`1 = 1`
-          : sql`(w.agent = ${principal.id} OR EXISTS (SELECT 1 FROM principals p WHERE p.id = w.agent AND p.owner = ${principal.id}))`
+      const seenBy = (viewer: BasicViewer) => seesWorkOf(sql, viewer, sql`w.agent`)
 
       const list: Waits["Service"]["list"] = Effect.fn("Waits.list")(function* (viewer) {
         const rows = yield* Effect.orDie(

@@ -19,7 +19,7 @@ import { type CallRow, Calls } from "../../calls/Calls.ts"
 import { Tools } from "../../calls/catalogue/Tools.ts"
 import { newId } from "../../store/journal/Correlation.ts"
 import type { Transaction } from "../../store/journal/Journal.ts"
-import { limitsFor, profileNameOf } from "../profile.ts"
+import { cannotWork, limitsFor, profileNameOf } from "../profile.ts"
 import { makeRunRecorder } from "../record/record.ts"
 import { partsOf, type RunConfig, type RunRow, type StepRow, type PromptRow } from "../record/rows.ts"
 
@@ -106,9 +106,8 @@ export class Children extends Context.Service<
         const nesting = (parent?.nesting ?? 0) + 1
         if (nesting > deepest)
           return yield* Effect.fail(`Agents may call agents at most ${deepest} deep, and this call is deeper`)
-        if (agent.retiredAt !== null) return yield* Effect.fail(`${agent.name} is retired`)
-        if (agent.thinker.kind === "model" && agent.models.length === 0 && child.config.models === undefined)
-          return yield* Effect.fail(`${agent.name} has no model to think with; an admin can give it one`)
+        const why = cannotWork(agent, child.config.models)
+        if (why !== undefined) return yield* Effect.fail(why)
         const id = newId<RunId>("run")
         const space = parent?.triggerSpace ?? null
         yield* record.trigger({

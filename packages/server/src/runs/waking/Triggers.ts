@@ -17,11 +17,11 @@ import { Tokens } from "../../access/identity/Tokens.ts"
 import { Grants } from "../../access/rights/Grants.ts"
 import type { BasicViewer, Viewer } from "../../access/rights/Viewer.ts"
 import { addCopiedCalls } from "../../calls/CopiedCalls.ts"
-import { Spaces } from "../../spaces/Spaces.ts"
+import { makeCallSpace } from "../../calls/road/CallSpace.ts"
 import { newId } from "../../store/journal/Correlation.ts"
 import { Journal } from "../../store/journal/Journal.ts"
 import { open } from "../record/lifecycle.ts"
-import { limitsFor, profileNameOf } from "../profile.ts"
+import { cannotWork, limitsFor, profileNameOf } from "../profile.ts"
 import { makeRunRecorder, type NewRun } from "../record/record.ts"
 import { type StepRow, type PromptRow, type TriggerRow } from "../record/rows.ts"
 import { Runs } from "../Runs.ts"
@@ -64,24 +64,18 @@ export class Triggers extends Context.Service<
       const runs = yield* Runs
       const grants = yield* Grants
       const tokens = yield* Tokens
-      const spaces = yield* Spaces
+      const callSpace = yield* makeCallSpace
       const record = yield* makeRunRecorder
       const dispatch = yield* Dispatch
 
       const able = Effect.fnUntraced(function* (agent: Agent) {
-        if (agent.retiredAt !== null) return yield* new WrongState({ detail: `${agent.name} is retired.` })
-        if (agent.thinker.kind === "model" && agent.models.length === 0)
-          return yield* new WrongState({
-            detail: `${agent.name} has no model to think with; an admin can give it one.`,
-          })
+        const why = cannotWork(agent)
+        if (why !== undefined) return yield* new WrongState({ detail: `${why}.` })
       })
 
       /** The agent works there, whoever sends it: the space is judged as the agent's. */
       const spaceFor = Effect.fnUntraced(function* (agent: Agent, ref: string) {
-        const viewer = yield* grants.viewerOf(yield* tokens.callerNow(agent.id, "agent"), "spaces")
-        const space = yield* spaces.get(ref, viewer)
-        yield* spaces.require("call", space, viewer)
-        return space.id
+        return yield* callSpace(ref, yield* tokens.callerNow(agent.id, "agent"))
       })
 
       const start: Triggers["Service"]["start"] = Effect.fn("Triggers.start")(function* (ref, trigger, viewer) {

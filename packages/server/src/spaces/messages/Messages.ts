@@ -21,7 +21,7 @@ import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Limits } from "../../access/limits/Limits.ts"
 import type { Viewer } from "../../access/rights/Viewer.ts"
-import { newId } from "../../store/journal/Correlation.ts"
+import { newId, provenanceOf } from "../../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../../store/journal/Journal.ts"
 import { type SearchAnswer, SearchIndex } from "../../store/search/SearchIndex.ts"
 import { mentionsIn } from "../addressees/mentions.ts"
@@ -150,7 +150,7 @@ export class Messages extends Context.Service<
         if (numbered[0] === undefined)
           return yield* new WrongState({ detail: `${space.name} is archived: it can be read, not written to.` })
         const id = newId<MessageId>("msg")
-        const provenance = options.provenance ?? (author.kind === "service" ? "outside" : author.kind)
+        const provenance = options.provenance ?? provenanceOf(author.kind)
         const row = {
           id,
           space: space.id,

@@ -1,6 +1,6 @@
 /** What every event carries automatically: the correlation id of the first cause (G-39) and who acts. */
 import { randomFillSync } from "node:crypto"
-import type { CorrelationId, Event, PrincipalId, Provenance, RunId } from "@stoa/contract"
+import type { CorrelationId, Event, PrincipalId, PrincipalKind, Provenance, RunId } from "@stoa/contract"
 import { Context, Effect } from "effect"
 
 // Asking the system for 16 bytes costs twenty times more than taking them from a buffer of 4,096.
@@ -17,6 +17,10 @@ const hex = (bytes: number): string => {
 }
 
 export const newCorrelation = (): CorrelationId => hex(16) as CorrelationId
+
+/** Where the words of such a principal come from. */
+export const provenanceOf = (kind: PrincipalKind): Exclude<Provenance, "tool" | "house"> =>
+  kind === "service" ? "outside" : kind
 
 let lastMoment = 0
 let inMoment = 0

@@ -16,7 +16,7 @@ import {
 } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { causedBy, currentCause, newId } from "../../../store/journal/Correlation.ts"
+import { causedBy, currentCause, newId, provenanceOf } from "../../../store/journal/Correlation.ts"
 import { Journal } from "../../../store/journal/Journal.ts"
 import { networkOf } from "../../limits/network.ts"
 import { isSignedBy, type Scheme, schemeOf, checksumAddress } from "./signatures.ts"
@@ -134,11 +134,10 @@ export class WalletSignIn extends Context.Service<
         const principal = yield* wallets.holder(asked.wallet)
         if (principal === undefined) return yield* refused
         const expiresAt = DateTime.add(now, tokenLife)
-        const { kind } = principal
         const cause = {
           ...(yield* currentCause),
           actor: principal.id,
-          provenance: kind === "service" ? "outside" : kind,
+          provenance: provenanceOf(principal.kind),
         }
         // The principal that assigned the wallet may have its key, so it may be the one that signs.
         const given = yield* Effect.orDie(

@@ -59,13 +59,15 @@ export const makeHostStream = Effect.gen(function* () {
     response.socket?.setKeepAlive(true, keepAlive)
     response.write(": stoa\n\n")
     const connection = connectionOf(response, instance)
+    // Watched before it is connected: no end of the token falls between the two.
+    const forget = endings.watch(caller, () => connection.close("revoked"))
     const connected = yield* Effect.option(hosts.connect(caller, host, connection))
     if (connected._tag === "None") {
       open.delete(response)
+      forget()
       return connection.close("removed")
     }
     const { leave, pump, stands } = connected.value
-    const forget = endings.watch(caller, () => connection.close("revoked"))
     // From here on calls are sent here.
     response.write(`event: ready\ndata: ${JSON.stringify({ host: host.id })}\n\n`)
     const beat = Effect.gen(function* () {

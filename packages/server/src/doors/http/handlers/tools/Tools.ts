@@ -1,6 +1,5 @@
-import { Api, BadInput, Caller, firstIssues, ImportReport, Missing, ToolView } from "@stoa/contract"
-import { importOpenApiInSteps } from "@stoa/importers"
-import { inputSchemaOf, nearest } from "@stoa/tools"
+import { Api, BadInput, Caller, ToolView } from "@stoa/contract"
+import { inputSchemaOf } from "@stoa/tools"
 import { Effect, Redacted, type Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Limits } from "../../../../access/limits/Limits.ts"
@@ -8,17 +7,16 @@ import { Grants } from "../../../../access/rights/Grants.ts"
 import { callFrom, Calls } from "../../../../calls/Calls.ts"
 import { makeTypicalCaller } from "../../../../access/rights/TypicalCaller.ts"
 import { Explanations } from "../../../../calls/catalogue/Explanations.ts"
-import { Catalogue, everything, type ToolScope } from "../../../../calls/catalogue/Catalogue.ts"
-import type { CatalogueTool } from "../../../../calls/catalogue/Traits.ts"
+import { everything, type ToolScope } from "../../../../calls/catalogue/Catalogue.ts"
 import { makeHandedCallbackKey } from "../../../../calls/waiting/Callbacks.ts"
+import { makeToolImport } from "../../../../calls/catalogue/ToolImport.ts"
 import { makeToolNotes, makeVisibleToolNotes } from "../../../../calls/catalogue/ToolNotes.ts"
+import { makeToolReads, type ShownTool } from "../../../../calls/catalogue/ToolReads.ts"
 import { type Declaration, Tools } from "../../../../calls/catalogue/Tools.ts"
-import { pageFrom, pageOf } from "../../../../store/Pages.ts"
 import { bodyFault } from "../../../node/Body.ts"
-import { yieldToEventLoop } from "../../../../store/fibers/EventLoop.ts"
 
 const viewOf = (
-  { asks, set, tool: { definition, wireName } }: Pick<CatalogueTool, "set" | "tool"> & { readonly asks?: boolean },
+  { asks, set, tool: { definition, wireName } }: ShownTool,
   declaredIn?: Declaration,
   notes: ReadonlyArray<string> = [],
 ): ToolView =>
@@ -61,7 +59,6 @@ export const toolsHandlers = HttpApiBuilder.group(
   "tools",
   Effect.fn(function* (handlers) {
     const { require } = yield* Grants
-    const catalogue = yield* Catalogue
     const tools = yield* Tools
     const calls = yield* Calls
     const limits = yield* Limits
@@ -70,23 +67,17 @@ export const toolsHandlers = HttpApiBuilder.group(
     const notesOf = yield* makeToolNotes
     const notesFor = yield* makeVisibleToolNotes
     const standing = yield* makeTypicalCaller
+    const reads = yield* makeToolReads
+    const importTools = yield* makeToolImport
 
-    const configured: ToolScope = { kind: "set", set: "configured" }
-    /** A tool that was just configured, in its present state, even if lists exclude it for the caller. */
     const shown = Effect.fnUntraced(function* (name: string) {
-      const caller = yield* Caller
-      const callable = (yield* catalogue.list(caller, configured)).find(({ tool }) => tool.definition.name === name)
-      const notes = yield* notesOf({ name })
-      if (callable !== undefined) return viewOf(callable, undefined, notes)
-      const every = yield* catalogue.every(caller.principal.id)
-      const { tool } = every.find((one) => one.set === "configured" && one.tool.definition.name === name)!
-      return viewOf({ set: "configured", tool }, undefined, notes)
+      return viewOf(yield* reads.configured(name), undefined, yield* notesOf({ name }))
     })
     /** As the caller sees them. */
     const seen = Effect.map(
       tools.declarations,
       (declaredIn) =>
-        (listed: Parameters<typeof viewOf>[0], notes: ReadonlyArray<string> = []) =>
+        (listed: ShownTool, notes: ReadonlyArray<string> = []) =>
           viewOf(listed, listed.set === "configured" ? declaredIn(listed.tool.definition.name) : undefined, notes),
     )
 
@@ -95,26 +86,15 @@ export const toolsHandlers = HttpApiBuilder.group(
         const scope: ToolScope = query.set === undefined ? everything : { kind: "set", set: query.set }
         const who = query.as === undefined ? yield* Caller : yield* standing(query.as)
         const view = yield* seen
-        const all = (yield* catalogue.list(who, scope)).map((one) => view(one))
+        const { items, next } = yield* reads.page(who, scope, query)
+        const page = { items: items.map((one) => view(one)), next }
         const first = query.as !== undefined && query.cursor === undefined
         const leftOut = first ? yield* explanations.leftOut(who) : undefined
-        const { after, limit } = pageFrom(query)
-        const sorted = all.toSorted((a, b) => (a.name < b.name ? -1 : 1)).filter((one) => one.name > after)
-        const page = pageOf(
-          sorted.slice(0, limit + 1),
-          limit,
-          (one) => one,
-          (one) => one.name,
-        )
         return leftOut === undefined ? page : { ...page, leftOut }
       }),
       get: Effect.fnUntraced(function* ({ params: { name } }) {
-        const listed = yield* catalogue.list(yield* Caller, everything)
-        const found = listed.find(({ tool }) => tool.definition.name === name || tool.wireName === name)
-        if (found !== undefined) return (yield* seen)(found, yield* notesFor(found))
-        const names = listed.map(({ tool }) => tool.definition.name)
-        const meant = nearest(name, names)
-        return yield* new Missing({ noun: "tool", ref: name, ...(meant === undefined ? {} : { meant }) })
+        const found = yield* reads.find(name)
+        return (yield* seen)(found, yield* notesFor(found))
       }),
       form: ({ params: { name } }) => Effect.andThen(require("write", `tools/${name}`), tools.get(name)),
       signingKey: ({ params }) => Effect.map(handOut(params.name), (key) => ({ key: Redacted.value(key) })),
@@ -126,29 +106,12 @@ export const toolsHandlers = HttpApiBuilder.group(
       import: Effect.fnUntraced(function* ({ payload: { document, ...options }, query }) {
         yield* require("admin", "tools/*")
         yield* limits.take(yield* Caller, "imports")
-        const dryRun = query.dryRun === "true"
-        // Hundreds of operations are read one by one; other requests run in between.
-        const steps = importOpenApiInSteps(
-          typeof document === "string" ? yield* documentIn(document) : document,
-          options,
-        )
-        let step = steps.next()
-        for (; step.done !== true; step = steps.next()) yield* yieldToEventLoop
-        const report = step.value
-        const issues = [...report.issues]
-        for (const form of report.tools) {
-          for (const { message, path } of yield* tools.faults(form))
-            issues.push({ path: `${form.name}.${path}`, message })
-          yield* yieldToEventLoop
-        }
-        // All or nothing: half an API is worse than none.
-        if (!dryRun && issues.length === 0) yield* tools.addAll(report.tools)
-        return new ImportReport({ ...report, issues: firstIssues(issues), dryRun: dryRun || issues.length > 0 })
+        const parsed = typeof document === "string" ? yield* documentIn(document) : document
+        return yield* importTools(parsed, { ...options, dryRun: query.dryRun === "true" })
       }),
       change: Effect.fnUntraced(function* ({ params: { name }, payload }) {
         yield* require("admin", `tools/${name}`)
-        const form = { ...payload, name: payload["name"] ?? name }
-        yield* tools.change(name, form).pipe(Effect.catchTag("Missing", () => tools.add(form)))
+        yield* tools.put(name, payload)
         return yield* shown(name)
       }),
       remove: ({ params: { name } }) => Effect.andThen(require("admin", `tools/${name}`), tools.remove(name)),
