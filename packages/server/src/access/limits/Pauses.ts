@@ -25,6 +25,10 @@ export interface PauseTargets {
   readonly server: string | undefined
 }
 
+const serverSubject = (server: string): string => `servers/${server.toLowerCase()}`
+/** Whether a server of this name is paused, and so must not be connected. */
+export const isServerPaused = (paused: Paused, server: string): boolean => paused.has(serverSubject(server))
+
 /** The subject that stops it, if any. Pure. */
 export const pausedBy = (paused: Paused, { principal, server, tool }: PauseTargets): string | undefined =>
   paused.size === 0
@@ -33,7 +37,7 @@ export const pausedBy = (paused: Paused, { principal, server, tool }: PauseTarge
         "everything",
         `agents/${principal.id}`,
         ...(tool === undefined ? [] : [`tools/${tool.toLowerCase()}`]),
-        ...(server === undefined ? [] : [`servers/${server.toLowerCase()}`]),
+        ...(server === undefined ? [] : [serverSubject(server)]),
       ].find((subject) => paused.has(subject))
 
 const pausePrefix = "paused:"
