@@ -15,7 +15,7 @@ import {
   WrongState,
 } from "@stoa/contract"
 import { Context, Effect, Layer, Schema } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type Statement } from "effect/sql"
 import { json } from "../../store/database/dialect/Columns.ts"
 import { Journal, type Transaction } from "../../store/journal/Journal.ts"
 import { makeEventCache } from "../../store/journal/events/EventCache.ts"
@@ -57,10 +57,12 @@ const plain: Profile = {
   parent: null,
 }
 
-/** A subquery for the ids of an agent and of all agents below it, at any depth. A cycle ends it. */
-export const branchOf = (sql: SqlClient.SqlClient, agent: string) =>
-  sql`(WITH RECURSIVE branch (id) AS (SELECT CAST(${agent} AS TEXT)
+/** A subquery for the ids that a query gives and those of all agents below them, at any depth. A cycle ends it. */
+export const branchesOf = (sql: SqlClient.SqlClient, agents: Statement.Fragment) =>
+  sql`(WITH RECURSIVE branch (id) AS (${agents}
     UNION SELECT a.principal FROM agents a JOIN branch ON a.parent = branch.id) SELECT id FROM branch)`
+/** The same for one agent. */
+export const branchOf = (sql: SqlClient.SqlClient, agent: string) => branchesOf(sql, sql`SELECT CAST(${agent} AS TEXT)`)
 
 /** A permit lets one run of an agent through (G-14): those that had one are held again. */
 export const usePermits = (sql: SqlClient.SqlClient, agents: ReadonlyArray<string>): Effect.Effect<void> =>

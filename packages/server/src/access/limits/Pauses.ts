@@ -9,7 +9,7 @@ import { SqlClient } from "effect/sql"
 import { chain } from "../../store/fibers/Resolved.ts"
 import { currentCause } from "../../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../../store/journal/Journal.ts"
-import { branchOf } from "../identity/Agents.ts"
+import { branchesOf, branchOf } from "../identity/Agents.ts"
 import { Principals } from "../identity/Principals.ts"
 import { rightsBell, rightsChanged, rightsEpoch } from "../rights/Rights.ts"
 
@@ -24,6 +24,13 @@ export interface PauseTargets {
   readonly tool?: string
   readonly server: string | undefined
 }
+
+/** A condition for statements: the agent in this column is paused, by itself, with one above it, or with everything. */
+export const isPausedAgent = (sql: SqlClient.SqlClient, column: string) =>
+  sql`(EXISTS (SELECT 1 FROM pauses WHERE subject = 'everything') OR ${sql(column)} IN ${branchesOf(
+    sql,
+    sql`SELECT substr(subject, 8) FROM pauses WHERE subject LIKE 'agents/%'`,
+  )})`
 
 const serverSubject = (server: string): string => `servers/${server.toLowerCase()}`
 /** Whether a server of this name is paused, and so must not be connected. */
