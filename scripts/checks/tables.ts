@@ -25,7 +25,6 @@ const allowed: ReadonlyArray<Allowance> = [
   reads("principals", "any", "names, kinds and owners of principals are joined everywhere; no rule is about a name"),
   reads("agents", "decisions", "who is above and below an agent is followed in one recursive statement"),
   reads("agents", "runs", "a claim looks at gate and superiors in the statement that chooses the run"),
-  reads("pauses", "runs", "a claim looks at pauses in the statement that chooses the run"),
   reads("holders", "runs", "a claim looks whether its own house is alive, under the lock that it counts with"),
   reads("calls", "runs", "the calls of a run are part of its steps: loaded and judged with its rows"),
   reads("decisions", "runs", "the times of a step include what its calls were asked"),

@@ -70,9 +70,8 @@ export class Upstreams extends Context.Service<
     ) => Effect.Effect<AppliedServers, { readonly path: string; readonly message: string }, Transaction>
     /** How many servers the file owns. */
     readonly declared: Effect.Effect<number>
-    /** Disconnects until `start`: the kill switch. Not stored here: the pause is stored by its own room. */
-    readonly stop: (name: string) => Effect.Effect<void>
-    readonly start: (name: string) => Effect.Effect<void>
+    /** Connects and disconnects what the rows and the pauses say now. A paused server is disconnected. */
+    readonly follow: Effect.Effect<void>
     /** Waits a while for a server about which nothing is known yet, so that its contents are there. */
     readonly shown: (name: string) => Effect.Effect<void>
     /** Connects everything, in the background. Called once, when the file is in force. */
@@ -208,8 +207,7 @@ export class Upstreams extends Context.Service<
           ),
           declare,
           declared: Effect.map(rows.all, (all) => all.filter((one) => one.source === "file").length),
-          stop: (name) => Effect.suspend(() => (pool.stopped.add(nameKey(name)), Effect.asVoid(pool.followed))),
-          start: (name) => Effect.suspend(() => (pool.stopped.delete(nameKey(name)), pool.follow)),
+          follow: pool.follow,
           shown: (name) =>
             Effect.forEach(
               [...pool.entries.values()].filter((one) => nameKey(one.server.name) === nameKey(name)),

@@ -96,6 +96,32 @@ for (const store of stores)
       }),
     )
 
+    it.effect("G-12 an agent with all agents below it, and none beside it", () =>
+      Effect.gen(function* () {
+        const top = yield* someone("agent")
+        const middle = yield* someone("agent")
+        const [below, beside] = [yield* underWay, yield* underWay]
+        const boss = yield* admin
+        for (const [child, parent] of [
+          [middle, top],
+          [below.bot, middle],
+        ] as const)
+          assert.strictEqual((yield* request(boss, "PATCH", `/agents/${child.id}`, { parent: parent.id })).status, 200)
+        yield* pause(`agents/${top.name}`)
+        yield* below.closed
+        yield* resumed
+        for (const id of [below.running, below.waits.id, below.asked.id])
+          assert.strictEqual((yield* callNow(below.bot, id)).state, "canceled")
+        for (const { id } of [below.waits.on!, below.asked.on!])
+          assert.strictEqual(told(yield* request(below.pam, "GET", `/decisions/${id}`)).state, "canceled")
+        assert.strictEqual((yield* callNow(beside.bot, beside.running)).state, "running")
+        for (const { id } of [beside.waits, beside.asked])
+          assert.strictEqual((yield* callNow(beside.bot, id)).state, "waiting")
+        yield* lift(`agents/${top.name}`)
+        yield* request(beside.bot, "POST", `/calls/${beside.running}/cancel`)
+      }),
+    )
+
     it.effect("G-12 a tool, by any case of its name, for everybody", () =>
       Effect.gen(function* () {
         const { asked, bot, closed, running, slow, waits } = yield* underWay

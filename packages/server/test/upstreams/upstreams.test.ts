@@ -7,6 +7,7 @@ import { Effect, Exit, Fiber } from "effect"
 import { Journal } from "../../src/store/journal/Journal.ts"
 import { Upstreams } from "../../src/upstreams/Upstreams.ts"
 import { webSocketServer } from "../../../tools/test/fixtures/loopback.ts"
+import { until } from "../gateway/gatewayKit.ts"
 import { ask, Guest, house } from "../house.ts"
 import {
   alive,
@@ -325,7 +326,7 @@ for (const store of ["sqlite", "postgres"] as const)
       }),
     )
 
-    it.effect("G-12 a stopped server is disconnected, its program ended, and comes back when it is started", () =>
+    it.effect("G-12 a paused server is disconnected, its program ended, and comes back when the pause is lifted", () =>
       Effect.gen(function* () {
         const { admin } = yield* Guest
         const upstreams = yield* Upstreams
@@ -334,14 +335,14 @@ for (const store of ["sqlite", "postgres"] as const)
         const echo = upstreams.tools().find(({ tool }) => tool.definition.name === "halt/echo")!
         const hanging = yield* Effect.forkChild(callTool("halt/hang"))
         yield* callTool("halt/echo")
-        yield* upstreams.stop("Halt")
+        yield* ask(() => admin.pauses.set({ subject: "servers/Halt" }))
         assert.isTrue(Exit.isFailure(yield* Fiber.await(hanging)))
-        assert.deepStrictEqual(server.pids().filter(alive), [])
+        yield* until(() => !server.pids().some(alive))
         const stopped = yield* ask(() => admin.mcpServers.get("halt"))
         assert.deepStrictEqual([stopped.status, stopped.tools], ["disconnected", []])
         assert.isFalse(upstreams.allowed("halt", "echo"))
         yield* Effect.flip(echo.tool.handler({}, {} as never))
-        yield* upstreams.start("halt")
+        yield* ask(() => admin.pauses.lift("servers/halt"))
         yield* offers((names) => names.includes("halt/echo"))
         assert.strictEqual(textOf(yield* callTool("halt/echo", { back: true })), '{"back":true}')
         yield* ask(() => admin.mcpServers.remove("halt"))

@@ -11,6 +11,8 @@ import { Deltas } from "../../src/store/journal/signals/Deltas.ts"
 import { Environment } from "../../src/access/secrets/Environment.ts"
 import { Rules } from "../../src/access/rights/Rules.ts"
 import { IdempotencyKeys } from "../../src/access/identity/IdempotencyKeys.ts"
+import { Pauses } from "../../src/access/limits/Pauses.ts"
+import { Principals } from "../../src/access/identity/Principals.ts"
 import { Secrets } from "../../src/access/secrets/Secrets.ts"
 import { Settings } from "../../src/Settings.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
@@ -217,7 +219,9 @@ export const stub = (redirect?: (url: string) => string | undefined) =>
 export const room = (store: Stored, key = "the key of this house") =>
   Layer.effectDiscard(Effect.flatMap(Upstreams, ({ open }) => open)).pipe(
     Layer.provideMerge(Upstreams.layer("stoa.config.json")),
-    Layer.provideMerge(IdempotencyKeys.layer),
+    Layer.provideMerge(
+      Layer.provideMerge(Layer.merge(IdempotencyKeys.layer, Pauses.layer), Principals.layer("stoa.config.json")),
+    ),
     Layer.provide(Deltas.layer),
     Layer.provideMerge(Environment.layer),
     Layer.provideMerge(Layer.mergeAll(Rules.layer, Secrets.layer(Redacted.make(key)))),

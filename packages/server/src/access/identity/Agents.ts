@@ -57,10 +57,12 @@ const plain: Profile = {
   parent: null,
 }
 
-/** A subquery for the ids of an agent and of all agents below it, at any depth. A cycle ends it. */
-export const branchOf = (sql: SqlClient.SqlClient, agent: string) =>
-  sql`(WITH RECURSIVE branch (id) AS (SELECT CAST(${agent} AS TEXT)
+/** A subquery for the ids that a query gives and those of all agents below them, at any depth. A cycle ends it. */
+export const branchesOf = (sql: SqlClient.SqlClient, agents: Statement.Fragment) =>
+  sql`(WITH RECURSIVE branch (id) AS (${agents}
     UNION SELECT a.principal FROM agents a JOIN branch ON a.parent = branch.id) SELECT id FROM branch)`
+/** The same for one agent. */
+export const branchOf = (sql: SqlClient.SqlClient, agent: string) => branchesOf(sql, sql`SELECT CAST(${agent} AS TEXT)`)
 
 /** Who sees what agents do: each its own work and that of the agents it owns; `all`: everybody's. `agent`: the column. */
 export const seesWorkOf = (

@@ -9,7 +9,7 @@ import { SqlClient } from "effect/sql"
 import { chain } from "../../store/fibers/Resolved.ts"
 import { currentCause } from "../../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../../store/journal/Journal.ts"
-import { branchOf } from "../identity/Agents.ts"
+import { branchesOf, branchOf } from "../identity/Agents.ts"
 import { Principals } from "../identity/Principals.ts"
 import { rightsBell, rightsChanged, rightsEpoch } from "../rights/Rights.ts"
 
@@ -25,6 +25,17 @@ export interface PauseTargets {
   readonly server: string | undefined
 }
 
+/** A condition for statements: the agent in this column is paused, by itself, with one above it, or with everything. */
+export const isPausedAgent = (sql: SqlClient.SqlClient, column: string) =>
+  sql`(EXISTS (SELECT 1 FROM pauses WHERE subject = 'everything') OR ${sql(column)} IN ${branchesOf(
+    sql,
+    sql`SELECT substr(subject, 8) FROM pauses WHERE subject LIKE 'agents/%'`,
+  )})`
+
+const serverSubject = (server: string): string => `servers/${server.toLowerCase()}`
+/** Whether a server of this name is paused, and so must not be connected. */
+export const isServerPaused = (paused: Paused, server: string): boolean => paused.has(serverSubject(server))
+
 /** The subject that stops it, if any. Pure. */
 export const pausedBy = (paused: Paused, { principal, server, tool }: PauseTargets): string | undefined =>
   paused.size === 0
@@ -33,7 +44,7 @@ export const pausedBy = (paused: Paused, { principal, server, tool }: PauseTarge
         "everything",
         `agents/${principal.id}`,
         ...(tool === undefined ? [] : [`tools/${tool.toLowerCase()}`]),
-        ...(server === undefined ? [] : [`servers/${server.toLowerCase()}`]),
+        ...(server === undefined ? [] : [serverSubject(server)]),
       ].find((subject) => paused.has(subject))
 
 const pausePrefix = "paused:"

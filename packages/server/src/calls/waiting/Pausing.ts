@@ -5,7 +5,6 @@ import { Grants } from "../../access/rights/Grants.ts"
 import { Journal } from "../../store/journal/Journal.ts"
 import { Readers } from "../../store/journal/readers/Readers.ts"
 import { Upstreams } from "../../upstreams/Upstreams.ts"
-import { followPause } from "./Resume.ts"
 
 /** How long a lift waits until its pause has stopped everything. */
 const patience = "5 seconds"
@@ -22,8 +21,9 @@ export const makePausing = Effect.gen(function* () {
   const lifted = Effect.fnUntraced(function* (subject: string) {
     yield* Effect.timeoutOption(readers.receipt("calls"), patience)
     yield* transact(pauses.lift(subject))
-    yield* followPause(subject).pipe(Effect.provideService(Pauses, pauses), Effect.provideService(Upstreams, upstreams))
-    if (subject.startsWith("servers/")) yield* upstreams.shown(subject.slice("servers/".length))
+    if (!subject.startsWith("servers/")) return
+    yield* upstreams.follow
+    yield* upstreams.shown(subject.slice("servers/".length))
   })
 
   return {

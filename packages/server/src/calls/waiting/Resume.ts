@@ -2,24 +2,44 @@
  * Continues waiting calls: a reader of the journal, so that no answer is lost between two processes or by a kill -9.
  */
 import { Effect, Layer } from "effect"
-import { Pauses } from "../../access/limits/Pauses.ts"
-import { readerLayer } from "../../store/journal/readers/Readers.ts"
+import { Journal } from "../../store/journal/Journal.ts"
+import { Readers, readerLayer } from "../../store/journal/readers/Readers.ts"
 import { Upstreams } from "../../upstreams/Upstreams.ts"
 import { waitPurpose } from "../road/ask.ts"
 import { Calls } from "../Calls.ts"
 
-/** A paused server is disconnected, and its program ended (G-12). Uses the present state, not the event's. */
-export const followPause = Effect.fnUntraced(function* (subject: string) {
-  if (!subject.startsWith("servers/")) return
+const name = "calls"
+
+/** How long a paused server stays connected at most while its calls are canceled. */
+const patience = "5 seconds"
+
+/**
+ * A paused server is disconnected, and its program ended (G-12): by every process, since each has its own connections.
+ * First its calls are canceled, by the reader below, which runs in one process: otherwise they would fail because their
+ * server is gone.
+ */
+const followPauses = Effect.gen(function* () {
+  const journal = yield* Journal
+  const readers = yield* Readers
   const upstreams = yield* Upstreams
-  const isPaused = (yield* (yield* Pauses).now).has(subject.toLowerCase())
-  yield* upstreams[isPaused ? "stop" : "start"](subject.slice("servers/".length))
+  yield* journal.follow({
+    name: "following the pauses of MCP servers",
+    kinds: ["pause.set", "pause.lifted"],
+    wanted: () => true,
+    hear: Effect.fnUntraced(function* (events) {
+      const some = events.filter(({ body }) => (body as { readonly subject: string }).subject.startsWith("servers/"))
+      if (some.length === 0) return
+      const set = some.findLast(({ kind }) => kind === "pause.set")
+      if (set !== undefined) yield* Effect.timeoutOption(readers.receipt(name, set.cursor), patience)
+      yield* upstreams.follow
+    }),
+  })
 })
 
 const reader = readerLayer({
-  name: "calls",
+  name,
   atomic: false,
-  kinds: ["decision.answered", "decision.expired", "decision.canceled", "timer.fired", "pause.set", "pause.lifted"],
+  kinds: ["decision.answered", "decision.expired", "decision.canceled", "timer.fired", "pause.set"],
   handle: Effect.fnUntraced(function* ([event]) {
     const calls = yield* Calls
     switch (event?.kind) {
@@ -34,10 +54,7 @@ const reader = readerLayer({
           yield* calls.expire((event.body.payload as { readonly call: string }).call)
         return
       case "pause.set":
-        yield* calls.halt(event.body.subject)
-        return yield* followPause(event.body.subject)
-      case "pause.lifted":
-        return yield* followPause(event.body.subject)
+        return yield* calls.halt(event.body.subject)
       default:
         return
     }
@@ -50,7 +67,7 @@ export const layerResume = Layer.unwrap(
     const lost = yield* (yield* Calls).recover
     if (lost > 0)
       yield* Effect.logWarning(`${lost} calls were interrupted when the house stopped; they are marked failed`)
-    for (const { subject } of (yield* (yield* Pauses).list).items) yield* followPause(subject)
+    yield* followPauses
     return reader
   }),
 )

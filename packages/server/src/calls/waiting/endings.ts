@@ -12,6 +12,7 @@ import {
 import { checkValue, Road, faultText } from "@stoa/tools"
 import { Cause, Effect, Exit } from "effect"
 import { SqlClient } from "effect/sql"
+import { branchOf } from "../../access/identity/Agents.ts"
 import { Principals } from "../../access/identity/Principals.ts"
 import { Tokens } from "../../access/identity/Tokens.ts"
 import { type BoundAnswer, Decisions } from "../../decisions/Decisions.ts"
@@ -296,14 +297,17 @@ export const makeEndings = Effect.fnUntraced(function* (
     })
   })
 
-  /** Ends the open calls that a pause covers: those of one principal, one tool, one server, or all. */
+  /**
+   * Ends the open calls that a pause covers: those of one principal and the agents below it, one tool, one server, or
+   * all.
+   */
   const halt = Effect.fn("Calls.halt")(function* (subject: string) {
     const [noun, name] = [subject.slice(0, subject.indexOf("/")), subject.slice(subject.indexOf("/") + 1)]
     const which =
       subject === "everything"
         ? sql`1 = 1`
         : noun === "agents"
-          ? sql`principal = ${name}`
+          ? sql`principal IN ${branchOf(sql, name)}`
           : noun === "tools"
             ? sql`lower(tool) = ${name}`
             : sql`lower(tool) LIKE ${`${name.replaceAll("_", "\\_").replaceAll("%", "\\%")}/%`} ESCAPE ${"\\"}`

@@ -6,7 +6,7 @@ import type { PrincipalId, RunId } from "@stoa/contract"
 import { Cause, Context, Deferred, Duration, Effect, Exit, Fiber, Layer, Option, Scope, Tracer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Agents } from "../../access/identity/Agents.ts"
-import { Pauses } from "../../access/limits/Pauses.ts"
+import { pausedBy, Pauses } from "../../access/limits/Pauses.ts"
 import { Settings } from "../../Settings.ts"
 import { Holder } from "../../store/leases/Holder.ts"
 import { Journal } from "../../store/journal/Journal.ts"
@@ -181,8 +181,7 @@ export class Dispatch extends Context.Service<
       const isStopped = Effect.fnUntraced(function* (id: PrincipalId) {
         const agent = yield* Effect.option(agents.getCached(id))
         if (Option.isNone(agent) || agent.value.gate !== "open") return true
-        const stopped = yield* paused.get("")
-        return stopped.has("everything") || stopped.has(`agents/${id}`)
+        return pausedBy(yield* paused.get(""), { principal: agent.value, server: undefined }) !== undefined
       })
 
       /** True: it has its slot. The rules of a claim (`claim.ts`), by what this house knows; nobody else claims. */

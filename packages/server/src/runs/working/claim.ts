@@ -6,6 +6,7 @@
 import { Clock, DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { usePermits } from "../../access/identity/Agents.ts"
+import { isPausedAgent } from "../../access/limits/Pauses.ts"
 import { lockName } from "../../store/database/dialect/Locks.ts"
 import { Holder, isGone, SharedDatabase } from "../../store/leases/Holder.ts"
 import { Journal } from "../../store/journal/Journal.ts"
@@ -33,11 +34,7 @@ export const makeClaim = Effect.fnUntraced(function* (record: RunRecorder, slots
       (SELECT count(*) FROM runs x WHERE x.mailbox = r.mailbox AND x.state = 'running') AS busy,
       row_number() OVER (PARTITION BY r.mailbox ORDER BY r.resumed DESC, r.ready_at, r.id) AS place
     FROM runs r WHERE r.state = 'queued' AND r.ready_at <= ${now}
-      AND NOT EXISTS (SELECT 1 FROM pauses p WHERE p.subject = 'everything')
-      AND r.agent NOT IN (WITH RECURSIVE paused (id) AS (
-          SELECT substr(subject, 8) FROM pauses WHERE subject LIKE 'agents/%'
-          UNION SELECT a.principal FROM agents a JOIN paused ON a.parent = paused.id)
-        SELECT id FROM paused)
+      AND NOT ${isPausedAgent(sql, "r.agent")}
       AND NOT EXISTS (SELECT 1 FROM agents g WHERE g.principal = r.agent AND g.gate = 'held')
       AND (r.after_run IS NULL OR NOT EXISTS (SELECT 1 FROM runs b WHERE b.id = r.after_run AND b.state IN ('queued', 'running')))`
 

@@ -1,12 +1,12 @@
 /**
- * The connections, in step with the rows: one per server, shared by all callers, since a request carries only its own
- * arguments. One fiber opens and closes them, so that no request's lifetime is tied to a connection's.
+ * The connections, in step with the rows and the pauses: one per server, shared by all callers, since a request carries
+ * only its own arguments. One fiber opens and closes them, so that no request's lifetime is tied to a connection's.
  */
 import type { PrincipalId } from "@stoa/contract"
 import { defaultMCPPorts, digestOf, type MCPConnection, type MCPTool } from "@stoa/tools"
 import { Deferred, Effect, Exit, Fiber, Option, Queue, Schedule, type Schema, Scope, Semaphore } from "effect"
 import { monotonicMillis } from "../../store/Moment.ts"
-import { nameKey } from "../../access/identity/Principals.ts"
+import { isServerPaused, Pauses } from "../../access/limits/Pauses.ts"
 import type { Reveal } from "../../access/secrets/Reveal.ts"
 import { Correlation } from "../../store/journal/Correlation.ts"
 import { Deltas } from "../../store/journal/signals/Deltas.ts"
@@ -39,10 +39,9 @@ const inOrder = (a: UpstreamTool, b: UpstreamTool) => (nameOf(a) < nameOf(b) ? -
 export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof makeRows>, reveal: Reveal) {
   const journal = yield* Journal
   const deltas = yield* Deltas
+  const pauses = yield* Pauses
   const { eras } = defaultMCPPorts()
   const entries = new Map<string, Entry>()
-  /** By name: a stopped server stays stopped when it is added again. */
-  const stopped = new Set<string>()
   const scope = yield* Effect.scope
   const hearers = new Set<() => void>()
   const pins = yield* Semaphore.make(1)
@@ -219,6 +218,8 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
 
   const reconcile = Effect.gen(function* () {
     const servers = yield* rows.all
+    // By name: a paused server stays disconnected when it is added again.
+    const paused = yield* pauses.now
     const now = new Map(servers.map((server) => [server.id, server]))
     const ending: Array<Entry> = []
     for (const [id, entry] of entries) {
@@ -233,7 +234,7 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
       }),
     ).pipe(alone)
     for (const entry of entries.values()) {
-      if (stopped.has(nameKey(entry.server.name))) {
+      if (isServerPaused(paused, entry.server.name)) {
         ending.push(entry)
         yield* Deferred.succeed(entry.first, undefined)
       } else if (entry.scope === undefined && entry.server.spec !== undefined) yield* launch(entry)
@@ -258,7 +259,7 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
   yield* Effect.addFinalizer(() => together([...entries.values()].map(end)))
 
   return {
-    /** Connects what the rows say, and follows them from then on. */
+    /** Connects what the rows and the pauses say, and follows them from then on. */
     open: Effect.gen(function* () {
       open = true
       // A notice from another process may get lost.
@@ -274,9 +275,9 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
       )
       yield* follow
     }),
-    /** The rows have changed: to be called after the commit. */
+    /** The rows or the pauses have changed: to be called after the commit. */
     nudge,
-    /** The same, and waits until the connections match the rows. */
+    /** The same, and waits until the connections match them. */
     follow,
     /** And until everything that had to end has ended, including programs. */
     followed: Effect.andThen(
@@ -288,7 +289,6 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
      * The request that waited for it has waited long enough: until the server reports something, it counts as missing.
      */
     late: (entry: Entry, why: string) => (entry.status === "connected" ? Effect.void : listenersOf(entry).lost(why)),
-    stopped,
     tools: () => snapshot,
     servers: (): ReadonlyArray<UpstreamServer> =>
       [...entries.values()]
