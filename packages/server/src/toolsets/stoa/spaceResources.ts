@@ -10,6 +10,8 @@ import { Spaces } from "../../spaces/Spaces.ts"
 import { Journal } from "../../store/journal/Journal.ts"
 import type { Contents } from "../../upstreams/contents/Contents.ts"
 
+/** Reading a resource is reading a space with this tool. */
+export const readingTool = "read_messages"
 const prefix = "stoa://spaces/"
 const mediaType = "application/json"
 /** How many messages one read returns. */

@@ -14,7 +14,6 @@ import { CallNews } from "../../../calls/waiting/CallNews.ts"
 import { Catalogue, type ToolScope as Shown } from "../../../calls/catalogue/Catalogue.ts"
 import type { CatalogueTool } from "../../../calls/catalogue/Traits.ts"
 import { Toolsets } from "../../../toolsets/Toolsets.ts"
-import type { Contents } from "../../../upstreams/contents/Contents.ts"
 import { ServerContents } from "../../../upstreams/contents/ServerContents.ts"
 import { Upstreams } from "../../../upstreams/Upstreams.ts"
 import { Acting } from "../../Acting.ts"
@@ -98,7 +97,7 @@ const as = <A, E>(caller: Caller["Service"], effect: Effect.Effect<A, E, Caller>
       : Context.add(around, Caller, caller),
   )
 
-/** A request without a token sees what the crossroads context may see, but there is no principal to call tools as. */
+/** A request without a token, where that is allowed: an empty list, because there is no principal to call tools as. */
 const nobody: EndpointView = {
   tools: [],
   call: (use) => Effect.fail(unknownTool(use.name)),
@@ -130,13 +129,6 @@ export const layerHouseDesk = Layer.effect(
       const set = toolsets.setOf(endpoint.name)
       if (set === undefined) return undefined
       return endpoint.anyway === true ? { kind: "set", set, anyway: true } : { kind: "set", set }
-    }
-    /** Contents of toolsets are shown at the endpoint of everything, and at the toolset's own endpoint. */
-    const toolsetsAt = (endpoint: Endpoint): ReadonlyArray<Contents> => {
-      if (endpoint.kind === "server") return []
-      if (endpoint.kind === "toolset") return [toolsets.contents.get(endpoint.name) ?? []].flat()
-      // Instructions of one toolset are shown only at its own endpoint.
-      return [...toolsets.contents.values()].map(({ instructions: _instructions, ...contents }) => contents)
     }
     const version = () => catalogue.version() + upstreams.offering()
     const kept = new Map<string, CachedView>()
@@ -203,7 +195,7 @@ export const layerHouseDesk = Layer.effect(
         watch: withTasks(news, tasks.get, (interest, tell) => watch(caller, shown, interest, tell)),
       }
       const ofServers = serversAt(serverContents, endpoint, servers)
-      const contents = [...toolsetsAt(endpoint), ...(ofServers === undefined ? [] : [ofServers])]
+      const contents = [...(yield* toolsets.contentsFor(caller, shown)), ...(ofServers === undefined ? [] : [ofServers])]
       const isThere = view.tools.length > 0 || endpoint.kind !== "server" || servers.length > 0
       return isThere ? withContents(caller, contents, view) : undefined
     })
