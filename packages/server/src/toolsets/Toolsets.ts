@@ -91,7 +91,8 @@ export class Toolsets extends Context.Service<
           return yield* Effect.die(new Error(`${unlisted.tool.definition.name} is not among the names of ${name}`))
       }
       const pauses = yield* Pauses
-      const offered: Array<{ readonly set: SetName; readonly tool: string | undefined; readonly contents: Contents }> = []
+      const offered: Array<{ readonly set: SetName; readonly tool: string | undefined; readonly contents: Contents }> =
+        []
       for (const { contents, contentsTool, name, tools } of [...own, ...brought]) {
         if (Math.max(tools.length, isOwn(name) ? toolNames[name].length : 0) > most)
           return yield* Effect.die(new Error(`toolset ${name} has more than ${most} tools; split it`))
@@ -107,7 +108,8 @@ export class Toolsets extends Context.Service<
         for (const { contents, set, tool: same } of offered) {
           if (scope.kind === "server" || (scope.kind === "set" && scope.set !== set)) continue
           const tools = yield* catalogue.list(caller, scope.kind === "set" ? scope : { kind: "set", set })
-          if (!tools.some(({ asks, tool }) => !asks && (same ?? tool.definition.name) === tool.definition.name)) continue
+          if (!tools.some(({ asks, tool }) => !asks && (same ?? tool.definition.name) === tool.definition.name))
+            continue
           // Instructions of one toolset are shown only at its own endpoint.
           const { instructions: _instructions, ...others } = contents
           found.push(scope.kind === "set" ? contents : others)

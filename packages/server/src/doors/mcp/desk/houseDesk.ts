@@ -7,9 +7,8 @@ import { inputSchemaOf } from "@stoa/tools"
 import { Clock, Context, Effect, Layer } from "effect"
 import { monotonicOf } from "../../../store/Moment.ts"
 import { Arrivals } from "../../../access/identity/Arrivals.ts"
-import { isPause } from "../../../access/limits/Pauses.ts"
 import { Grants } from "../../../access/rights/Grants.ts"
-import { type CallRequest, Calls } from "../../../calls/Calls.ts"
+import { type CallRequest, Calls, isHidden } from "../../../calls/Calls.ts"
 import { CallNews } from "../../../calls/waiting/CallNews.ts"
 import { Catalogue, type ToolScope as Shown } from "../../../calls/catalogue/Catalogue.ts"
 import type { CatalogueTool } from "../../../calls/catalogue/Traits.ts"
@@ -73,14 +72,6 @@ const listedOf = (listed: CatalogueTool, name: string): ListedTool => {
     ...(listed.tags === undefined ? {} : { tags: listed.tags, meta: { "stoa/tags": listed.tags } }),
   }
 }
-
-/** Unlisted tools look the same whether they exist or not; a paused one says so to those who may use it. */
-const isHidden = (
-  error: { readonly _tag: string; readonly rule?: string | undefined },
-  listed: CatalogueTool | undefined,
-) =>
-  error._tag === "ToolNotFoundError" ||
-  (error._tag === "ToolAuthorizationError" && listed === undefined && !isPause(error.rule))
 
 interface CachedView {
   readonly epoch: number
@@ -149,6 +140,7 @@ export const layerHouseDesk = Layer.effect(
         input: use.arguments,
         scope: shown,
         wait: use.mayBeTask ? taskPatienceMs : patienceMs,
+        isGivenUp: () => !link.ending(),
         progress: (step: Parameters<ClientLink["progress"]>[0]) => Effect.sync(() => link.progress(step)),
         ...(use.idempotencyKey === undefined ? {} : { key: use.idempotencyKey }),
         ...(use.space === undefined ? {} : { space: use.space }),
@@ -160,7 +152,7 @@ export const layerHouseDesk = Layer.effect(
       // Answered in MCP's own words, and recorded as at every door.
       return Effect.catch(as(caller, acting.recorded(walked)), (error): Effect.Effect<Outcome, Fault> => {
         if (error._tag === "Fault") return Effect.fail(error)
-        return isHidden(error, listed) ? Effect.fail(unknown()) : Effect.succeed(failure(error))
+        return isHidden(error, listed !== undefined) ? Effect.fail(unknown()) : Effect.succeed(failure(error))
       })
     }
 
@@ -195,7 +187,10 @@ export const layerHouseDesk = Layer.effect(
         watch: withTasks(news, tasks.get, (interest, tell) => watch(caller, shown, interest, tell)),
       }
       const ofServers = serversAt(serverContents, endpoint, servers)
-      const contents = [...(yield* toolsets.contentsFor(caller, shown)), ...(ofServers === undefined ? [] : [ofServers])]
+      const contents = [
+        ...(yield* toolsets.contentsFor(caller, shown)),
+        ...(ofServers === undefined ? [] : [ofServers]),
+      ]
       const isThere = view.tools.length > 0 || endpoint.kind !== "server" || servers.length > 0
       return isThere ? withContents(caller, contents, view) : undefined
     })
