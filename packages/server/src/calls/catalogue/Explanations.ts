@@ -21,6 +21,7 @@ import { AllowLists, listsTool } from "../../access/rights/AllowLists.ts"
 import { Principals } from "../../access/identity/Principals.ts"
 import { findIfPermitted } from "../../access/rights/FindIfPermitted.ts"
 import { Grants, type Rule } from "../../access/rights/Grants.ts"
+import { usualContext } from "../../access/identity/contexts.ts"
 import { makeTypicalCaller } from "../../access/rights/TypicalCaller.ts"
 import { Limits } from "../../access/limits/Limits.ts"
 import { Pauses, pausedBy } from "../../access/limits/Pauses.ts"
@@ -135,8 +136,8 @@ export class Explanations extends Context.Service<
         return limit === undefined ? "No limit counts it." : `At most ${limit.count} in ${limit.seconds} s.`
       })
 
-      const spaceGate = Effect.fnUntraced(function* (ref: string, principal: Principal) {
-        const viewer = yield* Effect.orDie(grants.viewerNow(principal.id, "spaces"))
+      const spaceGate = Effect.fnUntraced(function* (ref: string, { context, principal }: Caller["Service"]) {
+        const viewer = yield* Effect.orDie(grants.viewerNow(principal.id, context, "spaces"))
         const found = yield* Effect.option(spaces.get(ref as SpaceId, viewer))
         const passes = found._tag === "Some"
         return gate(
@@ -158,7 +159,7 @@ export class Explanations extends Context.Service<
         about: { readonly space?: string; readonly mayLook: boolean },
       ) {
         const { principal } = who
-        const inSpace = about.space === undefined ? [] : [yield* spaceGate(about.space, principal)]
+        const inSpace = about.space === undefined ? [] : [yield* spaceGate(about.space, who)]
         const seen = (yield* catalogue.view(who, { kind: "all" })).find(tool)
         const known = (yield* catalogue.every(principal.id)).find((one) => one.tool.definition.name === tool)
         const held = about.mayLook && (yield* isHeld)(tool)
@@ -193,7 +194,7 @@ export class Explanations extends Context.Service<
       }) {
         if (ref === undefined) return yield* grants.judge(yield* Caller, action, resource)
         const other = yield* findIfPermitted(grants, principals.get(ref), { ref, action: "read", of: "grants" })
-        return yield* grants.judgeOf(other, action, resource)
+        return yield* grants.judgeOf(other, action, resource, usualContext(other))
       })
 
       const explain: Explanations["Service"]["explain"] = Effect.fn("Explanations.explain")(function* ({

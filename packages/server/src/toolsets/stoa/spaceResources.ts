@@ -77,9 +77,9 @@ export const makeSpaceResources = Effect.gen(function* () {
   )
 
   /** By present rights: a watcher may have been connected for a while. */
-  const seenNow = ({ principal }: Caller["Service"]): Effect.Effect<ReadonlySet<string>> =>
+  const seenNow = ({ context, principal }: Caller["Service"]): Effect.Effect<ReadonlySet<string>> =>
     Effect.orElseSucceed(
-      Effect.flatMap(grants.viewerNow(principal.id, "spaces"), spaces.visibleTo),
+      Effect.flatMap(grants.viewerNow(principal.id, context, "spaces"), spaces.visibleTo),
       () => new Set<string>(),
     )
 
