@@ -171,7 +171,8 @@ const spaceMembers = Layer.effect(
     const { viewerNow } = yield* Grants
     return SpaceMembers.of({
       peopleOf,
-      spacesOf: (principal) => Effect.flatMap(Effect.orDie(viewerNow(principal, "spaces")), ownOf),
+      spacesOf: ({ context, principal }) =>
+        Effect.flatMap(Effect.orDie(viewerNow(principal.id, context, "spaces")), ownOf),
     })
   }),
 )

@@ -22,20 +22,21 @@ import {
   type TooManyRequests,
   WrongState,
 } from "@stoa/contract"
-import { digestOf, isTooDeep, type Progress, Road } from "@stoa/tools"
+import { digestOf, isTooDeep, Road } from "@stoa/tools"
 import { Cause as Failure, Clock, Context, Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { otherRequest } from "../access/identity/IdempotencyKeys.ts"
 import { Limits } from "../access/limits/Limits.ts"
-import type { BasicViewer } from "../access/rights/Viewer.ts"
+import { isPause } from "../access/limits/Pauses.ts"
+import { type BasicViewer, ownViewer } from "../access/rights/Viewer.ts"
 import { ActiveSpaces } from "../spaces/ActiveSpaces.ts"
 import { makeCallSpace } from "./road/CallSpace.ts"
 import { monotonicOf } from "../store/Moment.ts"
 import { Holder } from "../store/leases/Holder.ts"
-import { type Cause, causeOr, Correlation, currentCause } from "../store/journal/Correlation.ts"
+import { type Cause, causeOr, Correlation, currentCause, newId } from "../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../store/journal/Journal.ts"
 import { pageFrom, pageOf } from "../store/Pages.ts"
-import type { Answers, CallingClient } from "../upstreams/InputRequired.ts"
+import type { Answers } from "../upstreams/InputRequired.ts"
 import { makeAsk } from "./road/ask.ts"
 import { type Attempt, begin, type CallRequest, rowOf, makePlaces, waitOf } from "./road/attempt.ts"
 import { makeExecute, measure } from "./road/execute.ts"
@@ -97,8 +98,10 @@ export class Calls extends Context.Service<
       id: string,
       by: Caller["Service"],
       answers: Answers,
-      options: { readonly wait: number; readonly progress?: Progress; readonly client?: CallingClient },
+      options: Pick<CallRequest, "isGivenUp" | "progress" | "client"> & { readonly wait: number },
     ) => Effect.Effect<CallRow, Missing>
+    /** The client has given up the request that waits for the call: the caller's call is canceled. */
+    readonly giveUp: (id: string, by: Caller["Service"]) => Effect.Effect<void>
     /** The questions that a call waits on. */
     readonly asks: (id: string) => Effect.Effect<Asking | undefined>
     /** Ends a waiting call in the caller's transaction, for rooms above. Returns undefined if it is over already. */
@@ -251,14 +254,28 @@ export class Calls extends Context.Service<
         const attempt = begin(request, caller, cause, { space, digest, ...begun() })
         return yield* isOnce ? walkOnce(request, attempt) : Effect.catchTag(walk(attempt, request), "Taken", Effect.die)
       })
+      const giveUp: Calls["Service"]["giveUp"] = (id, { principal }) =>
+        Effect.ignore(endings.cancel(id, ownViewer(principal), "The client cancelled it"))
+      /** One rule for every tool: giving up the request gives up its call. */
+      const unlessGivenUp = <A, E, R>(
+        id: string,
+        by: Caller["Service"],
+        isGivenUp: () => boolean,
+        waiting: Effect.Effect<A, E, R>,
+      ) => Effect.onInterrupt(waiting, () => (isGivenUp() ? giveUp(id, by) : Effect.void))
+
       // Without a span: a span would cost as much as the walk.
       const call: Calls["Service"]["call"] = (request) =>
-        Effect.withFiber((fiber) =>
-          Effect.flatMap(
-            callBy(request, Context.getUnsafe(fiber.context, Caller), causeOr(fiber.getRef(Correlation))),
-            noted,
-          ),
-        )
+        Effect.withFiber((fiber) => {
+          const caller = Context.getUnsafe(fiber.context, Caller)
+          const cause = causeOr(fiber.getRef(Correlation))
+          const { isGivenUp } = request
+          if (isGivenUp === undefined) return Effect.flatMap(callBy(request, caller, cause), noted)
+          // Chosen here, because the request may be given up before the call has a row.
+          const id = request.id ?? newId<CallId>("call")
+          const made = Effect.flatMap(callBy({ ...request, id }, caller, cause), noted)
+          return unlessGivenUp(id, caller, isGivenUp, made)
+        })
 
       const preview: Calls["Service"]["preview"] = Effect.fn("Calls.preview")(function* (request) {
         const caller = yield* Caller
@@ -305,9 +322,12 @@ export class Calls extends Context.Service<
         )
       })
 
-      const hear: Calls["Service"]["hear"] = (...heard) => Effect.flatMap(endings.hear(...heard), noted)
+      const hear: Calls["Service"]["hear"] = (id, by, answers, { isGivenUp, ...options }) => {
+        const heard = Effect.flatMap(endings.hear(id, by, answers, options), noted)
+        return isGivenUp === undefined ? heard : unlessGivenUp(id, by, isGivenUp, heard)
+      }
 
-      return Calls.of({ call, preview, get, list, settled, signedBy, ...endings, hear })
+      return Calls.of({ call, preview, get, list, settled, signedBy, ...endings, hear, giveUp })
     }),
   )
 }
@@ -321,6 +341,17 @@ const faulty = (tool: string, message: string): CallRefusal =>
     expected: "a JSON object",
     received: "something else",
   })
+
+/**
+ * Whether the caller is told that there is no such tool: one it does not have looks the same whether it exists or not
+ * (X-30). A pause is no secret to those who may use the tool.
+ */
+export const isHidden = (
+  refusal: { readonly _tag: string; readonly rule?: string | undefined },
+  isListed: boolean,
+): boolean =>
+  refusal._tag === "ToolNotFoundError" ||
+  (refusal._tag === "ToolAuthorizationError" && !isListed && !isPause(refusal.rule))
 
 const isRefusal = (error: unknown): error is CallRefusal =>
   error instanceof ToolNotFoundError || error instanceof ToolAuthorizationError || error instanceof ToolValidationError

@@ -1,8 +1,8 @@
 /** How many questions were asked and answered when, how many are open, and how long people took. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import type { BasicViewer } from "../access/rights/Viewer.ts"
 import { momentOf, pointAt, quantile, type Span, zeros } from "../store/Span.ts"
+import type { DecisionReader } from "./decisionReads.ts"
 import { makeEligibility } from "./electorate/eligibility.ts"
 import { from } from "./lifecycle.ts"
 import { inState } from "../store/database/dialect/States.ts"
@@ -19,8 +19,8 @@ export const makeDecisionFigures = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const eligibility = yield* makeEligibility
 
-  return Effect.fn("DecisionFigures")(function* ({ all, principal }: BasicViewer, span: Span) {
-    const may = all ? sql`1 = 1` : yield* eligibility.seen(principal.id)
+  return Effect.fn("DecisionFigures")(function* (viewer: DecisionReader, span: Span) {
+    const may = viewer.all ? sql`1 = 1` : yield* eligibility.seen(viewer)
     const since = momentOf(span.from)
     const made = yield* sql<Walked>`SELECT created_at, answered_at FROM decisions
       WHERE created_at >= ${since} AND ${may} ORDER BY created_at DESC LIMIT ${mostRead}`

@@ -5,6 +5,7 @@
  */
 import {
   type BadInput,
+  type Caller,
   type Decision,
   type DecisionId,
   type Forbidden,
@@ -18,7 +19,6 @@ import {
 } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import type { BasicViewer } from "../access/rights/Viewer.ts"
 import { newId } from "../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../store/journal/Journal.ts"
 import { lockRead } from "../store/database/dialect/Locks.ts"
@@ -32,7 +32,7 @@ import { type Act, first, from, isOpen, leadsTo } from "./lifecycle.ts"
 import type { NewDecision } from "./NewDecision.ts"
 import { Notifications } from "./notices/Notifications.ts"
 import { makeOpenQuestions } from "./openQuestions.ts"
-import { type DecisionQuery, makeDecisionReads } from "./decisionReads.ts"
+import { type DecisionQuery, type DecisionReader, makeDecisionReads } from "./decisionReads.ts"
 import { type DecisionRow, type FullRow, isNamed, makeRows } from "./rows.ts"
 import { makeWhoMay } from "./electorate/whoMay.ts"
 import { makeRowInsert } from "../store/database/dialect/Inserts.ts"
@@ -56,36 +56,32 @@ export type BoundAnswer = Pick<
   "id" | "kind" | "state" | "verdict" | "digest" | "value" | "note" | "answeredBy" | "people"
 >
 
-/** How an answer comes in. */
-export interface AnswerPath {
-  /** The token that answered. */
-  readonly token?: TokenId | null
-  /**
-   * `client`: through the client that made the call; it may answer a server's form, which is data and no approval.
-   * `link`: by a signed link, which carries one verdict on one call.
-   */
-  readonly through?: "client" | "link"
-}
+/**
+ * How an answer comes in, if not under the caller's own token. `client`: through the client that made the call; it may
+ * answer a server's form, which is data and no approval. `link`: by a signed link, which carries one verdict on one
+ * call.
+ */
+export type AnswerPath = "client" | "link"
 
 export class Decisions extends Context.Service<
   Decisions,
   {
     readonly ask: (wanted: NewDecision) => Effect.Effect<NewQuestion, TooManyRequests, Transaction>
-    readonly get: (id: string, reader: BasicViewer) => Effect.Effect<Decision, Missing>
+    readonly get: (id: string, reader: DecisionReader) => Effect.Effect<Decision, Missing>
     readonly list: (
-      reader: BasicViewer,
+      reader: DecisionReader,
       query: DecisionQuery,
     ) => Effect.Effect<Page<Decision> & { readonly count?: number }>
     /** Returns the present row; `show` returns it as the answering person sees it, after the commit. */
     readonly answer: (
       id: string,
-      by: Principal,
+      by: Caller["Service"],
       answer: NewAnswer,
-      path?: AnswerPath,
+      through?: AnswerPath,
     ) => Effect.Effect<FullRow, Missing | Forbidden | WrongState | BadInput, Transaction>
     readonly show: (answered: FullRow) => Effect.Effect<Decision>
-    /** Whether a principal may know of it at all. */
-    readonly seenBy: (id: string, principal: Principal) => Effect.Effect<boolean>
+    /** Whether a caller may know of it at all. */
+    readonly seenBy: (id: string, by: Caller["Service"]) => Effect.Effect<boolean>
     /** The decision of a link, as its person may see it: while it waits for them. Fails if they are not asked. */
     readonly byLink: (link: LinkSubject, action: "read" | "answer") => Effect.Effect<LinkedDecision, Forbidden>
     /** False while it is open and nobody may answer it. */
@@ -93,7 +89,7 @@ export class Decisions extends Context.Service<
     /** Fails unless the reader may have a link that answers this decision. `whom`: whose link it is to be. */
     readonly mayLink: (
       id: string,
-      reader: BasicViewer,
+      reader: DecisionReader,
       by: { readonly token: TokenId | null; readonly whom: string | undefined },
     ) => Effect.Effect<Decision, Missing | WrongState | Forbidden>
     /** Closes an open one without an answer: its subject is gone. */
@@ -261,60 +257,58 @@ export class Decisions extends Context.Service<
         return approved.length
       })
 
-      const answer: Decisions["Service"]["answer"] = Effect.fn("Decisions.answer")(function* (
-        id,
-        by,
-        given,
-        path = {},
-      ) {
-        const reader = yield* readerOf(by)
-        // Locked until the commit, so that two concurrent answers are processed one after the other. The voters of an
-        // open decision do not change, so locking the row is enough.
-        const one = yield* find(id, reader, lockRead(sql, "decisions"))
-        if (one === undefined) return yield* new Missing({ noun: "decision", ref: id })
-        const own = path.through === "client" && one.kind === "elicitation" && one.askedBy === by.id
-        if (!isOpen(one.state)) return yield* closed(one)
-        const able = yield* mayAnswer(one)
-        if (!own && (by.kind !== "person" || !able.includes(by.id)))
-          return yield* refused(
-            id,
-            by.id === one.askedBy ? "not by whoever asked" : "only the people it is for",
-            yield* whoMay(able),
-          )
-        if (one.expiresAt <= DateTime.formatIso(yield* DateTime.now))
-          return yield* new WrongState({
-            detail: "This decision expired, so the call was refused. Make the call again.",
+      const answer: Decisions["Service"]["answer"] = Effect.fn("Decisions.answer")(
+        function* (id, caller, given, through) {
+          const reader = yield* Effect.mapError(readerOf(caller), () => new Missing({ noun: "decision", ref: id }))
+          const by = reader.principal
+          // Locked until the commit, so that two concurrent answers are processed one after the other. The voters of an
+          // open decision do not change, so locking the row is enough.
+          const one = yield* find(id, reader, lockRead(sql, "decisions"))
+          if (one === undefined) return yield* new Missing({ noun: "decision", ref: id })
+          const own = through === "client" && one.kind === "elicitation" && one.askedBy === by.id
+          if (!isOpen(one.state)) return yield* closed(one)
+          const able = yield* mayAnswer(one)
+          if (!own && (by.kind !== "person" || !able.includes(by.id)))
+            return yield* refused(
+              id,
+              by.id === one.askedBy ? "not by whoever asked" : "only the people it is for",
+              yield* whoMay(able),
+            )
+          if (one.expiresAt <= DateTime.formatIso(yield* DateTime.now))
+            return yield* new WrongState({
+              detail: "This decision expired, so the call was refused. Make the call again.",
+            })
+          // The calling client's answer is checked by the server, whose form it is.
+          if (!own) yield* checkAnswer(one, given, through === "link")
+          if (given.input !== undefined && !mayCall(reader, one.tool))
+            return yield* refused(
+              id,
+              "those who may call the tool",
+              `You may not call ${one.tool} yourself, so you cannot change its input. Approve it as it is, or deny it.`,
+              "change the input of",
+            )
+          // A standing approval affects everything, so being a member of one space is not enough.
+          if (given.reach === "always" && !reader.all && !isNamed(one, by.id))
+            return yield* refused(
+              id,
+              "admins, or the approver the tool names",
+              "Answer it for this call alone, without a reach, or leave it to one of those.",
+              "approve from now on in",
+            )
+          if (given.verdict !== "approve") return yield* close(one, by, given)
+          if (through !== "link") yield* requireOwn(one, by, caller.token)
+          if (one.people === 1) return yield* close(one, by, given)
+          if ((yield* approve(one, by)) >= one.people) return yield* close(one, by, given)
+          const still = yield* change(id, "approve")
+          yield* journal.append({
+            kind: "decision.approved",
+            actor: by.id,
+            ...(one.space === null ? {} : { space: one.space }),
+            body: { decision: id as DecisionId, principal: one.askedBy, by: by.id },
           })
-        // The calling client's answer is checked by the server, whose form it is.
-        if (!own) yield* checkAnswer(one, given, path.through === "link")
-        if (given.input !== undefined && !(yield* mayCall(by, one.tool!)))
-          return yield* refused(
-            id,
-            "those who may call the tool",
-            `You may not call ${one.tool} yourself, so you cannot change its input. Approve it as it is, or deny it.`,
-            "change the input of",
-          )
-        // A standing approval affects everything, so being a member of one space is not enough.
-        if (given.reach === "always" && !reader.all && !isNamed(one, by.id))
-          return yield* refused(
-            id,
-            "admins, or the approver the tool names",
-            "Answer it for this call alone, without a reach, or leave it to one of those.",
-            "approve from now on in",
-          )
-        if (given.verdict !== "approve") return yield* close(one, by, given)
-        yield* requireOwn(one, by, path.token)
-        if (one.people === 1) return yield* close(one, by, given)
-        if ((yield* approve(one, by)) >= one.people) return yield* close(one, by, given)
-        const still = yield* change(id, "approve")
-        yield* journal.append({
-          kind: "decision.approved",
-          actor: by.id,
-          ...(one.space === null ? {} : { space: one.space }),
-          body: { decision: id as DecisionId, principal: one.askedBy, by: by.id },
-        })
-        return { ...one, ...still! }
-      })
+          return { ...one, ...still! }
+        },
+      )
 
       const end = Effect.fnUntraced(function* (id: string, act: "expire" | "cancel", reason: string) {
         const one = yield* change(id, act)

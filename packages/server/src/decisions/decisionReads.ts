@@ -1,16 +1,22 @@
 /** Listing and reading questions, for principals who may see them. */
-import { type DecisionState, Missing, type PageQuery, type Principal } from "@stoa/contract"
+import { type Caller, type DecisionState, Missing, type PageQuery, type Principal } from "@stoa/contract"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Grants } from "../access/rights/Grants.ts"
-import type { BasicViewer } from "../access/rights/Viewer.ts"
+import { type BasicViewer, ownViewer, type Viewer } from "../access/rights/Viewer.ts"
 import { pageFrom, pageOf } from "../store/Pages.ts"
 import type { makeEligibility } from "./electorate/eligibility.ts"
 import { optionsOf } from "./answerOptions.ts"
-import { isOpen } from "./lifecycle.ts"
 import { decisionFrom, type FullRow, isNamed, makeRows } from "./rows.ts"
 
 export type DecisionQuery = PageQuery & { readonly state?: DecisionState; readonly for?: "me" }
+
+/** Who looks at decisions under a token. */
+export type DecisionReader = Pick<Viewer, "principal" | "context" | "all" | "judge">
+/** Who looks at one by its link. */
+interface LinkReader extends BasicViewer {
+  readonly byLink: true
+}
 
 /** Nobody has so many that a higher count would tell more. */
 const mostCounted = 1000
@@ -21,55 +27,51 @@ export const makeDecisionReads = Effect.fnUntraced(function* (eligibility: Effec
   const rows = yield* makeRows
 
   /** Whether somebody may call the tool of a question themselves: whoever may not cannot say what it is given. */
-  const mayCall = (principal: Principal, tool: string) =>
-    Effect.map(grants.judgeOf(principal, "execute", `tools/${tool}`), ({ verdict }) => verdict !== "deny")
-  const callable = Effect.fnUntraced(function* (page: ReadonlyArray<FullRow>, principal: Principal) {
-    const tools = new Set(page.flatMap(({ kind, state, tool }) => (kind === "approval" && isOpen(state) && tool) || []))
-    return new Set(yield* Effect.filter([...tools], (tool) => mayCall(principal, tool)))
-  })
+  const mayCall = ({ judge }: DecisionReader, tool: string | null): boolean =>
+    tool !== null && judge("execute", `tools/${tool}`).verdict !== "deny"
 
-  const shown = Effect.fnUntraced(function* (page: ReadonlyArray<FullRow>, viewer?: BasicViewer, byLink = false) {
+  const shown = Effect.fnUntraced(function* (page: ReadonlyArray<FullRow>, viewer?: DecisionReader | LinkReader) {
     const able = yield* eligibility.mayAnswer(page)
     const approved = yield* rows.approvers(page)
-    const mayCall = viewer === undefined ? new Set<string>() : yield* callable(page, viewer.principal)
     return page.map((one) => {
       const mayAnswer = able.get(one.id) ?? []
       const approvals = (approved.get(one.id) ?? []).map(({ principal }) => principal)
       if (viewer === undefined || one.kind !== "approval" || !mayAnswer.includes(viewer.principal.id))
         return decisionFrom(one, { mayAnswer, approvals })
+      const byLink = "byLink" in viewer
       const mayAlways = viewer.all || isNamed(one, viewer.principal.id)
       return decisionFrom(one, {
         mayAnswer,
         approvals,
-        options: optionsOf(one, { byLink, mayAlways, mayCall: mayCall.has(one.tool ?? "") }),
+        options: optionsOf(one, { byLink, mayAlways, mayCall: !byLink && mayCall(viewer, one.tool) }),
       })
     })
   })
   const show = (one: FullRow) => Effect.map(shown([one]), ([decision]) => decision!)
   /** As the bearer of a link sees it: with what a link may say, whatever else the person may. */
   const showByLink = (one: FullRow, principal: Principal) =>
-    Effect.map(shown([one], { principal, all: false }, true), ([decision]) => decision!)
+    Effect.map(shown([one], { ...ownViewer(principal), byLink: true }), ([decision]) => decision!)
 
-  const readerOf = (principal: Principal): Effect.Effect<BasicViewer> =>
-    Effect.map(grants.judgeOf(principal, "admin", "decisions/*"), ({ verdict }) => ({
-      principal,
-      all: verdict === "allow",
-    }))
+  /** The caller with its present rights: it may have waited. */
+  const readerOf = ({ context, principal }: Caller["Service"]): Effect.Effect<DecisionReader, Missing> =>
+    grants.viewerNow(principal.id, context, "decisions")
 
   /** A question as far as a viewer may see it; with `lockRead`, locked until the end of the transaction. */
-  const find = Effect.fnUntraced(function* (id: string, { all, principal }: BasicViewer, lock = sql``) {
-    const may = all ? sql`1 = 1` : yield* eligibility.seen(principal.id)
+  const find = Effect.fnUntraced(function* (id: string, reader: DecisionReader, lock = sql``) {
+    const may = reader.all ? sql`1 = 1` : yield* eligibility.seen(reader)
     const found = yield* Effect.orDie(
       sql<FullRow>`SELECT ${rows.full} FROM decisions WHERE id = ${id} AND ${may} ${lock}`,
     )
     return found[0]
   })
 
-  const seenBy = Effect.fnUntraced(function* (id: string, principal: Principal) {
-    return (yield* find(id, yield* readerOf(principal))) !== undefined
-  })
+  const seenBy = (id: string, by: Caller["Service"]) =>
+    Effect.flatMap(readerOf(by), (reader) => find(id, reader)).pipe(
+      Effect.map((found) => found !== undefined),
+      Effect.orElseSucceed(() => false),
+    )
 
-  const get = Effect.fn("Decisions.get")(function* (id: string, viewer: BasicViewer) {
+  const get = Effect.fn("Decisions.get")(function* (id: string, viewer: DecisionReader) {
     const found = yield* find(id, viewer)
     if (found === undefined) return yield* new Missing({ noun: "decision", ref: id })
     return (yield* shown([found], viewer))[0]!
@@ -79,11 +81,11 @@ export const makeDecisionReads = Effect.fnUntraced(function* (eligibility: Effec
    * The open ones that wait for this person, oldest first; without those they have approved and that wait for a second
    * person.
    */
-  const waitingFor = Effect.fnUntraced(function* (viewer: BasicViewer, query: DecisionQuery) {
+  const waitingFor = Effect.fnUntraced(function* (viewer: DecisionReader, query: DecisionQuery) {
     const { all, principal } = viewer
     if (principal.kind !== "person") return { items: [], next: null, count: 0 }
     const { after, limit } = pageFrom(query)
-    const may = all ? sql`1 = 1` : yield* eligibility.seen(principal.id)
+    const may = all ? sql`1 = 1` : yield* eligibility.seen(viewer)
     const open = yield* Effect.orDie(
       sql<FullRow>`SELECT ${rows.full} FROM decisions WHERE state = 'open' AND ${may} ORDER BY id LIMIT ${mostCounted}`,
     )
@@ -103,12 +105,12 @@ export const makeDecisionReads = Effect.fnUntraced(function* (eligibility: Effec
     return { items: yield* shown(page.items, viewer), next: page.next, count: mine.length }
   })
 
-  const list = Effect.fn("Decisions.list")(function* (viewer: BasicViewer, query: DecisionQuery) {
+  const list = Effect.fn("Decisions.list")(function* (viewer: DecisionReader, query: DecisionQuery) {
     if (query.for === "me") return yield* waitingFor(viewer, query)
     const { after, limit } = pageFrom(query)
     const where = [sql`id > ${after}`]
     if (query.state !== undefined) where.push(sql`state = ${query.state}`)
-    if (!viewer.all) where.push(yield* eligibility.seen(viewer.principal.id))
+    if (!viewer.all) where.push(yield* eligibility.seen(viewer))
     const found = yield* Effect.orDie(
       sql<FullRow>`SELECT ${rows.full} FROM decisions WHERE ${sql.and(where)} ORDER BY id LIMIT ${limit + 1}`,
     )

@@ -125,17 +125,17 @@ export class Feed extends Context.Service<
             close(one, gone)
       }
 
-      /** What a principal may see now. */
-      const sightOf = (principal: PrincipalId) =>
-        Effect.flatMap(grants.viewerNow(principal, "spaces"), spaces.watchScope)
+      /** What a caller may see now. */
+      const sightOf = ({ context, principal }: Caller["Service"]) =>
+        Effect.flatMap(grants.viewerNow(principal.id, context, "spaces"), spaces.watchScope)
 
-      /** Loads once per principal, however many streams it has. */
+      /** Loads once per principal and context, however many streams it has. */
       const renew = Effect.fnUntraced(function* (some: ReadonlyArray<Subscriber>) {
-        const asked = new Map<PrincipalId, WatchScope | undefined>()
+        const asked = new Map<string, WatchScope | undefined>()
         for (const one of some) {
-          if (!asked.has(one.principal))
-            asked.set(one.principal, yield* Effect.orElseSucceed(sightOf(one.principal), () => undefined))
-          const now = asked.get(one.principal)
+          const key = `${one.principal} ${one.caller.context}`
+          if (!asked.has(key)) asked.set(key, yield* Effect.orElseSucceed(sightOf(one.caller), () => undefined))
+          const now = asked.get(key)
           if (now === undefined) close(one, gone)
           else one.sight = { ...now, spaces: new Set(now.spaces) }
         }
@@ -286,7 +286,7 @@ export class Feed extends Context.Service<
           response,
           principal: caller.principal.id,
           expiresAt: caller.expiresAt === null ? null : DateTime.toEpochMillis(caller.expiresAt),
-          sight: emptySight(caller.principal),
+          sight: emptySight(caller),
           cursor: subscription.after ?? 0,
         }
         // "From now on" means from the end of the journal: the live reader may be a step behind it.

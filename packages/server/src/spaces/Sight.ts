@@ -3,7 +3,7 @@
  * decision per event, no query, so that every stream and every replay uses the same rule. `rules.ts` decides, on what
  * the event tells; `Spaces.watchScope` gives what to begin with.
  */
-import { type Delta, type Event, kinds, type Principal, type SpaceKind } from "@stoa/contract"
+import { type Delta, type Event, kinds, type SpaceKind } from "@stoa/contract"
 import { changesRights, isConcerned } from "../access/rights/Concerned.ts"
 import type { RuleVerdict, Viewer } from "../access/rights/Viewer.ts"
 import { isSeen, type SpaceAccess } from "./rules.ts"
@@ -32,9 +32,10 @@ export interface WatchScope extends Sight {
 }
 
 /** Sees nothing yet. */
-export const emptySight = (principal: Principal): WatchScope => ({
+export const emptySight = ({ context, principal }: Pick<Viewer, "principal" | "context">): WatchScope => ({
   viewer: {
     principal,
+    context,
     all: false,
     judge: () => ({ verdict: "deny", rule: "silence" }),
     coverage: () => "none",

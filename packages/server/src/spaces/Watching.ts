@@ -3,7 +3,6 @@
  */
 import { type Caller, TooManyRequests } from "@stoa/contract"
 import { Effect } from "effect"
-import { Principals } from "../access/identity/Principals.ts"
 import { Tokens } from "../access/identity/Tokens.ts"
 import { Grants } from "../access/rights/Grants.ts"
 
@@ -22,7 +21,6 @@ export interface Watch {
 export const makeWatching = Effect.gen(function* () {
   const grants = yield* Grants
   const tokens = yield* Tokens
-  const principals = yield* Principals
 
   /** `open`: how many streams the caller's principal has already. */
   return Effect.fn("Watching.begin")(function* (caller: Caller["Service"], open: number) {
@@ -32,9 +30,8 @@ export const makeWatching = Effect.gen(function* () {
       return yield* new TooManyRequests({ resource: "streams", limit: `${most} at a time`, retryAfter: 30 })
     const still = Effect.gen(function* () {
       if (!(yield* tokens.stillStands(caller))) return false
-      // Read again: the caller is as it was when the stream began.
-      const principal = yield* principals.get(caller.principal.id)
-      const now = yield* grants.judgeOf(principal, "read", "events/*")
+      // With its present rights: the caller is as it was when the stream began.
+      const now = yield* grants.judge(yield* tokens.renewCaller(caller), "read", "events/*")
       return now.verdict === verdict
     }).pipe(Effect.catchTag("Missing", () => Effect.succeed(false)))
     return { caller, still } satisfies Watch

@@ -12,7 +12,7 @@ import {
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { nameKey } from "../access/identity/Principals.ts"
-import type { Viewer } from "../access/rights/Viewer.ts"
+import { asMember, type Viewer } from "../access/rights/Viewer.ts"
 import { pageFrom, pageOf } from "../store/Pages.ts"
 import { type SightRefusal, refuseSight } from "./refusals.ts"
 import { type SpaceRow, spacesFrom } from "./rows.ts"
@@ -79,7 +79,7 @@ export const makeSpaceReads = (sql: SqlClient.SqlClient) => {
 
   const list: SpaceReads["list"] = Effect.fn("Spaces.list")(function* (by, query, options = {}) {
     const { after, limit } = pageFrom(query)
-    const viewer = options.asMember === true ? { ...by, all: false } : by
+    const viewer = options.asMember === true ? asMember(by) : by
     const seen: Array<Row> = []
     for (let from = after, more = viewer.coverage("read", "spaces/") !== "none"; more;) {
       const rows = yield* Effect.orDie(

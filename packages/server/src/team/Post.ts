@@ -178,7 +178,7 @@ export class Post extends Context.Service<
         replyTo: MessageId | undefined,
         run: string | undefined,
       ) {
-        const viewer = yield* grants.viewerNow(self.id, "spaces")
+        const viewer = yield* grants.viewerNow(self.id, "agent", "spaces")
         return yield* messages.post(
           space,
           viewer,

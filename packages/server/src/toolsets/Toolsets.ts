@@ -2,18 +2,18 @@
  * The toolsets: their tools, offered to the catalogue, and their resources and prompts. Principal, allow lists and
  * grants determine which of them a caller has.
  */
-import { Missing, type Principal, toolNames, ToolsetName } from "@stoa/contract"
+import { type Caller, Missing, type Principal, toolNames, ToolsetName } from "@stoa/contract"
 import { nearest } from "@stoa/tools"
 import { Context, Effect, Layer, type Scope } from "effect"
 import { Pauses } from "../access/limits/Pauses.ts"
-import { Catalogue, type SetName } from "../calls/catalogue/Catalogue.ts"
+import { Catalogue, type SetName, type ToolScope } from "../calls/catalogue/Catalogue.ts"
 import { type Contents, unlessPaused } from "../upstreams/contents/Contents.ts"
 import { engrams } from "./engrams/engrams.ts"
 import type { CatalogueOffer } from "./toolsetTool.ts"
 import { gateway } from "./gateway/gateway.ts"
 import { office } from "./office.ts"
 import { skills } from "./skills.ts"
-import { makeSpaceResources } from "./stoa/spaceResources.ts"
+import { makeSpaceResources, readingTool } from "./stoa/spaceResources.ts"
 import { stoa } from "./stoa/stoa.ts"
 import { team } from "./team/team.ts"
 import { unionsOf } from "./union.ts"
@@ -27,6 +27,8 @@ export interface Toolset {
   readonly name: string
   readonly tools: ReadonlyArray<CatalogueOffer>
   readonly contents?: Contents
+  /** The tool that gives the same as the contents: whoever lacks it lacks them too. By default any of its tools. */
+  readonly contentsTool?: string
 }
 
 /** Toolsets of the program that starts a house, such as a test. A house has none of them by itself. */
@@ -48,8 +50,11 @@ export class Toolsets extends Context.Service<
     readonly setOf: (name: string) => SetName | undefined
     /** What a principal is told that asks for a toolset that does not exist: which ones it has. */
     readonly missing: (name: string, principal: Principal) => Missing
-    /** What toolsets have besides tools, by toolset. */
-    readonly contents: ReadonlyMap<string, Contents>
+    /**
+     * What the toolsets of a scope have besides tools, as far as the caller has them: it may call a tool that gives the
+     * same, without anybody being asked.
+     */
+    readonly contentsFor: (caller: Caller["Service"], scope: ToolScope) => Effect.Effect<ReadonlyArray<Contents>>
   }
 >()("server/toolsets/Toolsets") {
   static readonly layer = Layer.effect(
@@ -57,7 +62,12 @@ export class Toolsets extends Context.Service<
     Effect.gen(function* () {
       const catalogue = yield* Catalogue
       const own: ReadonlyArray<Own> = [
-        { name: "stoa", tools: yield* stoa, contents: { resources: yield* makeSpaceResources } },
+        {
+          name: "stoa",
+          tools: yield* stoa,
+          contents: { resources: yield* makeSpaceResources },
+          contentsTool: readingTool,
+        },
         { name: "office", tools: yield* office },
         { name: "gateway", tools: yield* gateway },
         { name: "engrams", tools: yield* engrams },
@@ -81,16 +91,32 @@ export class Toolsets extends Context.Service<
           return yield* Effect.die(new Error(`${unlisted.tool.definition.name} is not among the names of ${name}`))
       }
       const pauses = yield* Pauses
-      const contents = new Map<string, Contents>()
-      for (const { contents: mine, name, tools } of [...own, ...brought]) {
+      const offered: Array<{ readonly set: SetName; readonly tool: string | undefined; readonly contents: Contents }> =
+        []
+      for (const { contents, contentsTool, name, tools } of [...own, ...brought]) {
         if (Math.max(tools.length, isOwn(name) ? toolNames[name].length : 0) > most)
           return yield* Effect.die(new Error(`toolset ${name} has more than ${most} tools; split it`))
-        for (const { tool, traits } of tools) yield* Effect.orDie(catalogue.offer(setOf(name)!, tool, traits))
-        if (mine !== undefined) contents.set(name, unlessPaused(pauses, mine))
+        const set = setOf(name)!
+        for (const { tool, traits } of tools) yield* Effect.orDie(catalogue.offer(set, tool, traits))
+        if (contents !== undefined) offered.push({ set, tool: contentsTool, contents: unlessPaused(pauses, contents) })
       }
-      for (const { offered, sets } of unionsOf(own))
-        yield* Effect.orDie(catalogue.unite(sets, offered.tool, offered.traits))
-      return Toolsets.of({ setOf, missing, contents })
+      for (const { offered: united, sets } of unionsOf(own))
+        yield* Effect.orDie(catalogue.unite(sets, united.tool, united.traits))
+
+      const contentsFor: Toolsets["Service"]["contentsFor"] = Effect.fnUntraced(function* (caller, scope) {
+        const found: Array<Contents> = []
+        for (const { contents, set, tool: same } of offered) {
+          if (scope.kind === "server" || (scope.kind === "set" && scope.set !== set)) continue
+          const tools = yield* catalogue.list(caller, scope.kind === "set" ? scope : { kind: "set", set })
+          if (!tools.some(({ asks, tool }) => !asks && (same ?? tool.definition.name) === tool.definition.name))
+            continue
+          // Instructions of one toolset are shown only at its own endpoint.
+          const { instructions: _instructions, ...others } = contents
+          found.push(scope.kind === "set" ? contents : others)
+        }
+        return found
+      })
+      return Toolsets.of({ setOf, missing, contentsFor })
     }),
   )
 }

@@ -145,12 +145,12 @@ layer(house({ store: "sqlite", config: { ...roomy, tools: [motto] } }), { exclud
         assert.lengthOf((yield* sessions.list(owner, {})).items, 1)
         assert.deepStrictEqual((yield* sessions.list(principal.id, { owner })).items, [])
         const { viewerNow } = yield* Grants
-        const own = yield* viewerNow(owner, "spaces")
+        const own = yield* viewerNow(owner, "agent", "spaces")
         const id = session.id as ChatSessionId
         assert.strictEqual((yield* sessions.between(id, own, bot.principal.name)).id, id)
         for (const [who, agent] of [
           [own, "another"],
-          [yield* viewerNow(bot.principal.id, "spaces"), bot.principal.name],
+          [yield* viewerNow(bot.principal.id, "agent", "spaces"), bot.principal.name],
         ] as const)
           assert.strictEqual((yield* Effect.flip(sessions.between(id, who, agent)))._tag, "Missing")
 

@@ -2,10 +2,11 @@
 import { assert, layer } from "@effect/vitest"
 import type { DecisionId } from "@stoa/contract"
 import { Effect } from "effect"
+import { Grants } from "../../src/access/rights/Grants.ts"
 import { Decisions } from "../../src/decisions/Decisions.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
 import { callsHouse, callTool, configure, room, stores, told } from "../calls/callsKit.ts"
-import { someone, type Someone } from "../spaces/spacesGuests.ts"
+import { callerOf, someone, type Someone } from "../spaces/spacesGuests.ts"
 
 for (const store of stores)
   layer(callsHouse({ store }), { excludeTestServices: true, timeout: 60_000 })(
@@ -31,10 +32,10 @@ for (const store of stores)
               assert.strictEqual(yield* by(other, action), `${action} decisions/${id} not asked`)
           const none = "dcs_01a1de7e-9c83-7000-a0b5-000000000000" as DecisionId
           assert.strictEqual(yield* by(pam, "read", none), `read decisions/${none} not asked`)
-          yield* transact(decisions.answer(id, pam.principal, { verdict: "approve" }, { through: "link" }))
+          yield* transact(decisions.answer(id, yield* callerOf(pam), { verdict: "approve" }, "link"))
           // It waits for a second person, and the first has done their part.
           assert.deepStrictEqual([yield* by(pam), yield* by(jim)], ["over", "asked"])
-          yield* transact(decisions.answer(id, jim.principal, { verdict: "deny" }, { through: "link" }))
+          yield* transact(decisions.answer(id, yield* callerOf(jim), { verdict: "deny" }, "link"))
           assert.deepStrictEqual([yield* by(pam), yield* by(jim)], ["over", "over"])
         }),
       )
@@ -45,7 +46,7 @@ for (const store of stores)
           const [bot, pam] = [yield* someone("agent"), yield* someone()]
           const { name } = yield* configure({ requiresApproval: true })
           const id = told(yield* callTool(bot, name, { space: yield* room(pam, bot) })).on!.id as DecisionId
-          const own = yield* decisions.get(id, { principal: pam.principal, all: false })
+          const own = yield* decisions.get(id, yield* (yield* Grants).viewerOf(yield* callerOf(pam), "decisions"))
           assert.isTrue(own.options?.edit)
           const linked = yield* decisions.byLink({ decision: id, principal: pam.principal }, "read")
           assert.deepStrictEqual(linked.is === "asked" && [linked.decision.id, linked.decision.options], [

@@ -3,11 +3,12 @@ import { assert, describe, it as plain, layer } from "@effect/vitest"
 import { DecisionState } from "@stoa/contract"
 import { DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { houseViewer } from "../../src/access/rights/Viewer.ts"
 import { Decisions } from "../../src/decisions/Decisions.ts"
 import { type Act, first, from, isOpen, leadsTo, next } from "../../src/decisions/lifecycle.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
 import { callsHouse, callTool, configure, eventsOf, room, stores, told } from "../calls/callsKit.ts"
-import { someone, type Someone } from "../spaces/spacesGuests.ts"
+import { callerOf, someone, type Someone } from "../spaces/spacesGuests.ts"
 
 const acts: ReadonlyArray<Act> = ["approve", "answer", "escalate", "expire", "cancel"]
 const eventOf: Record<Act, string> = {
@@ -51,9 +52,10 @@ for (const store of stores)
       const doAct = Effect.fnUntraced(function* (id: string, act: Act, pam: Someone, jim: Someone) {
         const decisions = yield* Decisions
         const { transact } = yield* Journal
+        const [one, other] = [yield* callerOf(pam), yield* callerOf(jim)]
         const byAct: Record<Act, Effect.Effect<unknown, { readonly _tag: string }>> = {
-          approve: transact(decisions.answer(id, pam.principal, { verdict: "approve" })),
-          answer: transact(decisions.answer(id, jim.principal, { verdict: "deny" })),
+          approve: transact(decisions.answer(id, one, { verdict: "approve" })),
+          answer: transact(decisions.answer(id, other, { verdict: "deny" })),
           escalate: transact(decisions.escalate(id)),
           expire: transact(decisions.expire(id)),
           cancel: transact(decisions.cancel(id, "gone")),
@@ -107,7 +109,7 @@ for (const store of stores)
             1,
           )
           const decisions = yield* Decisions
-          const shown = yield* decisions.get(id, { principal: pam.principal, all: true })
+          const shown = yield* decisions.get(id, houseViewer(pam.principal))
           assert.isTrue(shown.escalatedAt !== null && DateTime.isLessThan(shown.escalatedAt, shown.escalatesAt!))
         }),
       )

@@ -81,6 +81,53 @@ for (const store of stores)
           }).pipe(Effect.scoped),
       )
 
+    for (const era of ["old", "new"] as const)
+      it.effect(`the spaces are resources for those who may read messages with a tool, at every door, ${era} era`, () =>
+        Effect.gen(function* () {
+          const { url } = yield* Guest
+          const ada = yield* withSets("stoa")
+          const clerk = yield* withSets("office")
+          const open = yield* room(ada, clerk)
+          const mine = Effect.fnUntraced(function* (who: Pick<Someone, "token">, door: string) {
+            const here = at(url + door, who, era)
+            const hello = {
+              protocolVersion: "2025-11-25",
+              capabilities: {},
+              clientInfo: { name: "test", version: "1" },
+            }
+            const greeted =
+              era === "old"
+                ? (yield* ask(() => oldRequest(url + door, who.token, "initialize", hello))).body
+                : yield* here("server/discover", {})
+            const listed = yield* here("resources/list", {})
+            const read = yield* here("resources/read", { uri: `stoa://spaces/${open}` })
+            return {
+              said: greeted.result.capabilities.resources !== undefined,
+              listed: listed.result !== undefined,
+              read: read.result !== undefined,
+            }
+          })
+          const all = { said: true, listed: true, read: true }
+          const none = { said: false, listed: false, read: false }
+          for (const door of ["/mcp", "/mcp/stoa"]) assert.deepStrictEqual(yield* mine(ada, door), all, door)
+          // Without the toolset.
+          for (const door of ["/mcp", "/mcp/office"]) assert.deepStrictEqual(yield* mine(clerk, door), none, door)
+          // In a context whose allow list is empty.
+          const { admin: house } = yield* Guest
+          const { token } = yield* ask(() => house.tokens.add({ principal: ada.id, context: "crossroads" }))
+          for (const door of ["/mcp", "/mcp/stoa"]) assert.deepStrictEqual(yield* mine({ token }, door), none, door)
+          // A rule against the tool, or one that asks a person first.
+          for (const effect of ["deny", "ask"]) {
+            const rule = { principal: ada.id, resource: "tools/read_messages", actions: ["execute"], effect }
+            const made = yield* request(yield* admin, "POST", "/grants", rule)
+            assert.strictEqual(made.status, 201)
+            for (const door of ["/mcp", "/mcp/stoa"]) assert.deepStrictEqual(yield* mine(ada, door), none, effect)
+            yield* request(yield* admin, "DELETE", `/grants/${(made.body as { readonly id: string }).id}`)
+          }
+          assert.deepStrictEqual(yield* mine(ada, "/mcp"), all)
+        }),
+      )
+
     it.effect("one's own calls are one's own, where grants speak of few tools; a rule against it holds", () =>
       Effect.gen(function* () {
         const { url } = yield* Guest

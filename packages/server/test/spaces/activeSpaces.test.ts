@@ -43,7 +43,7 @@ const setUp = Effect.gen(function* () {
   return yield* transact(
     Effect.gen(function* () {
       const pam = yield* principals.add({ kind: "person", name: "pam" })
-      const viewer = yield* (yield* Grants).viewerNow(pam.id, "spaces")
+      const viewer = yield* (yield* Grants).viewerNow(pam.id, "agent", "spaces")
       const annex = yield* spaces.add({ name: "annex", kind: "private" }, viewer)
       const lobby = yield* spaces.add({ name: "lobby", kind: "private" }, viewer)
       return { pam, annex, lobby }

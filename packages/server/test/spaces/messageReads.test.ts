@@ -54,7 +54,7 @@ for (const store of ["sqlite", "postgres"] as const)
         }
         const [open, closed] = places.map(({ id }) => id)
         const check = Effect.fnUntraced(function* (who: Someone, right: ReadonlyArray<string | undefined>) {
-          const viewer = yield* grants.viewerNow(who.principal.id, "spaces")
+          const viewer = yield* grants.viewerNow(who.principal.id, "agent", "spaces")
           const replies = yield* reads.repliesOf(viewer, links)
           const mail = yield* reads.mailOf(viewer, bot.principal.id, other, 10)
           const texts = (of: ReadonlyArray<{ readonly id: string; readonly text: string }>, found: typeof said) =>

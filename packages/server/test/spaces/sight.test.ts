@@ -110,7 +110,7 @@ for (const [name, store] of stores)
 
       const kept = { followed: 0, loaded: 0 }
       const follow = Effect.fnUntraced(function* (happened: ReadonlyArray<Happening>) {
-        const viewers = yield* Effect.forEach(all, ({ id }) => grants.viewerNow(id, "spaces"))
+        const viewers = yield* Effect.forEach(all, ({ id }) => grants.viewerNow(id, "agent", "spaces"))
         const sights = new Map<Viewer, Sight>()
         for (const viewer of viewers) sights.set(viewer, yield* sightOf(viewer))
         for (const one of happened) {

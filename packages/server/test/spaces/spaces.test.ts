@@ -298,7 +298,7 @@ for (const store of ["sqlite", "postgres"] as const)
           yield* open("square", "public"),
         ]
         const spaces = yield* Spaces
-        const viewer = yield* (yield* Grants).viewerNow(boss.id as PrincipalId, "spaces")
+        const viewer = yield* (yield* Grants).viewerNow(boss.id as PrincipalId, "agent", "spaces")
         const listed = (options: { readonly asMember?: true }) =>
           Effect.map(spaces.list(viewer, { limit: 100 }, options), ({ items }) => items.map(({ id }) => id as string))
         assert.includeMembers(yield* listed({}), [hers.id, both.id, everybodys.id])

@@ -34,6 +34,10 @@ export const someone = Effect.fnUntraced(function* (kind: PrincipalKind = "perso
   return { id: principal.id, name, token, client: as(token), principal } satisfies Someone
 })
 
+/** As the doors know it by its token. */
+export const callerOf = ({ token }: Someone) =>
+  Effect.flatMap(Tokens, (tokens) => Effect.orDie(tokens.authenticate(token)))
+
 export const refused = <A>(question: () => Promise<A>) =>
   Effect.flip(ask(question) as Effect.Effect<A, StoaError>).pipe(Effect.orDie)
 

@@ -28,7 +28,8 @@ const room = (owner: Someone, members: ReadonlyArray<Someone> = [], over: object
 const say = (who: Someone, space: string, text: string, replyTo?: string) =>
   ask(() => who.client.spaces.post(space, { text, ...(replyTo === undefined ? {} : { replyTo }) }))
 
-const viewerOf = (who: Someone) => Effect.flatMap(Grants, (grants) => grants.viewerNow(who.principal.id, "spaces"))
+const viewerOf = (who: Someone) =>
+  Effect.flatMap(Grants, (grants) => grants.viewerNow(who.principal.id, "agent", "spaces"))
 
 /** A tool call in a space, as the rooms above will post it. */
 const toolCall = Effect.fnUntraced(function* (who: Someone, space: string, text: string) {

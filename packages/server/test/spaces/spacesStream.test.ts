@@ -146,7 +146,7 @@ for (const store of ["sqlite", "postgres"] as const)
         const shown: Array<unknown> = []
         yield* (yield* Deltas).listen(({ actor, kind, space }) => void shown.push([kind, actor, space]))
         const type = Effect.fnUntraced(function* ({ id }: Someone) {
-          const viewer = yield* grants.viewerNow(id as PrincipalId, "spaces")
+          const viewer = yield* grants.viewerNow(id as PrincipalId, "agent", "spaces")
           yield* spaces.typing(yield* spaces.get(space.id, viewer), viewer)
         })
         const no = yield* Effect.flip(type(toby))

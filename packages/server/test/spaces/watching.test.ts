@@ -35,7 +35,7 @@ describe("what a watcher sees", () => {
     const seen = (scope: WatchScope) => ["spc_mine", "spc_other", "spc_refused"].filter((it) => maySee(scope, at(it)))
     assert.deepStrictEqual(seen(sight()), ["spc_mine"])
     assert.deepStrictEqual(seen(sight({ everything: true })), ["spc_mine", "spc_other"])
-    assert.deepStrictEqual(seen(emptySight(principal)), [])
+    assert.deepStrictEqual(seen(emptySight({ principal, context: "agent" })), [])
   })
 
   it("an event concerns its subject, whom it asks, and those who may read the record", () => {
@@ -64,6 +64,6 @@ describe("what a watcher sees", () => {
     assert.isTrue(isStale(sight(), [grant]))
     assert.isFalse(isStale(sight(), [eventOf("grant.added", { principal: "prn_other" })]))
     assert.isTrue(isStale(sight(), [eventOf("house.reloaded", { changed: ["policies"] })]))
-    assert.isTrue(isStale(emptySight(principal), []))
+    assert.isTrue(isStale(emptySight({ principal, context: "agent" }), []))
   })
 })

@@ -36,7 +36,7 @@ for (const store of ["sqlite", "postgres"] as const)
           const { transact } = yield* Journal
           const sessions = yield* ChatSessions
           const who = yield* someone("agent")
-          const viewer = yield* Effect.orDie((yield* Grants).viewerNow(who.id as never, "spaces"))
+          const viewer = yield* Effect.orDie((yield* Grants).viewerNow(who.id as never, "agent", "spaces"))
           // The last five are kept by a clean-up.
           const counts = [0, 1, 2, messagesPerStep + 1, 2 * messagesPerStep + 7, 3, 0, 0, 0, 0]
           const made: Array<ChatSessionId> = []

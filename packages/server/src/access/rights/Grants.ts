@@ -28,7 +28,6 @@ import { json } from "../../store/database/dialect/Columns.ts"
 import { newId } from "../../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../../store/journal/Journal.ts"
 import { pageFrom, pageOf } from "../../store/Pages.ts"
-import { usualContext } from "../identity/contexts.ts"
 import { Principals } from "../identity/Principals.ts"
 import { walletKey } from "../identity/wallets/walletKey.ts"
 import { fill } from "../limits/Limits.ts"
@@ -80,24 +79,29 @@ export class Grants extends Context.Service<
     readonly judge: (who: Caller["Service"], action: Action, resource: string) => Effect.Effect<Judgement>
     /** Whether judgements of the caller hold for the whole epoch: none of its rules expires or is lent. */
     readonly last: (who: Caller["Service"]) => Effect.Effect<boolean>
-    /** The same about another principal, in the usual context of its tokens or a given one. */
+    /** The same about another principal, as with a token of a context. */
     readonly judgeOf: (
       principal: Principal,
       action: Action,
       resource: string,
-      context?: AccessContext,
+      context: AccessContext,
     ) => Effect.Effect<Judgement>
     /** Who looks at things of a kind, such as `calls`, and whether they may see everybody's. */
     readonly viewer: (things: ResourceKind) => Effect.Effect<Viewer, never, Caller>
     readonly viewerOf: (
-      who: Pick<Caller["Service"], "principal" | "epoch"> & Partial<Pick<Caller["Service"], "context">>,
+      who: Pick<Caller["Service"], "principal" | "context" | "epoch">,
       things: ResourceKind,
     ) => Effect.Effect<Viewer>
     /**
-     * With its present rights, for what has been open or waiting for a while. Inside a transaction it sees that
-     * transaction's changes.
+     * With its present rights, for what has been open or waiting for a while. The context is that of the token with
+     * which it began; for what an agent does without a token, `agent`. Inside a transaction it sees that transaction's
+     * changes.
      */
-    readonly viewerNow: (principal: PrincipalId, things: ResourceKind) => Effect.Effect<Viewer, Missing>
+    readonly viewerNow: (
+      principal: PrincipalId,
+      context: AccessContext,
+      things: ResourceKind,
+    ) => Effect.Effect<Viewer, Missing>
     /** Fails unless the caller may. */
     readonly require: (action: Action, resource: Resource) => Effect.Effect<void, Forbidden, Caller>
     /**
@@ -238,14 +242,11 @@ export class Grants extends Context.Service<
       const judgeIt: Grants["Service"]["judge"] = (who, action, resource) =>
         chain(gatheredOf(who), (rules) => judgeBy(rules, action, resource, who.context))
 
-      const judgeOf: Grants["Service"]["judgeOf"] = Effect.fn("Grants.judgeOf")(function* (
-        principal,
-        action,
-        resource,
-        context = usualContext(principal),
-      ) {
-        return new Judgement(judge(yield* gather(principal), action, resource, yield* DateTime.now, context))
-      })
+      const judgeOf: Grants["Service"]["judgeOf"] = Effect.fn("Grants.judgeOf")(
+        function* (principal, action, resource, context) {
+          return new Judgement(judge(yield* gather(principal), action, resource, yield* DateTime.now, context))
+        },
+      )
 
       const require: Grants["Service"]["require"] = Effect.fn("Grants.require")(function* (action, resource) {
         const { rule, verdict } = yield* judgeIt(yield* Caller, action, resource)
@@ -254,10 +255,11 @@ export class Grants extends Context.Service<
 
       const viewerOf: Grants["Service"]["viewerOf"] = (who, things) =>
         chain(gatheredOf(who), (found) => {
-          const { context = usualContext(who.principal) } = who
+          const { context, epoch, principal } = who
           return Effect.succeed<Viewer>({
-            principal: who.principal,
-            epoch: who.epoch,
+            principal,
+            context,
+            epoch,
             all: judge(found.rules, "admin", `${things}/*`, moment(), context).verdict === "allow",
             judge: (action, resource) => judge(found.rules, action, resource, moment(), context),
             coverage: (action, beginning) => coverageOf(found.rules, action, beginning, moment()),
@@ -266,9 +268,9 @@ export class Grants extends Context.Service<
         })
       const viewer: Grants["Service"]["viewer"] = (things) =>
         Effect.flatMap(Caller, (caller) => viewerOf(caller, things))
-      const viewerNow: Grants["Service"]["viewerNow"] = Effect.fnUntraced(function* (id, things) {
+      const viewerNow: Grants["Service"]["viewerNow"] = Effect.fnUntraced(function* (id, context, things) {
         const rows = yield* Effect.orDie(sql<{ epoch: number }>`SELECT epoch FROM access_epoch`)
-        return yield* viewerOf({ principal: yield* principals.get(id), epoch: rows[0]!.epoch }, things)
+        return yield* viewerOf({ principal: yield* principals.get(id), context, epoch: rows[0]!.epoch }, things)
       })
 
       const recordDenial: Grants["Service"]["recordDenial"] = Effect.fn("Grants.recordDenial")(function* (denied) {

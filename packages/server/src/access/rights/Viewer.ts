@@ -2,13 +2,15 @@
  * What one principal may see; every list, feed and search uses it. `Grants.viewer` builds it for one epoch of rights;
  * anything that stays open longer (a feed, a watch) gets a new one when rights change.
  */
-import type { Action, Principal, Resource } from "@stoa/contract"
+import type { AccessContext, Action, Principal, Resource } from "@stoa/contract"
 import type { RuleVerdict, Coverage } from "./policy.ts"
 
 export type { RuleVerdict } from "./policy.ts"
 
 export interface Viewer {
   readonly principal: Principal
+  /** The context of its token: what others have lent it is not valid in every context. */
+  readonly context: AccessContext
   /** An admin of the things it was made for: sees everybody's. */
   readonly all: boolean
   readonly judge: (action: Action, resource: Resource) => RuleVerdict
@@ -25,6 +27,9 @@ export interface Viewer {
 /** A viewer without its rules: it sees what belongs to its principal, or everybody's. */
 export type BasicViewer = Pick<Viewer, "principal" | "all">
 
+/** One that sees only what its principal may see as a member, even if it is an admin. */
+export const asMember = (viewer: Viewer): Viewer => ({ ...viewer, all: false })
+
 /** For what is only about a principal's own things, whatever else its rules let it see. */
 export const ownViewer = (principal: Principal): BasicViewer => ({ principal, all: false })
 
@@ -38,6 +43,7 @@ export const viewerOfAll = (principal: Principal): BasicViewer => ({ principal, 
 /** The house itself, as when it applies its configuration: no rule restricts it. */
 export const houseViewer = (principal: Principal): Viewer => ({
   principal,
+  context: "internal",
   all: true,
   judge: () => ({ verdict: "allow", rule: "house" }),
   coverage: () => "all",

@@ -136,8 +136,8 @@ export class Explanations extends Context.Service<
         return limit === undefined ? "No limit counts it." : `At most ${limit.count} in ${limit.seconds} s.`
       })
 
-      const spaceGate = Effect.fnUntraced(function* (ref: string, principal: Principal) {
-        const viewer = yield* Effect.orDie(grants.viewerNow(principal.id, "spaces"))
+      const spaceGate = Effect.fnUntraced(function* (ref: string, { context, principal }: Caller["Service"]) {
+        const viewer = yield* Effect.orDie(grants.viewerNow(principal.id, context, "spaces"))
         const found = yield* Effect.option(spaces.get(ref as SpaceId, viewer))
         const passes = found._tag === "Some"
         return gate(
@@ -159,7 +159,7 @@ export class Explanations extends Context.Service<
         about: { readonly space?: string; readonly mayLook: boolean },
       ) {
         const { principal } = who
-        const inSpace = about.space === undefined ? [] : [yield* spaceGate(about.space, principal)]
+        const inSpace = about.space === undefined ? [] : [yield* spaceGate(about.space, who)]
         const seen = (yield* catalogue.view(who, { kind: "all" })).find(tool)
         // Several toolsets may have a tool of this name: the one it gets counts.
         const known = (yield* catalogue.every(who))

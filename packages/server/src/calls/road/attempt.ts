@@ -30,6 +30,11 @@ export interface CallRequest {
   readonly progress?: Progress
   /** The id it must have: for callers that may have to stop it before it has answered. */
   readonly id?: CallId
+  /**
+   * Asked if the request is interrupted: whether its sender gave it up, which cancels the call. Without this, the call
+   * continues without the request.
+   */
+  readonly isGivenUp?: () => boolean
   /** The MCP client that makes it. */
   readonly client?: CallingClient
   /** Why it cannot be made, in a sentence: the call is refused and recorded, and never runs. */

@@ -2,7 +2,7 @@
  * How a call continues that asked something while it ran: answered by people, through its decision, or by the client
  * that made it. The first answer counts; the tool's handler is then called again, with the answers and the same key.
  */
-import { type CallId, type Caller, Missing, type Principal } from "@stoa/contract"
+import { type CallId, type Caller, Missing } from "@stoa/contract"
 import { type Failure, type Progress, Road } from "@stoa/tools"
 import { Cause, Deferred, Effect, Exit } from "effect"
 import { type BoundAnswer, Decisions } from "../../decisions/Decisions.ts"
@@ -132,7 +132,7 @@ export const makeAnswers = Effect.fnUntraced(function* (
    * The client's answers to its call's questions. Forms are answered only together; otherwise people may still answer
    * the rest.
    */
-  const take = Effect.fnUntraced(function* (row: CallRow, by: Principal, said: Answers, now: Now) {
+  const take = Effect.fnUntraced(function* (row: CallRow, by: Caller["Service"], said: Answers, now: Now) {
     if (row.state !== "waiting") return
     const given = Effect.gen(function* () {
       const asked = yield* questions.held(row.id)
@@ -141,7 +141,7 @@ export const makeAnswers = Effect.fnUntraced(function* (
       const answers = { ...asked.answers, ...answersTo(unanswered(asked, closed), said) }
       const all = forms(asked.questions).every(([key]) => answers[key] !== undefined)
       if (asked.decision !== null && !closed && all)
-        yield* decisions.answer(asked.decision, by, verdictFrom(asked.questions, answers), { through: "client" })
+        yield* decisions.answer(asked.decision, by, verdictFrom(asked.questions, answers), "client")
       yield* questions.answer(row.id, answers)
     })
     // If another answer came first at the same moment, it counts; the retry gives the remaining answers.
@@ -162,7 +162,7 @@ export const makeAnswers = Effect.fnUntraced(function* (
     if (row === undefined || row.principal !== by.principal.id) return yield* new Missing({ noun: "call", ref: id })
     const wait = waitOf(by, asked)
     const { heard, leave } = listeners.listen(id)
-    return yield* causedBy(causeOf(row), take(row, by.principal, answers, now)).pipe(
+    return yield* causedBy(causeOf(row), take(row, by, answers, now)).pipe(
       Effect.andThen(listeners.now(id)),
       Effect.flatMap((it) =>
         it.state === "running" && wait > 0

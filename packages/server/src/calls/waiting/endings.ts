@@ -220,11 +220,11 @@ export const makeEndings = Effect.fnUntraced(function* (
   })
 
   /** Whether a principal may know of this call: its caller, its host, and those who see the form it waits for. */
-  const knows = (row: CallRow, by: Principal): Effect.Effect<boolean> => {
-    if (row.principal === by.id) return Effect.succeed(true)
+  const knows = (row: CallRow, by: Caller["Service"]): Effect.Effect<boolean> => {
+    if (row.principal === by.principal.id) return Effect.succeed(true)
     return row.onKind === "client" && row.onId !== null
       ? decisions.seenBy(row.onId, by)
-      : resultRights.knows(row, by, isSettled(row.state))
+      : resultRights.knows(row, by.principal, isSettled(row.state))
   }
 
   /** A result from outside. If the call waits for a form, the result also answers it, in one transaction. */
@@ -235,8 +235,7 @@ export const makeEndings = Effect.fnUntraced(function* (
   ) {
     const row = yield* record.byId(id)
     const by = "principal" in sender ? sender : null
-    const isKnown =
-      row !== undefined && ("principal" in sender ? yield* knows(row, sender.principal) : isProven(row, sender))
+    const isKnown = row !== undefined && ("principal" in sender ? yield* knows(row, sender) : isProven(row, sender))
     if (!isKnown) return yield* new Missing({ noun: "call", ref: id })
     if (row.state !== "waiting" || (row.onKind !== "client" && row.onKind !== "callback"))
       return yield* new WrongState({
@@ -263,7 +262,7 @@ export const makeEndings = Effect.fnUntraced(function* (
         if (row.onKind === "client" && by !== null) {
           yield* decisions.answer(
             row.onId!,
-            by.principal,
+            by,
             failure === undefined
               ? { verdict: "submit", value: given.output ?? null }
               : { verdict: "deny", note: failure.slice(0, 2000) },

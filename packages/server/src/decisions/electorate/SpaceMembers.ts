@@ -3,6 +3,7 @@
  */
 import type { PrincipalId, SpaceId } from "@stoa/contract"
 import { Context, type Effect } from "effect"
+import type { Viewer } from "../../access/rights/Viewer.ts"
 
 /** A person in a space: since when, and who let them in (`house`: the configuration file; null: unknown). */
 interface SpacePerson {
@@ -21,6 +22,6 @@ export class SpaceMembers extends Context.Service<
   {
     /** The people among its members. */
     readonly peopleOf: (space: SpaceId) => Effect.Effect<SpacePeople>
-    readonly spacesOf: (principal: PrincipalId) => Effect.Effect<ReadonlyArray<SpaceId>>
+    readonly spacesOf: (who: Pick<Viewer, "principal" | "context">) => Effect.Effect<ReadonlyArray<SpaceId>>
   }
 >()("server/decisions/SpaceMembers") {}

@@ -3,6 +3,7 @@ import type { PrincipalId, Role } from "@stoa/contract"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Principals } from "../../access/identity/Principals.ts"
+import type { Viewer } from "../../access/rights/Viewer.ts"
 import { type Reason, electorate, type ElectorateFacts, type Voter, voters } from "./electorate.ts"
 import { makeInsert } from "../../store/database/dialect/Inserts.ts"
 import { isOpen } from "../lifecycle.ts"
@@ -147,8 +148,9 @@ export const makeEligibility = Effect.gen(function* () {
       .map(({ principal }) => principal)
 
   /** The questions a principal may see: its own, those put to it by name, those of its spaces. */
-  const seen = Effect.fnUntraced(function* (me: PrincipalId) {
-    const spaces = yield* members.spacesOf(me)
+  const seen = Effect.fnUntraced(function* (reader: Pick<Viewer, "principal" | "context">) {
+    const me = reader.principal.id
+    const spaces = yield* members.spacesOf(reader)
     const there = spaces.length === 0 ? sql`1 = 0` : sql.in("space", spaces)
     return sql`(asked_by = ${me} OR approver = ${me} OR answered_by = ${me} OR ${there} OR EXISTS (
       SELECT 1 FROM decision_voters v WHERE v.decision = decisions.id AND v.principal = ${me} AND (v.reason = 'named'

@@ -3,8 +3,8 @@ import { type Decision, Forbidden, type Missing, type Principal, type TokenId, W
 import { Effect } from "effect"
 import { Principals } from "../../access/identity/Principals.ts"
 import { Tokens } from "../../access/identity/Tokens.ts"
-import type { BasicViewer } from "../../access/rights/Viewer.ts"
 import type { makeEligibility } from "./eligibility.ts"
+import type { DecisionReader } from "../decisionReads.ts"
 import { type DecisionRow, makeRows } from "../rows.ts"
 
 export const refused = (id: string, rule: string, instead: string, action = "answer") =>
@@ -13,7 +13,7 @@ export const refused = (id: string, rule: string, instead: string, action = "ans
 /** `get`: the decision as its viewer sees it. */
 export const makeOwnApproval = Effect.fnUntraced(function* (
   eligibility: Effect.Success<typeof makeEligibility>,
-  get: (id: string, viewer: BasicViewer) => Effect.Effect<Decision, Missing>,
+  get: (id: string, viewer: DecisionReader) => Effect.Effect<Decision, Missing>,
 ) {
   const principals = yield* Principals
   const tokens = yield* Tokens
@@ -26,10 +26,18 @@ export const makeOwnApproval = Effect.fnUntraced(function* (
   const requireOwn = Effect.fnUntraced(function* (
     one: DecisionRow,
     by: Principal,
-    token: TokenId | null | undefined,
+    token: TokenId | null,
     action = "answer",
   ) {
-    if (one.kind !== "approval" || token === undefined || token === null) return
+    if (one.kind !== "approval") return
+    // Whoever stands in for a request without a token may be any program of the machine, also the one that asked.
+    if (token === null)
+      return yield* refused(
+        one.id,
+        "only your own token",
+        "A request without a token cannot approve. Answer with your own token, or by the link that the house sends to your notify address.",
+        action,
+      )
     const maker = yield* tokens.madeSince(token, one.askedAt)
     if (maker === undefined || maker === by.id) return
     const [rule, who] =
@@ -48,7 +56,7 @@ export const makeOwnApproval = Effect.fnUntraced(function* (
    */
   const mayLink = Effect.fnUntraced(function* (
     id: string,
-    viewer: BasicViewer,
+    viewer: DecisionReader,
     { token, whom }: { readonly token: TokenId | null; readonly whom: string | undefined },
   ) {
     const me = viewer.principal

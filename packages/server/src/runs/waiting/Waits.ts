@@ -121,14 +121,14 @@ export class Waits extends Context.Service<
 
       /** Whether the waiting agent may read there now: a message that it cannot see is no answer. */
       const reads = ({ agent, space }: WaitRow): Effect.Effect<boolean> =>
-        grants.viewerNow(agent, "spaces").pipe(
+        grants.viewerNow(agent, "agent", "spaces").pipe(
           Effect.flatMap((viewer) => spaces.get(space, viewer)),
           Effect.match({ onFailure: () => false, onSuccess: () => true }),
         )
 
       /** What has come, as far as the waiting agent may see it now. */
       const repliesOf = Effect.fnUntraced(function* ({ agent, id }: WaitRow) {
-        const viewer = yield* Effect.option(grants.viewerNow(agent, "spaces"))
+        const viewer = yield* Effect.option(grants.viewerNow(agent, "agent", "spaces"))
         if (Option.isNone(viewer)) return []
         const links = sql`SELECT wait AS link, message FROM wait_replies WHERE wait = ${id}`
         const replies = yield* makeMessageReads(sql).repliesOf(viewer.value, links)

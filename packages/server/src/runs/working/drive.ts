@@ -101,11 +101,12 @@ export const makeDrive = Effect.fnUntraced(function* (record: RunRecorder, leavi
       record.end(work.row, ended, promptRows, busy())
 
     // One object as long as its rights are unchanged: its views are cached with it.
-    let standing: { readonly from: Caller["Service"]; readonly caller: Caller["Service"] } | undefined
-    const agentNow = Effect.map(Effect.option(tokens.callerNow(work.row.agent, "agent")), (found) =>
-      Option.map(found, (from) => {
-        if (standing?.from !== from) standing = { from, caller: { ...from, run: work.row.id } }
-        return standing.caller
+    let standing: Caller["Service"] | undefined
+    const inRun = { token: null, expiresAt: null, run: work.row.id }
+    const agentNow = Effect.map(Effect.option(tokens.callerNow(work.row.agent, "agent", inRun)), (found) =>
+      Option.map(found, (caller) => {
+        if (standing?.epoch !== caller.epoch) standing = caller
+        return standing
       }),
     )
 

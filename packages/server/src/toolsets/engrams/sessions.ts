@@ -1,5 +1,5 @@
 /** Seed 002's chat sessions of Hecate. Moros has no such tools: its sessions are started over HTTP (X-61). */
-import { type ChatSession, Missing } from "@stoa/contract"
+import { Caller, type ChatSession, Missing } from "@stoa/contract"
 import { DateTime, Effect } from "effect"
 import { Grants } from "../../access/rights/Grants.ts"
 import type { HandlerCall } from "../../calls/road/Handler.ts"
@@ -13,12 +13,14 @@ const usualList = 20
 /** The most messages of a history returned at once: the newest. */
 const mostShown = 500
 
-/** By the present rights of the wallet's holder. */
+/** By the present rights of the wallet's holder, in the context of the token that calls. */
 export const makeSessionActor = Effect.map(
   Grants,
   (grants) =>
     ({ acting, call, id }: WalletHolder) =>
-      Effect.map(grants.viewerNow(id, "spaces"), (viewer): SessionActor => ({ viewer, acting, call })),
+      Effect.flatMap(Caller, ({ context }) =>
+        Effect.map(grants.viewerNow(id, context, "spaces"), (viewer): SessionActor => ({ viewer, acting, call })),
+      ),
 )
 
 const summary = (session: ChatSession) => ({

@@ -10,6 +10,8 @@ import { Spaces } from "../../spaces/Spaces.ts"
 import { Journal } from "../../store/journal/Journal.ts"
 import type { Contents } from "../../upstreams/contents/Contents.ts"
 
+/** Reading a resource is reading a space with this tool. */
+export const readingTool = "read_messages"
 const prefix = "stoa://spaces/"
 const mediaType = "application/json"
 /** How many messages one read returns. */
@@ -75,9 +77,9 @@ export const makeSpaceResources = Effect.gen(function* () {
   )
 
   /** By present rights: a watcher may have been connected for a while. */
-  const seenNow = ({ principal }: Caller["Service"]): Effect.Effect<ReadonlySet<string>> =>
+  const seenNow = ({ context, principal }: Caller["Service"]): Effect.Effect<ReadonlySet<string>> =>
     Effect.orElseSucceed(
-      Effect.flatMap(grants.viewerNow(principal.id, "spaces"), spaces.visibleTo),
+      Effect.flatMap(grants.viewerNow(principal.id, context, "spaces"), spaces.visibleTo),
       () => new Set<string>(),
     )
 

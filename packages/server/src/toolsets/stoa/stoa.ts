@@ -73,7 +73,7 @@ export const stoa = Effect.gen(function* () {
     const caller = yield* Caller
     if (!(yield* tokens.stillStands(caller))) return yield* new WrongState({ detail: "Your token no longer works." })
     const me = caller.principal.id
-    const who = yield* grants.viewerNow(me, "spaces")
+    const who = yield* grants.viewerNow(me, caller.context, "spaces")
     const mine = ref === undefined ? yield* conversation.own(who) : [yield* conversation.readable(ref, who)]
     const readUpTo = (one: Space) => after ?? one.lastSeq - one.unread
     const found = yield* Effect.forEach(
@@ -345,8 +345,7 @@ export const stoa = Effect.gen(function* () {
         required: ["decision", "verdict"],
       },
       run: Effect.fnUntraced(function* ({ decision, ...answer }: NewAnswer & { readonly decision: string }) {
-        const { principal, token } = yield* Caller
-        const { answeredBy, id, state, verdict } = yield* decisions.answer(decision, principal, answer, { token })
+        const { answeredBy, id, state, verdict } = yield* decisions.answer(decision, yield* Caller, answer)
         return { id, state, verdict, answeredBy }
       }),
     }),

@@ -79,7 +79,7 @@ layer(callsHouse({ store: "sqlite" }), { excludeTestServices: true })("plans of 
       yield* request(boss, "POST", "/spaces", { name: fresh("plans") })
       const reads = makeMessageReads(yield* SqlClient.SqlClient)
       const woken = makeTriggerReads(yield* SqlClient.SqlClient)
-      const viewer = yield* (yield* Grants).viewerNow(bot.principal.id, "spaces")
+      const viewer = yield* (yield* Grants).viewerNow(bot.principal.id, "agent", "spaces")
       const { id } = bot.principal
       yield* ask(() => bot.client.spaces.add({ name: fresh("plans"), kind: "private" })).pipe(
         Effect.flatMap((space) => ask(() => bot.client.spaces.post(space.id, { text: "hello" }))),

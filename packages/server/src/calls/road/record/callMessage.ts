@@ -48,7 +48,7 @@ export const makeCallMessage = Effect.gen(function* () {
 
   const post = Effect.fnUntraced(function* (row: Posted, call: MessageCall) {
     // By its present rights: a call posts only where its caller may post.
-    const author = yield* grants.viewerNow(row.principal, "spaces")
+    const author = yield* grants.viewerNow(row.principal, row.context, "spaces")
     const space = yield* spaces.get(row.space as SpaceId, author)
     const { id } = yield* messages.post(
       space,

@@ -4,13 +4,13 @@
  */
 import {
   BadInput,
+  type Caller,
   Decision,
   type DecisionId,
   inputIn,
   issuesOf,
   NewAnswer,
   NoRoute,
-  type Principal,
   questionIn,
   WrongState,
 } from "@stoa/contract"
@@ -19,7 +19,7 @@ import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Decisions } from "../../../decisions/Decisions.ts"
 import { currentCause } from "../../../store/journal/Correlation.ts"
 import { Journal } from "../../../store/journal/Journal.ts"
-import { Acting } from "../../Acting.ts"
+import { Acting, headersOf } from "../../Acting.ts"
 import { problemResponse } from "../../Problems.ts"
 import { senderOf } from "../guards/Authentication.ts"
 import { builtLink } from "./builtPage.ts"
@@ -67,16 +67,19 @@ const over = new WrongState({ detail: "This link was used or is no longer valid.
 const encode = Schema.encodeSync(Schema.toCodecJson(Decision))
 const readAnswer = Schema.decodeUnknownEffect(NewAnswer, { errors: "all", onExcessProperty: "error" })
 
-/** Every failure becomes a problem, as everywhere else. */
+/** Every failure becomes a problem with its headers, as everywhere else. */
 const told = <E extends { readonly message: string }, R>(
   app: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
-) => Effect.catch(app, (error) => Effect.succeed(problemResponse(error as never)))
+) =>
+  Effect.catch(app, (error) =>
+    Effect.succeed(HttpServerResponse.setHeaders(problemResponse(error as never), headersOf(error))),
+  )
 
 interface Bearer {
   readonly token: string
   readonly verdict: string | undefined
   readonly id: DecisionId
-  readonly principal: Principal
+  readonly caller: Caller["Service"]
   readonly found: Effect.Success<ReturnType<Decisions["Service"]["byLink"]>>
 }
 
@@ -97,13 +100,13 @@ export const decisionPage = Layer.unwrap(
         .identifyLink(sender, token)
         .pipe(Effect.catchTag("Unauthenticated", () => Effect.succeed(undefined)))
       if (link === undefined) return yield* use(undefined)
-      const { principal } = link.caller
-      const who = acting.recorded(decisions.byLink({ decision: link.decision, principal }, action)).pipe(
-        Effect.map((found): Bearer => ({ token, verdict, id: link.decision, principal, found })),
+      const { caller, decision } = link
+      const who = acting.recorded(decisions.byLink({ decision, principal: caller.principal }, action)).pipe(
+        Effect.map((found): Bearer => ({ token, verdict, id: decision, caller, found })),
         Effect.catchTag("Forbidden", () => Effect.succeed(undefined)),
       )
       const { correlationId } = yield* currentCause
-      return yield* acting.as(link.caller, correlationId, Effect.flatMap(who, use))
+      return yield* acting.as(caller, correlationId, Effect.flatMap(who, use))
     })
 
     const look = asBearer(
@@ -115,7 +118,7 @@ export const decisionPage = Layer.unwrap(
         if (!(headers["accept"] ?? "").includes("text/html") && (headers["accept"] ?? "").includes("application/json"))
           return HttpServerResponse.setHeader(
             HttpServerResponse.jsonUnsafe({
-              person: { id: who.principal.id, name: who.principal.name },
+              person: { id: who.caller.principal.id, name: who.caller.principal.name },
               decision: encode(decision),
             }),
             "cache-control",
@@ -127,10 +130,8 @@ export const decisionPage = Layer.unwrap(
       }),
     )
 
-    const answerAs = ({ id, principal }: Bearer, given: NewAnswer) =>
-      transact(decisions.answer(id, principal, given, { through: "link" })).pipe(
-        Effect.catchTag("WrongState", () => Effect.fail(over)),
-      )
+    const answerAs = ({ caller, id }: Bearer, given: NewAnswer) =>
+      transact(decisions.answer(id, caller, given, "link")).pipe(Effect.catchTag("WrongState", () => Effect.fail(over)))
 
     const press = asBearer(
       "answer",

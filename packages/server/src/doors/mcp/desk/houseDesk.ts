@@ -7,14 +7,12 @@ import { inputSchemaOf } from "@stoa/tools"
 import { Clock, Context, Effect, Layer } from "effect"
 import { monotonicOf } from "../../../store/Moment.ts"
 import { Arrivals } from "../../../access/identity/Arrivals.ts"
-import { isPause } from "../../../access/limits/Pauses.ts"
 import { Grants } from "../../../access/rights/Grants.ts"
-import { type CallRequest, Calls } from "../../../calls/Calls.ts"
+import { type CallRequest, Calls, isHidden } from "../../../calls/Calls.ts"
 import { CallNews } from "../../../calls/waiting/CallNews.ts"
 import { Catalogue, type ToolScope as Shown } from "../../../calls/catalogue/Catalogue.ts"
 import type { CatalogueTool } from "../../../calls/catalogue/Traits.ts"
 import { Toolsets } from "../../../toolsets/Toolsets.ts"
-import type { Contents } from "../../../upstreams/contents/Contents.ts"
 import { ServerContents } from "../../../upstreams/contents/ServerContents.ts"
 import { Upstreams } from "../../../upstreams/Upstreams.ts"
 import { Acting } from "../../Acting.ts"
@@ -75,14 +73,6 @@ const listedOf = (listed: CatalogueTool, name: string): ListedTool => {
   }
 }
 
-/** Unlisted tools look the same whether they exist or not; a paused one says so to those who may use it. */
-const isHidden = (
-  error: { readonly _tag: string; readonly rule?: string | undefined },
-  listed: CatalogueTool | undefined,
-) =>
-  error._tag === "ToolNotFoundError" ||
-  (error._tag === "ToolAuthorizationError" && listed === undefined && !isPause(error.rule))
-
 interface CachedView {
   readonly epoch: number
   readonly version: number
@@ -98,7 +88,7 @@ const as = <A, E>(caller: Caller["Service"], effect: Effect.Effect<A, E, Caller>
       : Context.add(around, Caller, caller),
   )
 
-/** A request without a token sees what the crossroads context may see, but there is no principal to call tools as. */
+/** A request without a token, where that is allowed: an empty list, because there is no principal to call tools as. */
 const nobody: EndpointView = {
   tools: [],
   call: (use) => Effect.fail(unknownTool(use.name)),
@@ -131,13 +121,6 @@ export const layerHouseDesk = Layer.effect(
       if (set === undefined) return undefined
       return endpoint.anyway === true ? { kind: "set", set, anyway: true } : { kind: "set", set }
     }
-    /** Contents of toolsets are shown at the endpoint of everything, and at the toolset's own endpoint. */
-    const toolsetsAt = (endpoint: Endpoint): ReadonlyArray<Contents> => {
-      if (endpoint.kind === "server") return []
-      if (endpoint.kind === "toolset") return [toolsets.contents.get(endpoint.name) ?? []].flat()
-      // Instructions of one toolset are shown only at its own endpoint.
-      return [...toolsets.contents.values()].map(({ instructions: _instructions, ...contents }) => contents)
-    }
     const version = () => catalogue.version() + upstreams.offering()
     const kept = new Map<string, CachedView>()
 
@@ -157,6 +140,7 @@ export const layerHouseDesk = Layer.effect(
         input: use.arguments,
         scope: shown,
         wait: use.mayBeTask ? taskPatienceMs : patienceMs,
+        isGivenUp: () => !link.ending(),
         progress: (step: Parameters<ClientLink["progress"]>[0]) => Effect.sync(() => link.progress(step)),
         ...(use.idempotencyKey === undefined ? {} : { key: use.idempotencyKey }),
         ...(use.space === undefined ? {} : { space: use.space }),
@@ -168,7 +152,7 @@ export const layerHouseDesk = Layer.effect(
       // Answered in MCP's own words, and recorded as at every door.
       return Effect.catch(as(caller, acting.recorded(walked)), (error): Effect.Effect<Outcome, Fault> => {
         if (error._tag === "Fault") return Effect.fail(error)
-        return isHidden(error, listed) ? Effect.fail(unknown()) : Effect.succeed(failure(error))
+        return isHidden(error, listed !== undefined) ? Effect.fail(unknown()) : Effect.succeed(failure(error))
       })
     }
 
@@ -203,7 +187,10 @@ export const layerHouseDesk = Layer.effect(
         watch: withTasks(news, tasks.get, (interest, tell) => watch(caller, shown, interest, tell)),
       }
       const ofServers = serversAt(serverContents, endpoint, servers)
-      const contents = [...toolsetsAt(endpoint), ...(ofServers === undefined ? [] : [ofServers])]
+      const contents = [
+        ...(yield* toolsets.contentsFor(caller, shown)),
+        ...(ofServers === undefined ? [] : [ofServers]),
+      ]
       const isThere = view.tools.length > 0 || endpoint.kind !== "server" || servers.length > 0
       return isThere ? withContents(caller, contents, view) : undefined
     })

@@ -23,8 +23,7 @@ export const decisionsHandlers = HttpApiBuilder.group(
       list: ({ query }) => Effect.flatMap(reader, (who) => decisions.list(who, query)),
       get: ({ params }) => Effect.flatMap(reader, (who) => decisions.get(params.decision, who)),
       answer: Effect.fnUntraced(function* ({ params, payload }) {
-        const { principal, token } = yield* Caller
-        return yield* decisions.show(yield* transact(decisions.answer(params.decision, principal, payload, { token })))
+        return yield* decisions.show(yield* transact(decisions.answer(params.decision, yield* Caller, payload)))
       }),
       link: Effect.fnUntraced(function* ({ params, payload }) {
         const { principal: me, token } = yield* Caller

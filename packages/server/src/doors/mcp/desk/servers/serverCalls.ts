@@ -2,7 +2,7 @@
  * Calls of MCP servers' tools for a client: the server's notifications reach the client, its questions become questions
  * to the client, and its result is passed on unchanged.
  */
-import type { CallId, Caller, FileId, Principal } from "@stoa/contract"
+import type { CallId, Caller, FileId } from "@stoa/contract"
 import { Deferred, Effect } from "effect"
 import { ownViewer } from "../../../../access/rights/Viewer.ts"
 import { type CallRequest, type CallRow, Calls } from "../../../../calls/Calls.ts"
@@ -109,9 +109,9 @@ export const makeServerCalls = Effect.gen(function* () {
   })
 
   /** Questions to the client. People may answer them too; the first answer counts. */
-  const asks = (principal: Principal, row: CallRow, { question }: Asking, requests: ClientRequests): Asks => {
+  const asks = (caller: Caller["Service"], row: CallRow, { question }: Asking, requests: ClientRequests): Asks => {
     const over = Effect.gen(function* () {
-      const now = yield* Effect.orDie(calls.get(row.id, ownViewer(principal)))
+      const now = yield* Effect.orDie(calls.get(row.id, ownViewer(caller.principal)))
       const still = yield* askedOf(now)
       const isOver =
         still === undefined || still.question !== question || Object.keys(requests).some((key) => !still.open[key])
@@ -122,12 +122,12 @@ export const makeServerCalls = Effect.gen(function* () {
       requests,
       state: { call: row.id, asked: question },
       until: Effect.asVoid(news.until(row.id, over)),
-      dropped: Effect.ignore(calls.cancel(row.id, ownViewer(principal), "The client cancelled it")),
+      dropped: calls.giveUp(row.id, caller),
     }
   }
 
   const outcomeFor = Effect.fnUntraced(function* (
-    principal: Principal,
+    caller: Caller["Service"],
     row: CallRow,
     endpoint: Endpoint,
     use: ToolUse,
@@ -140,7 +140,7 @@ export const makeServerCalls = Effect.gen(function* () {
       // If its tool made a task of it, it is a task for the client too, if the client supports tasks.
       const parked = asked !== undefined && asked.isTask
       if (asked !== undefined && Object.keys(requests).length > 0 && !(use.mayBeTask && parked))
-        return asks(principal, row, asked, questionsFor(endpoint, row, requests))
+        return asks(caller, row, asked, questionsFor(endpoint, row, requests))
       return { ...outcomeOf(row), ...task }
     }
     if (row.state === "running") return { ...outcomeOf(row), task: yield* taskFor(row, endpoint) } as Outcome
@@ -153,7 +153,7 @@ export const makeServerCalls = Effect.gen(function* () {
     return yield* settled(row, endpoint)
   })
 
-  /** A first call, or one that continues with its client's answers. Giving up the request gives up the call. */
+  /** A first call, or one that continues with its client's answers. */
   const through = (
     caller: Caller["Service"],
     endpoint: Endpoint,
@@ -164,7 +164,7 @@ export const makeServerCalls = Effect.gen(function* () {
     Effect.suspend(() => {
       const { principal } = caller
       const before = textIn(link.state, "call")
-      // Chosen before the call starts, so that it can be stopped before it answers.
+      // Chosen before the call starts, so that it can be read before it answers.
       const id = (before ?? newId("call")) as CallId
       const letGo = Deferred.makeUnsafe<void>()
       const client: CallingClient = {
@@ -180,12 +180,15 @@ export const makeServerCalls = Effect.gen(function* () {
         },
       }
       const { progress, wait = 0 } = request
+      let isReleased = false
+      // Interrupted too when its client gets a task of it.
+      const isGivenUp = () => !isReleased && request.isGivenUp?.() === true
       const called: Effect.Effect<CallRow, Effect.Error<ReturnType<Calls["Service"]["call"]>> | Fault, Caller> =
         before === undefined
-          ? calls.call({ ...request, id, client })
+          ? calls.call({ ...request, id, client, isGivenUp })
           : Effect.flatMap(calls.asks(before), (asked) => {
               const meant = asked !== undefined && asked.question === textIn(link.state, "asked")
-              const now = { wait, client, ...(progress === undefined ? {} : { progress }) }
+              const now = { wait, client, isGivenUp, ...(progress === undefined ? {} : { progress }) }
               return calls.hear(before, caller, meant ? link.answers : {}, now)
             }).pipe(Effect.mapError(() => invalidParams("requestState names no call of yours")))
       const late = use.mayBeTask ? Effect.sleep(patienceMs) : Effect.never
@@ -193,15 +196,9 @@ export const makeServerCalls = Effect.gen(function* () {
       const released = Effect.raceFirst(Deferred.await(letGo), late).pipe(
         Effect.andThen(Effect.option(calls.get(id, ownViewer(principal)))),
         Effect.flatMap((row) => (row._tag === "Some" ? Effect.succeed(row.value) : Effect.never)),
+        Effect.tap(() => Effect.sync(() => void (isReleased = true))),
       )
-      return Effect.raceFirst(called, released).pipe(
-        Effect.onInterrupt(() =>
-          link.ending()
-            ? Effect.void
-            : Effect.ignore(calls.cancel(id, ownViewer(principal), "The client cancelled it")),
-        ),
-        Effect.flatMap((row) => outcomeFor(principal, row, endpoint, use, link)),
-      )
+      return Effect.flatMap(Effect.raceFirst(called, released), (row) => outcomeFor(caller, row, endpoint, use, link))
     })
 
   /** A caller's tasks are its calls. A tool's questions are answered here; approvals are given elsewhere. */
