@@ -138,7 +138,7 @@ export const page = async (): Promise<string> => {
     for (let turn = 0; turn < 60; turn++) await tab.mouse.wheel(0, -1200)
     await sleep(500)
     const scrolled = await seenBy(tab)
-    await tab.getByRole("button", { name: "To the newest" }).click()
+    await tab.getByRole("button", { name: "Go to the newest message" }).click()
     await tab.getByText("newest of all").first().waitFor()
 
     // A hundred a second for a minute, at the end of the space; what the page holds on to, four times.

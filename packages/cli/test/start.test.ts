@@ -171,8 +171,8 @@ describe("what is refused at the start: exit 2, one sentence, nothing made", () 
   const refusals: ReadonlyArray<readonly [string, Record<string, string>, RegExp]> = [
     ["an unknown setting", { STOA_FOO: "1" }, /There is no setting STOA_FOO\. The settings are: STOA_HOST,/],
     ["a port that is none", { STOA_PORT: "many" }, /STOA_PORT is not valid\./],
-    ["a port out of range", { STOA_PORT: "70000" }, /STOA_PORT is a number from 0 to 65535\./],
-    ["calls kept for no time", { STOA_CALLS_DAYS: "0" }, /STOA_CALLS_DAYS is a number of days from 1 to 36500\./],
+    ["a port out of range", { STOA_PORT: "70000" }, /STOA_PORT must be a number from 0 to 65535\./],
+    ["calls kept for no time", { STOA_CALLS_DAYS: "0" }, /STOA_CALLS_DAYS must be a number of days from 1 to 36500\./],
     ["a short admin token", { STOA_ADMIN_TOKEN: "short" }, /STOA_ADMIN_TOKEN has fewer than 16 characters\./],
     [
       "anonymous off loopback",

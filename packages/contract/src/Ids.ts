@@ -58,6 +58,6 @@ export const MomentOrNull = Schema.Union([Schema.Null, Moment])
 
 /** A repeated request with the same key means the same request. From the header, and from `_meta` over MCP. */
 export const IdempotencyKey = Schema.String.check(
-  Schema.isPattern(/\S/, { message: "a key that is not blank" }),
+  Schema.isPattern(/\S/, { message: "must be a key that is not blank" }),
   Schema.isMaxLength(200),
 )

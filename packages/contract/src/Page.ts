@@ -25,7 +25,7 @@ export const pageQuery = {
   cursor: Schema.optionalKey(
     Schema.String.check(
       Schema.isMaxLength(400),
-      Schema.makeFilter((text) => isCursor(text) || "the `next` of the page before, as it was given"),
+      Schema.makeFilter((text) => isCursor(text) || "must be the `next` of the page before, as it was given"),
     ),
   ),
 }

@@ -226,17 +226,18 @@ const read = Effect.fnUntraced(function* (environment: Record<string, string | u
 const isReadable = (url: string): boolean => URL.canParse(url.replaceAll(" ", "%20").replace("@/", "@host/"))
 
 const checkTogether = Effect.fnUntraced(function* (settings: Settings["Service"]) {
-  if (settings.port < 0 || settings.port > 65535) return yield* refuse("STOA_PORT is a number from 0 to 65535.")
+  if (settings.port < 0 || settings.port > 65535) return yield* refuse("STOA_PORT must be a number from 0 to 65535.")
   if (settings.slots < 1 || settings.slots > 10_000)
-    return yield* refuse("STOA_SLOTS is a number of runs from 1 to 10000.")
+    return yield* refuse("STOA_SLOTS must be a number of runs from 1 to 10000.")
   if (settings.callsDays < 1 || settings.callsDays > 36_500)
-    return yield* refuse("STOA_CALLS_DAYS is a number of days from 1 to 36500.")
+    return yield* refuse("STOA_CALLS_DAYS must be a number of days from 1 to 36500.")
   if (settings.runsDays < 1 || settings.runsDays > 36_500)
-    return yield* refuse("STOA_RUNS_DAYS is a number of days from 1 to 36500.")
-  if (!(settings.monthBudget >= 0)) return yield* refuse("STOA_MONTH_BUDGET is a number of US dollars, 0 or more.")
-  if (!(settings.sessionBudget >= 0)) return yield* refuse("STOA_SESSION_BUDGET is a number of US dollars, 0 or more.")
+    return yield* refuse("STOA_RUNS_DAYS must be a number of days from 1 to 36500.")
+  if (!(settings.monthBudget >= 0)) return yield* refuse("STOA_MONTH_BUDGET must be a number of US dollars, 0 or more.")
+  if (!(settings.sessionBudget >= 0))
+    return yield* refuse("STOA_SESSION_BUDGET must be a number of US dollars, 0 or more.")
   if (settings.memoryDays < 1 || settings.memoryDays > 36_500)
-    return yield* refuse("STOA_MEMORY_DAYS is a number of days from 1 to 36500.")
+    return yield* refuse("STOA_MEMORY_DAYS must be a number of days from 1 to 36500.")
   if (Option.exists(settings.adminToken, (token) => Redacted.value(token).length < 16))
     return yield* refuse(
       "STOA_ADMIN_TOKEN has fewer than 16 characters. Take a longer one, such as `openssl rand -hex 32`.",

@@ -1,6 +1,6 @@
 /**
  * The arguments and flags most verbs have: a name that must be given, a text that may be given, a switch that is off; and
- * a body of what was given alone. An empty name is a mistake (`stoa token rm "$ID"` without an ID), and is told here.
+ * a body of what was given alone. An empty name is a mistake (`stoa token rm "$ID"` without an ID), and is reported here.
  */
 import { DateTime, Effect, Option, Record } from "effect"
 import { Argument, CliError, Flag } from "effect/cli"

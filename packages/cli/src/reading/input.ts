@@ -76,7 +76,7 @@ export const objectFlag = Effect.fnUntraced(function* (given: string, flag: stri
   const value = yield* jsonFlag(given, flag)
   return typeof value === "object" && value !== null && !Array.isArray(value)
     ? (value as Record<string, never>)
-    : yield* refusal(`--${flag} is an object, such as '{"folder":"logs"}'.`)
+    : yield* refusal(`--${flag} must be an object, such as '{"folder":"logs"}'.`)
 })
 
 /** Whether there is a person at the terminal who can be asked. */

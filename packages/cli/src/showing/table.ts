@@ -41,7 +41,7 @@ const cell = (value: unknown): string =>
 const gap = 2
 /** A narrower text is useless. */
 const least = 8
-/** The text at the end wants so much, before columns are left out for it. */
+/** Columns are left out if the last text would get less than this. */
 const readable = 16
 
 const widthOf = (widths: ReadonlyArray<number>): number => widths.reduce((sum, one) => sum + one + gap, -gap)
@@ -77,7 +77,7 @@ const cellsOf = (rows: ReadonlyArray<object>, columns: ReadonlyArray<string>, te
   return { cells, wanted, fixed }
 }
 
-/** The columns that are shown: without as many of those that can be spared, the first of them first, as it takes. */
+/** The columns that fit: optional columns are dropped, the first one first, until the rest fits. */
 export const columnsFor = (
   rows: ReadonlyArray<object>,
   columns: ReadonlyArray<string>,

@@ -5,7 +5,7 @@ import { Moment, PrincipalId } from "../Ids.ts"
 /** `agents/NAME`, `tools/NAME`, `servers/NAME`, or `everything`. */
 export const PauseSubject = Schema.String.check(
   Schema.isPattern(/^(everything|(agents|tools|servers)\/[^\p{C}]{1,128})$/u, {
-    message: "everything, agents/NAME, tools/NAME or servers/NAME",
+    message: "must be everything, agents/NAME, tools/NAME or servers/NAME",
   }),
 )
 

@@ -6,7 +6,7 @@ export const secretName = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/
 
 export const SecretName = Schema.String.check(
   Schema.isPattern(secretName, {
-    message: "a secret's name of 1 to 64 letters, digits or _ . -, beginning with a letter",
+    message: "must be a secret's name of 1 to 64 letters, digits or _ . -, beginning with a letter",
   }),
 ).pipe(Schema.brand("SecretName"))
 export type SecretName = typeof SecretName.Type

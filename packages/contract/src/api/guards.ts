@@ -27,7 +27,10 @@ export class Authentication extends HttpApiMiddleware.Service<Authentication, { 
 /** Marks an endpoint that a service may call with a signature instead of a token. */
 export const TakesSignature = Context.Reference<boolean>("contract/api/TakesSignature", { defaultValue: () => false })
 
-/** That the service of a call's tool has signed its result. The room that checked the signature makes it, and knows it again. */
+/**
+ * Proof that the tool's service has signed the result of a call. Only the room that checks signatures creates it, and it
+ * recognises its own.
+ */
 export interface ResultSignature {
   readonly call: string
   readonly tool: string

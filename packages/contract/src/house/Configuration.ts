@@ -24,7 +24,7 @@ const declared = {
 const Address = Schema.String.check(
   Schema.isMaxLength(2000),
   Schema.isPattern(/^https?:\/\/[^\s/?#@]+([/?#]\S*)?$/, {
-    message: "an address such as https://hooks.example.com/ada, without a user name in it",
+    message: "must be an address such as https://hooks.example.com/ada, without a user name in it",
   }),
 )
 
@@ -73,12 +73,14 @@ const AllowListsSection = Schema.Struct(
 /** Tools must not read the house's own settings. */
 const EnvName = Schema.String.check(
   Schema.isPattern(/^(?!STOA_|DATABASE_URL$|NODE_OPTIONS$)[A-Za-z_][A-Za-z0-9_]{0,127}$/, {
-    message: "the name of an environment variable that is not the house's own (STOA_…, DATABASE_URL, NODE_OPTIONS)",
+    message:
+      "must be the name of an environment variable that is not the house's own (STOA_…, DATABASE_URL, NODE_OPTIONS)",
   }),
 )
 const Host = Schema.String.check(
   Schema.isPattern(/^((\*\.)?[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*|\[[0-9A-Fa-f:.]+\])(:\d{1,5})?$/, {
-    message: "a host such as api.example.com, *.example.com, 10.0.0.7:8080 or [fd00::7]:8080, without a scheme or path",
+    message:
+      "must be a host such as api.example.com, *.example.com, 10.0.0.7:8080 or [fd00::7]:8080, without a scheme or path",
   }),
 )
 const Hosts = Schema.Array(Host).check(Schema.isMaxLength(1000))

@@ -17,25 +17,27 @@ const mostTags = 64
 const text = (most: number) =>
   Schema.String.check(
     Schema.isMaxLength(most),
-    Schema.makeFilter((value) => (value.isWellFormed() && !value.includes("\0")) || "well-formed text without NUL"),
+    Schema.makeFilter(
+      (value) => (value.isWellFormed() && !value.includes("\0")) || "must be well-formed text without NUL",
+    ),
   )
 
 export const MemoryKind = Schema.String.check(
   Schema.isPattern(/^[\p{L}\p{N}][\p{L}\p{N}._-]{0,63}$/u, {
-    message: "a word of at most 64 letters, digits or . _ -, such as note or fact",
+    message: "must be a word of at most 64 letters, digits or . _ -, such as note or fact",
   }),
 )
 /** Any text without line breaks; a \`/\` makes a series: \`trip/03\` follows \`trip/02\`. */
 export const MemoryKey = text(512).check(
-  Schema.isPattern(/^[^\p{Cc}]+$/u, { message: "a key of 1 to 512 characters without control characters" }),
+  Schema.isPattern(/^[^\p{Cc}]+$/u, { message: "must be a key of 1 to 512 characters without control characters" }),
 )
 export const MemoryTag = text(128).check(
-  Schema.isPattern(/^[^\p{Cc}]+$/u, { message: "a tag of 1 to 128 characters without control characters" }),
+  Schema.isPattern(/^[^\p{Cc}]+$/u, { message: "must be a tag of 1 to 128 characters without control characters" }),
 )
 export const MemoryTags = Schema.Array(MemoryTag).check(Schema.isMaxLength(mostTags))
 export const MemoryContent = text(largestMemory)
 export const MemoryMediaType = Schema.String.check(
-  Schema.isPattern(/^[a-z]+\/[a-z0-9.+-]{1,80}$/, { message: "a media type such as text/plain" }),
+  Schema.isPattern(/^[a-z]+\/[a-z0-9.+-]{1,80}$/, { message: "must be a media type such as text/plain" }),
 )
 
 /** Who wrote this version, and in which call or message. */

@@ -11,7 +11,7 @@ const ModelPurpose = Schema.Literals(["thinking", "embedding"])
 /** Its name for agents and people. */
 export const ModelName = Schema.String.check(
   Schema.isPattern(/^[A-Za-z0-9][A-Za-z0-9._:/@-]{0,99}$/, {
-    message: "a model's name of 1 to 100 letters, digits or . _ : / @ -, beginning with a letter or digit",
+    message: "must be a model's name of 1 to 100 letters, digits or . _ : / @ -, beginning with a letter or digit",
   }),
 )
 
@@ -44,7 +44,7 @@ export const DeclaredModel = Schema.Struct({
   baseUrl: Schema.optionalKey(
     Text(2000).check(
       Schema.isPattern(/^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/, {
-        message: "an address such as http://127.0.0.1:8080/v1, without a user name or a query in it",
+        message: "must be an address such as http://127.0.0.1:8080/v1, without a user name or a query in it",
       }),
     ),
   ),
@@ -70,14 +70,18 @@ export const DeclaredModel = Schema.Struct({
   Schema.makeFilter((it) => {
     const fault = (path: string, issue: string) => ({ path: [path], issue })
     if (it.purpose === "embedding" && (it.provider === "scripted" || it.provider === "anthropic"))
-      return fault("provider", "one that embeds: openai, google or openai-compatible")
+      return fault("provider", "must be one that embeds: openai, google or openai-compatible")
     if (it.dimensions !== undefined && it.purpose !== "embedding")
-      return fault("dimensions", 'only with the purpose "embedding"')
+      return fault("dimensions", 'is allowed only with the purpose "embedding"')
     if (it.provider === "scripted")
-      return it.rules !== undefined || fault("rules", "a file of rules, which a scripted model needs")
-    if (it.rules !== undefined) return fault("rules", "only with the provider scripted")
-    if (it.model === undefined) return fault("model", "the provider's own name for the model")
-    return it.provider !== "openai-compatible" || it.baseUrl !== undefined || fault("baseUrl", "where it is")
+      return it.rules !== undefined || fault("rules", "is missing: a scripted model needs a file of rules")
+    if (it.rules !== undefined) return fault("rules", "is allowed only with the provider scripted")
+    if (it.model === undefined) return fault("model", "is missing: give the provider's own name for the model")
+    return (
+      it.provider !== "openai-compatible" ||
+      it.baseUrl !== undefined ||
+      fault("baseUrl", "is missing: give the address of the provider")
+    )
   }),
 )
 export type DeclaredModel = typeof DeclaredModel.Type

@@ -7,9 +7,9 @@ import { ChatSessionId, MemoryId, Moment, PrincipalId, SpaceId } from "../Ids.ts
 import { PrincipalRef } from "../access/identity/Principal.ts"
 
 const ChatTitle = Schema.String.check(
-  Schema.isPattern(/\S/, { message: "a title that says something" }),
+  Schema.isPattern(/\S/, { message: "must be a title that says something" }),
   Schema.isMaxLength(200),
-  Schema.makeFilter((text) => (text.isWellFormed() && !/\p{Cc}/u.test(text)) || "well-formed text in one line"),
+  Schema.makeFilter((text) => (text.isWellFormed() && !/\p{Cc}/u.test(text)) || "must be well-formed text in one line"),
 )
 
 export class ChatSession extends Schema.Class<ChatSession>("ChatSession")({

@@ -60,8 +60,8 @@ export class FoundMessage extends Message.extend<FoundMessage>("FoundMessage")({
 
 /** Neither database can store lone surrogates and NUL, and a text of blanks is empty. */
 export const MessageText = Schema.String.check(
-  Schema.isPattern(/\S/, { message: "a text that says something" }),
-  Schema.makeFilter((text) => (text.isWellFormed() && !text.includes("\0")) || "well-formed text"),
+  Schema.isPattern(/\S/, { message: "must be a text that says something" }),
+  Schema.makeFilter((text) => (text.isWellFormed() && !text.includes("\0")) || "must be well-formed text"),
 )
 
 export const NewMessage = Schema.Struct({
@@ -79,4 +79,6 @@ export type NewMessage = typeof NewMessage.Type
 const emoji =
   /^(?:[\p{Extended_Pictographic}\p{Emoji_Presentation}\p{Emoji_Modifier}\p{Regional_Indicator}#*0-9a-z_+-]|\u200d|\ufe0f|\u20e3){1,32}$/u
 
-export const Emoji = Schema.String.check(Schema.isPattern(emoji, { message: "an emoji, or its name such as thumbsup" }))
+export const Emoji = Schema.String.check(
+  Schema.isPattern(emoji, { message: "must be an emoji, or its name such as thumbsup" }),
+)

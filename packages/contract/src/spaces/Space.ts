@@ -26,7 +26,7 @@ export const SpaceRef = Schema.String.check(
   Schema.isMinLength(1),
   Schema.isMaxLength(100),
   // oxlint-disable-next-line no-control-regex
-  Schema.isPattern(/^[^\0]*$/, { message: "a name or an id" }),
+  Schema.isPattern(/^[^\0]*$/, { message: "must be a name or an id" }),
 )
 
 export class Member extends Schema.Class<Member>("Member")({
@@ -53,7 +53,7 @@ export class Space extends Schema.Class<Space>("Space")({
 
 const Topic = Schema.String.check(
   Schema.isMaxLength(1000),
-  Schema.makeFilter((text) => (text.isWellFormed() && !text.includes("\0")) || "well-formed text"),
+  Schema.makeFilter((text) => (text.isWellFormed() && !text.includes("\0")) || "must be well-formed text"),
 )
 
 export const NewSpace = Schema.Struct({

@@ -24,7 +24,7 @@ export type CallOrder = typeof CallOrder.Type
  */
 const Parsed = Schema.Unknown as unknown as Schema.Codec<Schema.Json>
 export const ParsedObject = Schema.Unknown.check(
-  Schema.makeFilter((it) => (typeof it === "object" && it !== null && !Array.isArray(it)) || "an object"),
+  Schema.makeFilter((it) => (typeof it === "object" && it !== null && !Array.isArray(it)) || "must be an object"),
 ) as unknown as Schema.Codec<Readonly<Record<string, Schema.Json>>>
 
 /** What a waiting call waits for: a person's verdict, a client's result, a callback from outside, a run, or replies. */
@@ -110,6 +110,6 @@ export const CallResult = Schema.Struct({
     Schema.Union([Schema.String, Schema.Struct({ message: Schema.String, tag: Schema.optionalKey(Schema.String) })]),
   ),
 })
-  .check(Schema.makeFilter((it) => "output" in it !== "error" in it || "exactly one of output and error"))
+  .check(Schema.makeFilter((it) => "output" in it !== "error" in it || "must have exactly one of output and error"))
   .annotate({ identifier: "CallResult" })
 export type CallResult = typeof CallResult.Type

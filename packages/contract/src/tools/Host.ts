@@ -7,7 +7,7 @@ import { ApprovalRule, ConfiguredToolName } from "./ToolConfiguration.ts"
 
 export const HostName = Schema.String.check(
   Schema.isPattern(/^[a-zA-Z0-9][a-zA-Z0-9_.-]{0,63}$/, {
-    message: "a name of 1 to 64 letters, digits, _ . or -, beginning with a letter or digit",
+    message: "must be a name of 1 to 64 letters, digits, _ . or -, beginning with a letter or digit",
   }),
 )
 

@@ -16,7 +16,7 @@ export type ToolKind = typeof ToolKind.Type
 const toolName = /^(?!.*__)[a-zA-Z0-9][a-zA-Z0-9_.-]{0,63}$/
 export const ConfiguredToolName = Schema.String.check(
   Schema.isPattern(toolName, {
-    message: "a name of 1 to 64 letters, digits, _ . or -, beginning with a letter or digit, without __",
+    message: "must be a name of 1 to 64 letters, digits, _ . or -, beginning with a letter or digit, without __",
   }),
 )
 
@@ -206,8 +206,8 @@ const gone: Readonly<Record<string, string>> = {
 }
 const goneKeys: Readonly<Record<string, string>> = {
   type: "is v1's word for executionType; the CLI's \"tools migrate\" converts the file",
-  spaceId: "a tool does not name a space; its calls go to the caller's active one (S1-01)",
-  targetSpaceId: "a tool does not name a space; its calls go to the caller's active one (S1-01)",
+  spaceId: "a tool does not name a space; its calls go to the caller's active one",
+  targetSpaceId: "a tool does not name a space; its calls go to the caller's active one",
 }
 
 const v1Faults = (value: Readonly<Record<string, unknown>>): ReadonlyArray<Issue> => {
@@ -230,14 +230,17 @@ const v1Faults = (value: Readonly<Record<string, unknown>>): ReadonlyArray<Issue
 const contradictions = (form: ToolForm): ReadonlyArray<Issue> => {
   const issues: Array<Issue> = []
   if (form.executionType === "internal" && form.visibility !== undefined && form.visibility !== "hidden")
-    issues.push({ path: "visibility", message: "an internal tool is never shown; leave it out, or use gateway (X-25)" })
+    issues.push({
+      path: "visibility",
+      message: "an internal tool is never shown: remove `visibility`, or use the executionType gateway",
+    })
   if (form.executionType === "space" && form.visibility === "hidden")
-    issues.push({ path: "visibility", message: "a tool that people act on must be seen by them; leave it out" })
+    issues.push({ path: "visibility", message: "people must see a tool that they act on: remove `visibility`" })
   for (const [whom, visibility] of Object.entries(form.visibilityFor ?? {})) {
     if (form.executionType === "internal" && visibility !== "hidden")
-      issues.push({ path: `visibilityFor.${whom}`, message: "an internal tool is never shown (X-25)" })
+      issues.push({ path: `visibilityFor.${whom}`, message: "an internal tool is never shown" })
     if (form.executionType === "space" && visibility === "hidden")
-      issues.push({ path: `visibilityFor.${whom}`, message: "a tool that people act on must be seen by them" })
+      issues.push({ path: `visibilityFor.${whom}`, message: "people must see a tool that they act on" })
   }
   if (form.inputSchema["type"] !== undefined && form.inputSchema["type"] !== "object")
     issues.push({ path: "inputSchema.type", message: 'must be "object"' })

@@ -82,10 +82,11 @@ export class Calls extends Context.Service<
     readonly settled: (id: string, milliseconds: number) => Effect.Effect<CallRow, never, Caller>
     /** Its caller may, and whoever may see every call. */
     readonly cancel: (id: string, viewer: BasicViewer, reason: string) => Effect.Effect<CallRow, Missing | WrongState>
-    /** That the service of its tool has signed this result of a call that waits for it; undefined if it has not. */
+    /** Proof that the service of the tool has signed this result of a call that waits for it; undefined if it has not. */
     readonly signedBy: (result: SignedResult) => Effect.Effect<ResultSignature | undefined>
     /**
-     * `by` is a member of the space or a host, or what `signedBy` gave for this call: any other signature finds no call.
+     * `by` is a member of the space, a host, or the proof from `signedBy` for this call. With any other proof the call
+     * counts as missing.
      */
     readonly result: (
       id: string,

@@ -292,7 +292,7 @@ export class Decisions extends Context.Service<
             return yield* refused(
               id,
               "admins, or the approver the tool names",
-              "Answer it for this call alone, without a reach, or leave it to one of those.",
+              "Approve this call or this run only, or let an admin or that approver answer.",
               "approve from now on in",
             )
           if (given.verdict !== "approve") return yield* close(one, by, given)

@@ -11,16 +11,19 @@ const bad = (path: string, message: string): Issue => ({ path, message })
 const fault = (one: FullRow, answer: NewAnswer, byLink: boolean): Issue | undefined => {
   const { input, reach, value, verdict } = answer
   if (one.kind === "approval" && verdict === "submit")
-    return bad("verdict", "an approval is answered with approve or deny")
+    return bad("verdict", "must be approve or deny: this is an approval")
   if (one.kind !== "approval" && verdict === "approve")
-    return bad("verdict", "a form is answered with submit and a value, or with deny")
-  if (verdict === "submit" && value === undefined) return bad("value", "is what fills the form; give it")
-  if (verdict !== "submit" && value !== undefined) return bad("value", "fills a form; an approval is edited with input")
+    return bad("verdict", "must be submit, with a value, or deny: this is a form")
+  if (verdict === "submit" && value === undefined) return bad("value", "is required with the verdict submit")
+  if (verdict !== "submit" && value !== undefined) return bad("value", "is only for forms; edit an approval with input")
   if (input !== undefined && verdict !== "approve") return bad("input", 'is only allowed with the verdict "approve"')
-  if (input !== undefined && one.call === null) return bad("input", "is what a call is given, and this is no call")
+  if (input !== undefined && one.call === null) return bad("input", "is only allowed if the decision is about a call")
   // What a person does is in their name: whoever approves cannot make it something else.
   if (input !== undefined && isOfPerson(one))
-    return bad("input", "is a person's, and runs in their name; approve it as it is, or deny it and say what to change")
+    return bad(
+      "input",
+      "cannot be changed: the call runs in a person's name; approve it as it is, or deny it and say what to change",
+    )
   if (reach === "run" && one.run === null) return bad("reach", "no run asks for this call; use once or always")
   // A stolen link must allow no more than yes or no to this one call.
   if (byLink && reach !== undefined && reach !== "once")
@@ -29,8 +32,9 @@ const fault = (one: FullRow, answer: NewAnswer, byLink: boolean): Issue | undefi
     return bad("input", "a link cannot change the input; use your own token to edit it")
   const reaches = reach === "always" || reach === "run"
   if (reaches && (verdict !== "approve" || one.fingerprint === null))
-    return bad("reach", "only an approval of a tool reaches beyond one call")
-  if (reaches && one.people > 1) return bad("reach", "what needs two people is approved call by call")
+    return bad("reach", "only an approval of a tool can reach beyond one call")
+  if (reaches && one.people > 1)
+    return bad("reach", "must be once: a tool that needs two people is approved call by call")
   if (input !== undefined && one.people > 1)
     return bad("input", "cannot be changed if two people must approve; approve it as it is, or deny it")
   return undefined

@@ -121,11 +121,15 @@ export const makeGit = (folder: string): Git => {
           const said = pieces.join("")
           if (ran.end === "exited" && ran.code === 0) return Effect.succeed(said)
           if (ran.end === "exited" && !ran.startable)
-            return Effect.fail(new GitFailure(null, "", "there is no git here"))
+            return Effect.fail(new GitFailure(null, "", "git is not installed on this machine"))
           return Effect.fail(
             ran.end === "exited"
               ? new GitFailure(ran.code, said, ran.stderr)
-              : new GitFailure(null, said, ran.end === "late" ? "git took too long" : "it is too much to be shown"),
+              : new GitFailure(
+                  null,
+                  said,
+                  ran.end === "late" ? "git took too long" : "the changes are too large to show",
+                ),
           )
         },
       )

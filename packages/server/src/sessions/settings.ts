@@ -26,7 +26,7 @@ export const makeSettings = (memories: Memories["Service"]) => {
     if (record !== undefined && !record.pinned) yield* memories.remove({ ...by, room }, record.id, true)
   })
 
-  /** Nothing is told any more. A pinned setting stays, and is empty. */
+  /** Removes the setting. A pinned record cannot be deleted, so it is emptied. */
   const clear = Effect.fnUntraced(function* (by: MemoryActor, key: string) {
     const record = yield* recordOf(by.id, key)
     if (record === undefined) return

@@ -119,10 +119,10 @@ export class Spaces extends Context.Service<
             ...new Set(absent || (wanted.kind === "dm" && named.length >= 2) ? named : [by.id, ...named]),
           ]
           if (wanted.kind === "dm" && members.length !== 2)
-            return yield* bad("members", `a dm has exactly two members, and this one would have ${members.length}`)
+            return yield* bad("members", `a dm must have exactly two members, not ${members.length}`)
           // Otherwise a refusal would reveal whether two others have a dm, and its name.
           if (wanted.kind === "dm" && !all && !members.includes(by.id))
-            return yield* bad("members", "a dm that you are in yourself")
+            return yield* bad("members", "a dm must include you")
           return members
         })
 

@@ -12,8 +12,8 @@ export const withoutWrongState = <A>(asked: Effect.Effect<A, SpaceRefusal>): Eff
   Effect.catchTag(asked, "WrongState", Effect.die)
 
 /**
- * What somebody hears who asked for something it cannot see. That depends on how it asked and on its own rules alone, never
- * on whether there is such a thing: whoever has no right to any such name is told so, anybody else that there is none.
+ * The refusal for something that the caller cannot see. It must not reveal whether the thing exists: without any right to
+ * such names the answer is Forbidden, otherwise Missing.
  */
 export const refuseSight = (
   noun: string,

@@ -98,7 +98,7 @@ const readTables = (text: string): ReadonlyMap<string, ReadonlyMap<string, Row>>
 
 const intro = `# Who may do what
 
-A test tries each of these in a running house and writes this page (\`packages/server/test/access/authorization.test.ts\`; \`STOA_MATRIX=write\` rewrites it). Each cell shows the answer that a caller gets: an HTTP status, a JSON-RPC error code, \`in\` (the tool accepts the call) or \`refused\`. The requested object belongs to somebody else, or is the private space \`room\`, of which only the caller \`member\` is a member. A link acts as the person it was made for, whoever opens it.
+A test tries every route, page, MCP method and tool below in a running house and writes this page (\`packages/server/test/access/authorization.test.ts\`; \`STOA_MATRIX=write\` rewrites it). Each cell shows the answer that a caller gets: an HTTP status, a JSON-RPC error code, \`in\` (the tool accepts the call) or \`refused\`. The requested object belongs to somebody else, or is the private space \`harbour\`, of which only the caller \`member\` is a member. A link acts as the person it was made for, whoever opens it.
 
 | standing      | is                                                                   |
 | ------------- | -------------------------------------------------------------------- |
@@ -113,7 +113,7 @@ A test tries each of these in a running house and writes this page (\`packages/s
 | paused        | an agent that is paused                                              |
 | orchestrator  | an agent with the role orchestrator                                  |
 | person        | a new person: role member                                            |
-| member        | the same, in the room                                                |
+| member        | the same, in the space \`harbour\`                                     |
 | admin-outside | an admin with a token in the context crossroads                      |
 | admin         | an admin, context internal                                           |
 `
@@ -147,7 +147,7 @@ for (const store of ["sqlite", "postgres"].slice(0, times(1, 2)) as ReadonlyArra
       const paused = yield* make("paused", "agent")
       yield* ask(() => admin.pauses.set({ subject: `agents/${paused.principal}` }))
       const member = yield* make("member", "person")
-      const room = yield* ask(() => admin.spaces.add({ name: fresh("room"), kind: "private", members: [member.id] }))
+      const room = yield* ask(() => admin.spaces.add({ name: fresh("harbour"), kind: "private", members: [member.id] }))
       const all: ReadonlyArray<Standing> = [
         { name: "nobody", token: undefined },
         { name: "wrong", token: "stoa_nobody" },

@@ -306,7 +306,7 @@ for (const store of stores)
         assert.strictEqual(beyond.status, 403)
         assert.match(
           told(beyond).detail!,
-          /Answer it for this call alone, without a reach, or leave it to one of those\.$/,
+          /Approve this call or this run only, or let an admin or that approver answer\.$/,
         )
         const link = told(yield* request(bot, "POST", `/decisions/${decision}/link`, {}))
         assert.match(link.detail!, /Who may answer is in mayAnswer of the decision\.$/)

@@ -182,7 +182,7 @@ layer(house({ store: "sqlite", config }), { excludeTestServices: true, timeout: 
           oldRequest(where, token, "tools/call", { name: tool, arguments: { n: "x" } }, session),
         )
         const said = body.result.content[0].text as string
-        assert.include(said, String.raw`\"n\" should be number, and is \"x\". It takes (n: number)`)
+        assert.include(said, String.raw`\"n\" must be a number, but is \"x\". It takes (n: number)`)
         assert.notInclude(said, `${name}/sum(`)
       }
     }),

@@ -226,8 +226,8 @@ layer(house({ store: "sqlite", config }), { excludeTestServices: true, timeout: 
       const second = yield* joined((yield* served("old", { fine: () => text("fine") })).url)
       const { leftOut, tools } = yield* ask(() => admin.mcpServers.get(name))
       const why = {
-        "a b": /name should be 1 to 128 characters without spaces/,
-        list: /inputSchema should be a schema of type object/,
+        "a b": /name must be 1 to 128 characters without spaces/,
+        list: /inputSchema must be a schema of type object/,
         "number 3": /no name or no input schema/,
         t998: /more than 1000 tools of one server/,
         t1001: /more than 1000 tools of one server/,

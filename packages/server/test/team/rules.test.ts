@@ -192,9 +192,9 @@ for (const store of stores)
           const { one } = yield* family
           const spawn = (name: string) => failure(one, "spawn_agent", { name, instructions: "Work." })
           for (const name of ["USER ", "a\nMessage from USER", "<b>", "-x"])
-            assert.match(yield* spawn(name), /a name is 1/)
+            assert.match(yield* spawn(name), /must have 1/)
           for (const name of ["user", "USER", "System", "The House", "the-house", "your plan"])
-            assert.match(yield* spawn(name), /a name of the house's/)
+            assert.match(yield* spawn(name), /a name that the house itself uses/)
           const lead = yield* programmed()
           for (const program of ["constructor", "__proto__", "none"]) {
             const wanted = { name: fresh("child"), instructions: "Work.", program }

@@ -28,7 +28,7 @@ const answers = {
   "structure that is not what was promised": {
     schema: true,
     result: { content: words, structuredContent: { n: "one" } },
-    says: 'MCP tool "act" ran, but its result is not what its output schema says: "n" should be number',
+    says: 'MCP tool "act" ran, but its result is not what its output schema says: "n" must be a number',
   },
   "a failure in the tool's words": {
     schema: true,

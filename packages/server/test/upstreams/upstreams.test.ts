@@ -161,7 +161,7 @@ for (const store of ["sqlite", "postgres"] as const)
         const port = yield* freePort
         const dead = yield* ask(() => admin.mcpServers.add({ name: "dead", url: `http://127.0.0.1:${port}/mcp` }))
         assert.deepStrictEqual([dead.status, dead.tools, dead.version], ["error", [], null])
-        const plain = `nothing answers at http://127.0.0.1:${port}/mcp. Is the server running, and is the address right?`
+        const plain = `nothing answers at http://127.0.0.1:${port}/mcp. Is the server running, and is the address correct?`
         assert.strictEqual(dead.error, plain)
         // The technical cause is in its log.
         const lines = (yield* ask(() => admin.mcpServers.log("dead"))).items.map(

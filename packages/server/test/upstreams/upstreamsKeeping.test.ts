@@ -388,7 +388,7 @@ for (const store of ["sqlite", "postgres"] as const)
           const table: ReadonlyArray<readonly [content: object, message: RegExp]> = [
             [
               { agents: [{ name: "pam", mcp: { servers: [program] } }] },
-              /agents\.0\.mcp\.servers\.0\.command.*declared under mcpServers/,
+              /agents\.0\.mcp\.servers\.0\.command.*Declare a program under mcpServers/,
             ],
             [{ agents: [{ name: "pam", mcp: own(one.url, { transport: "stdio" }) }] }, /transport.*not stdio/],
             [{ agents: [{ name: "pam", mcp: own("ws://127.0.0.1:1/") }] }, /agents\.0\.mcp\.servers\.0\.url/],

@@ -205,7 +205,7 @@ export class Registry<C = CallContext> {
 
 const refuse = (tool: string, parameter: string, expected: string, received: string) =>
   new ToolValidationError({
-    message: `The tool "${tool}" was not registered: ${parameter} should be ${expected}, and is ${received}`,
+    message: `The tool "${tool}" was not registered: ${parameter} must be ${expected}, but is ${received}`,
     toolName: tool,
     parameter,
     expected,

@@ -24,13 +24,30 @@ export interface SchemaFault {
   readonly path: string
   readonly expected: string
   readonly received: string
-  /** What is wrong, if "should be …, and is …" does not fit. */
+  /** What is wrong, if "must be …, but is …" does not fit. */
   readonly says?: string
+}
+
+/** Types of JSON with their articles; any other expectation is a phrase already. */
+const articles: Readonly<Record<string, string>> = {
+  array: "an array",
+  boolean: "a boolean",
+  integer: "an integer",
+  number: "a number",
+  object: "an object",
+  string: "a string",
+}
+/** `number,null` as "a number or null". */
+const withArticle = (types: string): string => {
+  const all = types.split(",")
+  return all.every((one) => one === "null" || Object.hasOwn(articles, one))
+    ? all.map((one) => articles[one] ?? one).join(" or ")
+    : types
 }
 
 /** What is wrong, as the end of a sentence. */
 export const faultText = ({ expected, received, says }: SchemaFault): string =>
-  says ?? `should be ${expected}, and is ${received}`
+  says ?? `must be ${withArticle(expected)}, but is ${withArticle(received)}`
 
 /** Nothing can match a schema that cannot be read. */
 export const brokenSchema = (cause: unknown): SchemaFault => {
@@ -135,12 +152,12 @@ const wholeFault = (error: ErrorObject, root: unknown): SchemaFault => {
   if (error.keyword === "required") {
     const missing = String(params["missingProperty"])
     const expected = typeAt(error, missing)
-    const says = expected === "a value" ? "is missing" : `is missing; it should be ${expected}`
+    const says = expected === "a value" ? "is missing" : `is missing; it must be ${withArticle(expected)}`
     return { path: [...steps, missing].join("."), expected, received: "undefined", says }
   }
   if (error.keyword === "additionalProperties" || error.keyword === "unevaluatedProperties") {
     const extra = String(params["additionalProperty"] ?? params["unevaluatedProperty"])
-    const says = "should not be there: there is no such property"
+    const says = "is not allowed: there is no such property"
     return { path: [...steps, extra].join("."), expected: "no such property", received: "a value", says }
   }
   return { path: steps.join("."), expected: wordsOf(error, params), received: shown(at(root, steps)) }

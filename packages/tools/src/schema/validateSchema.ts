@@ -47,7 +47,7 @@ export const measureSchema = (
     const nameless = field === "inputSchema" ? inputFault(schema) : undefined
     const made = nameless ?? known ?? guardSchema(schema)
     if ("refused" in made)
-      return refuse(tool, field, made.expected, made.refused, `it has ${made.refused}; ${made.expected} is taken`)
+      return refuse(tool, field, made.expected, made.refused, `it has ${made.refused}; ${made.expected} is accepted`)
     const alike = guarded.get(made.digest, () => made)
     seen.set(schema, alike)
     return Effect.succeed(alike)

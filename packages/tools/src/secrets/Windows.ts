@@ -1,6 +1,6 @@
 /**
- * Finds every occurrence of many patterns of one length, in one pass that skips most of a text: two adjacent characters
- * that no pattern has rule out every place that contains both (Wu and Manber). Pure.
+ * Finds every occurrence of many patterns of one length, in one pass that skips most of a text: if two adjacent
+ * characters occur in no pattern, no match can contain both (Wu and Manber). Pure.
  */
 
 const pair = (one: number, other: number): number => (Math.imul(one, 0x1_01) + other) & 0xff_ff

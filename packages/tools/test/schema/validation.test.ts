@@ -205,24 +205,24 @@ describe("JSON Schema", () => {
           [
             object({ n: { type: "string", minLength: 2 } }),
             { n: "x" },
-            '"n" should be at least 2 characters long, and is "x"',
+            '"n" must be at least 2 characters long, but is "x"',
           ],
           [
             object({ n: { type: "string", maxLength: 1 } }),
             { n: "xy" },
-            '"n" should be at most 1 character long, and is "xy"',
+            '"n" must be at most 1 character long, but is "xy"',
           ],
           [
             object({ n: { type: "array", minItems: 1 } }),
             { n: [] },
-            '"n" should be a list of at least 1 item, and is array',
+            '"n" must be a list of at least 1 item, but is an array',
           ],
-          [object({ n: { minimum: 1 } }), { n: 0 }, '"n" should be >= 1, and is 0'],
-          [object({ n: { pattern: "^a$" } }), { n: "b" }, '"n" should be a text that matches ^a$, and is "b"'],
-          [object({ n: { format: "email" } }), { n: "b" }, '"n" should be a text of the format "email", and is "b"'],
-          [object({ n: { not: { const: 1 } } }), { n: 1 }, '"n" should be something else, and is 1'],
-          [object({}, { additionalProperties: false }), { x: 1 }, '"x" should not be there: there is no such property'],
-          [object({ n: { type: "number" } }, { required: ["n"] }), {}, '"n" is missing; it should be number'],
+          [object({ n: { minimum: 1 } }), { n: 0 }, '"n" must be >= 1, but is 0'],
+          [object({ n: { pattern: "^a$" } }), { n: "b" }, '"n" must be a text that matches ^a$, but is "b"'],
+          [object({ n: { format: "email" } }), { n: "b" }, '"n" must be a text of the format "email", but is "b"'],
+          [object({ n: { not: { const: 1 } } }), { n: 1 }, '"n" must be something else, but is 1'],
+          [object({}, { additionalProperties: false }), { x: 1 }, '"x" is not allowed: there is no such property'],
+          [object({ n: { type: "number" } }, { required: ["n"] }), {}, '"n" is missing; it must be a number'],
         ] as const) {
           const words = yield* message(schema, args, reviewed)
           assert.strictEqual(words.slice(0, words.indexOf(". Call it as ")), said)

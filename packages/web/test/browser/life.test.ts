@@ -36,7 +36,7 @@ it("the house is killed and started again with the page open: nothing is lost, d
   await page.getByRole("textbox").fill("a draft that must stay")
   await box.hover()
   await page.mouse.wheel(0, -300)
-  await page.getByRole("button", { name: "To the newest" }).waitFor()
+  await page.getByRole("button", { name: "Go to the newest message" }).waitFor()
   const place = await resting(box)
   await kill()
   await page
@@ -46,10 +46,10 @@ it("the house is killed and started again with the page open: nothing is lost, d
   await restart()
   await page.getByText("Live", { exact: true }).first().waitFor()
   await as(maya.token).spaces.post(space.id, { text: "after" })
-  await page.getByRole("button", { name: "To the newest" }).waitFor()
+  await page.getByRole("button", { name: "Go to the newest message" }).waitFor()
   expect(Math.abs((await box.evaluate((one) => one.scrollTop)) - place)).toBeLessThan(3)
   expect(await page.getByRole("textbox").inputValue()).toBe("a draft that must stay")
-  await page.getByRole("button", { name: "To the newest" }).click()
+  await page.getByRole("button", { name: "Go to the newest message" }).click()
   await page.getByText("after", { exact: true }).waitFor()
   expect(await page.getByText("before 60", { exact: true }).count()).toBe(1)
   expect(await page.getByText("after", { exact: true }).count()).toBe(1)
@@ -136,7 +136,7 @@ it(
       await page.goBack()
       await isSeen(at)
     }
-    await page.getByRole("button", { name: "To the newest" }).click()
+    await page.getByRole("button", { name: "Go to the newest message" }).click()
     await page.getByText("the newest of all").waitFor()
     expect(said).toEqual([])
   },
@@ -181,7 +181,7 @@ it(
     // The newest hundred: whatever of them was drawn came in their order, and the last is there once.
     expect(seen.filter((id) => newest.includes(id))).toEqual(newest.filter((id) => seen.includes(id)))
     expect(await page.getByText("the end of the flood").count()).toBe(1)
-    await page.getByRole("button", { name: "To the newest" }).waitFor({ state: "detached" })
+    await page.getByRole("button", { name: "Go to the newest message" }).waitFor({ state: "detached" })
     const here = await page
       .locator("[role=log] [data-message]")
       .evaluateAll((rows) => rows.map((row) => (row as HTMLElement).dataset["message"]))

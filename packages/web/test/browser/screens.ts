@@ -59,7 +59,7 @@ export const panes: ReadonlyArray<PaneCase> = [
     empty: "Nothing has been answered yet.",
     full: "send_mail",
   },
-  { path: "/decisions?tab=always", asks: /\/approvals/, empty: "There are no standing approvals", full: "Take back" },
+  { path: "/decisions?tab=always", asks: /\/approvals/, empty: "There are no standing approvals", full: "Revoke" },
   { path: "/runs", asks: /\/runs\?/, empty: "No runs yet.", full: "No runs yet." },
   { path: "/memory", asks: /\/memory(?:\?|$)/, empty: "Nothing is remembered here yet.", full: "Berth 7 is deep" },
   { path: "/tools", asks: /\/tools\?/, full: "send_mail" },

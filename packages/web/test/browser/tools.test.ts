@@ -173,7 +173,7 @@ it("what a tool or an agent names and is not there is told where one looks at it
   await house.principals.add({ kind: "agent", name: "pilot" })
   await house.agents.change("pilot", { model: "fast" })
   await page.goto(new URL("/agents/pilot", page.url()).href)
-  const told = page.getByRole("status").filter({ hasText: "Not everything works as it was set" })
+  const told = page.getByRole("status").filter({ hasText: "Some settings have no effect" })
   await told.getByText('The model fast: The secret "FAST_KEY" is not set').waitFor()
   expect(await axeFindings(page)).toEqual([])
   await shot(page, "agent-notes")

@@ -24,7 +24,7 @@ it("a right is given, asked for and refused from the judgement, which says what 
   const change = async (way: string, effect: RegExp) => {
     await page.getByRole("button", { name: "Change it" }).click()
     const form = page.getByRole("form", { name: "Change it" })
-    await form.getByLabel("From now on it is").selectOption(way)
+    await form.getByLabel("From now on").selectOption(way)
     await form.getByRole("button", { name: "What would it mean?" }).click()
     await form.getByRole("alert").getByText(effect).waitFor()
     return form
@@ -41,7 +41,7 @@ it("a right is given, asked for and refused from the judgement, which says what 
   expect((await as(eve.token).tools.call("mail", { input: {}, wait: 10 })) as object).toMatchObject({ state: "done" })
 
   await (
-    await change("asked of a person", /^A person is asked each time/)
+    await change("needs approval", /^A person is asked each time/)
   )
     .getByRole("button", { name: "Yes, do it" })
     .click()
@@ -53,11 +53,11 @@ it("a right is given, asked for and refused from the judgement, which says what 
 
   // Taken back one by one, it is as it was.
   const deny = items.find(({ effect }) => effect === "deny")!
-  await page.getByRole("button", { name: `Take back grant:${deny.id}` }).click()
-  const sure = page.getByRole("group", { name: `Take back grant:${deny.id}` })
+  await page.getByRole("button", { name: `Revoke grant:${deny.id}` }).click()
+  const sure = page.getByRole("group", { name: `Revoke grant:${deny.id}` })
   await sure.getByText("This rule then no longer applies: A grant by an admin refuses execute on tools/mail.").waitFor()
   expect(await axeFindings(page)).toEqual([])
-  await sure.getByRole("button", { name: "Yes, take it back" }).click()
+  await sure.getByRole("button", { name: "Yes, revoke it" }).click()
   await answer.getByText("Only after a person has agreed.").waitFor()
   expect((await house.grants.list({ principal: eve.id })).items).toHaveLength(2)
   expect(said).toEqual([])
@@ -69,8 +69,8 @@ it("something is lent from the judgement on a phone, and taken back", async () =
   await signIn(page, token(), asked("Mate"))
   await page.getByRole("button", { name: "Change it" }).click()
   const form = page.getByRole("form", { name: "Change it" })
-  await form.getByLabel("From now on it is").selectOption("lent by me")
-  await form.getByLabel("Why").fill("while I am away")
+  await form.getByLabel("From now on").selectOption("lent by me")
+  await form.getByLabel("Reason").fill("while I am away")
   // No longer than the house lets a loan last.
   expect(await form.getByLabel("For how long").locator("option").allTextContents()).toEqual(["an hour", "a day"])
   await form.getByRole("button", { name: "What would it mean?" }).click()
@@ -79,8 +79,8 @@ it("something is lent from the judgement on a phone, and taken back", async () =
   await form.getByRole("button", { name: "Yes, do it" }).click()
   await page.locator(".answer").getByText("Yes.", { exact: true }).waitFor()
   expect((await as(mate.token).delegations.list()).items).toMatchObject([{ reason: "while I am away" }])
-  await page.getByRole("button", { name: /^Take back delegation:/ }).click()
-  await page.getByRole("button", { name: "Yes, take it back" }).click()
+  await page.getByRole("button", { name: /^Revoke delegation:/ }).click()
+  await page.getByRole("button", { name: "Yes, revoke it" }).click()
   await page.locator(".answer").getByText("No.", { exact: true }).waitFor()
   expect(said).toEqual([])
 })
@@ -98,7 +98,7 @@ it("a tool is taken off the allow list that stops or lets it, and put back", asy
   const change = async (way: string) => {
     await page.getByRole("button", { name: "Change it" }).click()
     const form = page.getByRole("form", { name: "Change it" })
-    await form.getByLabel("From now on it is").selectOption(way)
+    await form.getByLabel("From now on").selectOption(way)
     await form.getByRole("button", { name: "What would it mean?" }).click()
     await form.getByText(/The allow list stoa\/agent .* whoami: /).waitFor()
     await form.getByRole("button", { name: "Yes, do it" }).click()

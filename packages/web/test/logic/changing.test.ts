@@ -33,7 +33,7 @@ describe("a judgement changed from where it is read", () => {
   })
 
   it("the effect names who, what and for how long; a list names itself and whom it is for", () => {
-    expect(effectOf("deny", asked, "ever")).toMatch(/^scout may not execute tools\/mail until it is taken back/)
+    expect(effectOf("deny", asked, "ever")).toMatch(/^scout may not execute tools\/mail until it is revoked/)
     expect(effectOf("lend", asked, "hour")).toMatch(/^scout may execute tools\/mail for an hour/)
     expect(effectOf("unlist", asked, "ever", list)).toMatch(
       /^The allow list configured\/agent no longer has mail: .*agent/,

@@ -42,7 +42,7 @@ const wallet = textFlag("wallet", "The address of its wallet")
 
 const name = nameArgument("name", "Its name, which must be unique", "Give the new one a name")
 
-/** Adding or changing one takes two requests: what can be known to fail is told before the first of them. */
+/** Adding or changing an agent takes two requests: everything that can fail is checked before the first one. */
 const checked = Effect.fnUntraced(function* ({ model, parent }: Thinking) {
   if (model.length > 0 && !isNone(model)) {
     const names = (yield* ask((stoa) => stoa.models.list())).items.map((one) => one.name)

@@ -11,7 +11,10 @@ import { House } from "../../mcp/house.ts"
 import { fetchOver } from "../../mcp/socket.ts"
 
 const say = (line: string): void => void process.stderr.write(`stoa: ${line}\n`)
-/** A named house is waited for; our own starts within seconds or reports why not. */
+/**
+ * How long to wait for a house at a given address. A house that we start ourselves is ready within seconds or reports
+ * why not.
+ */
 const patienceMs = 30_000
 
 /** Signals end the input, with the same consequences as when the client closes it. */

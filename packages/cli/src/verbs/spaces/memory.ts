@@ -198,7 +198,7 @@ const share = Command.make(
       'Give a principal; "stoa people ls" and "stoa agents ls" list them',
     ),
     right: Flag.Literals("right", ["read", "write", "none"]).pipe(
-      Flag.withDescription("none takes it back"),
+      Flag.withDescription("none stops sharing it"),
       Flag.withDefault("read"),
     ),
   },

@@ -91,7 +91,7 @@ const me = Effect.map(Effect.option(ask((stoa) => stoa.principals.me())), (found
   Option.getOrUndefined(Option.map(found, (one): string => one.id)),
 )
 
-/** What answers it, said before the house is asked: what is over, and what is asked for in another way. */
+/** Fails early, with a hint, if the decision is closed or needs another kind of answer. */
 const fitting = Effect.fnUntraced(function* (id: string, approves: boolean, fills: boolean) {
   const decision = yield* ask((stoa) => stoa.decisions.get(id))
   if (decision.state !== "open")
@@ -161,7 +161,9 @@ export const decide = Command.make(
     value: textFlag("value", "What a form asks for, as JSON; @file reads a file, - reads stdin"),
     input: textFlag("input", "With --approve: run it with this input instead"),
     reach: Flag.Literals("reach", ["once", "run", "always"]).pipe(
-      Flag.withDescription("With --approve: for this call, or from now on"),
+      Flag.withDescription(
+        "With --approve: for this call (once), for the rest of the run (run), or from now on (always)",
+      ),
       Flag.optional,
     ),
     note: wordsFlag("note", "The reason"),

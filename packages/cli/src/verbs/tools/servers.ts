@@ -196,7 +196,7 @@ const accept = Command.make(
       )
     }
     const seen = digest.value.toLowerCase()
-    if (seen.length < shortest) return yield* refusal(`--digest has at least ${shortest} characters.`)
+    if (seen.length < shortest) return yield* refusal(`--digest must have at least ${shortest} characters.`)
     // The reviewed definition, not what the server may have made of it since: the house compares the complete digest.
     const whole = held.digest.startsWith(seen) ? held.digest : seen
     const now = yield* ask((stoa) => stoa.mcpServers.accept(server, tool, { digest: whole }))

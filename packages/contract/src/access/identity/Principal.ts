@@ -13,11 +13,11 @@ export type PrincipalKind = typeof PrincipalKind.Type
  */
 export const Name = Schema.String.check(
   Schema.isPattern(/^[\p{L}\p{N}][\p{L}\p{N} ._'-]{0,62}$/u, {
-    message: "a name of 1 to 63 letters, digits, spaces or . _ ' -, beginning with a letter or digit",
+    message: "must be a name of 1 to 63 letters, digits, spaces or . _ ' -, beginning with a letter or digit",
   }),
-  Schema.isPattern(/\S$/, { message: "a name that does not end in a space" }),
+  Schema.isPattern(/\S$/, { message: "must be a name that does not end in a space" }),
   // Names and ids are accepted in the same places: no name may look like an id.
-  Schema.isPattern(/^(?![a-z]{3}_[0-9a-f]{8}-)/, { message: "a name that does not look like an id" }),
+  Schema.isPattern(/^(?![a-z]{3}_[0-9a-f]{8}-)/, { message: "must be a name that does not look like an id" }),
 )
 
 export const Role = Schema.Literals([...personRoles, ...agentRoles])
@@ -46,7 +46,7 @@ export class Principal extends Schema.Class<Principal>("Principal")({
  */
 export const Wallet = Schema.String.check(
   Schema.isPattern(/^[\p{L}\p{N}._:@-]{1,128}$/u, {
-    message: "a wallet's address of 1 to 128 letters, digits or . _ : @ -",
+    message: "must be a wallet's address of 1 to 128 letters, digits or . _ : @ -",
   }),
 )
 

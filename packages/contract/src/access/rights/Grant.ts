@@ -12,7 +12,7 @@ export type Action = typeof Action.Type
 /** A resource is a path such as `tools/web-search`; in a pattern `*` matches any characters. */
 export const ResourcePattern = Schema.String.check(
   Schema.isPattern(/^[\p{L}\p{N}*/._:@ '-]{1,200}$/u, {
-    message: "a resource pattern such as tools/* or secrets/openai, of at most 200 characters",
+    message: "must be a resource pattern such as tools/* or secrets/openai, of at most 200 characters",
   }),
 )
 
@@ -61,7 +61,10 @@ export const NewDelegation = Schema.Struct({
   to: PrincipalRef,
   resource: ResourcePattern,
   actions: Actions,
-  reason: Schema.String.check(Schema.isPattern(/\S/, { message: "a reason in words" }), Schema.isMaxLength(1000)),
+  reason: Schema.String.check(
+    Schema.isPattern(/\S/, { message: "must be a reason in words" }),
+    Schema.isMaxLength(1000),
+  ),
   expiresAt: Schema.optionalKey(Moment),
 }).annotate({ identifier: "NewDelegation" })
 export type NewDelegation = typeof NewDelegation.Type

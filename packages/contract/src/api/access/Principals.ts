@@ -23,7 +23,7 @@ export const PrincipalChange = Schema.Struct({
   wallet: Schema.optionalKey(Schema.NullOr(Wallet)),
 })
 
-/** Ids with commas between them, a hundred at most. Only these are listed then, and retired ones, too. */
+/** Ids with commas between them, a hundred at most. If given, only these principals are listed, including retired ones. */
 const Ids = Schema.String.check(Schema.isPattern(/^prn_[\w-]{1,64}(?:,prn_[\w-]{1,64}){0,99}$/))
 
 const ref = { principal: PrincipalRef }

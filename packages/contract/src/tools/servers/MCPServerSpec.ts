@@ -7,7 +7,7 @@ import { placeholdersIn } from "../Placeholder.ts"
 /** It is put before each of its tools (`server/tool`, on the wire `server__tool`), so it contains neither separator. */
 export const MCPServerName = Schema.String.check(
   Schema.isPattern(/^(?!srv_[0-9a-f]{8}-)[A-Za-z0-9][A-Za-z0-9-]*(?:_[A-Za-z0-9-]+)*$/, {
-    message: "a server's name of letters, digits, - and single _, beginning with a letter or digit",
+    message: "must be a server's name of letters, digits, - and single _, beginning with a letter or digit",
   }),
   Schema.isMaxLength(40),
 )
@@ -18,11 +18,13 @@ export const MCPServerRef = Schema.String.check(Schema.isMinLength(1), Schema.is
 const Text = (most: number) =>
   Schema.String.check(
     Schema.isMaxLength(most),
-    Schema.makeFilter((text) => (text.isWellFormed() && !text.includes("\0")) || "well-formed text"),
+    Schema.makeFilter((text) => (text.isWellFormed() && !text.includes("\0")) || "must be well-formed text"),
   )
 const HeaderName = Schema.String.check(Schema.isPattern(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/))
 // A line break would end the header and start another one.
-const HeaderValue = Text(8192).check(Schema.isPattern(/^[^\r\n]*$/, { message: "a header without line breaks" }))
+const HeaderValue = Text(8192).check(
+  Schema.isPattern(/^[^\r\n]*$/, { message: "must be a header without line breaks" }),
+)
 const VariableName = Schema.String.check(Schema.isPattern(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/))
 
 /** `${secret.NAME}` and `${env.NAME}` in them are filled in when the server is connected, and never shown. */
@@ -74,24 +76,26 @@ const schemesOf = (transport: MCPServerSpec["transport"]) =>
 /** What no single field shows: exactly one way to reach it, completely described. */
 const faultOf = (it: MCPServerSpec): true | { readonly path: ReadonlyArray<string>; readonly issue: string } => {
   const fault = (path: string, issue: string) => ({ path: [path], issue })
-  if ((it.command === undefined) === (it.url === undefined)) return fault("command", "either a command or a url")
+  if ((it.command === undefined) === (it.url === undefined))
+    return fault("command", "give either command or url, not both")
   const stray = (it.command === undefined ? (["args", "env"] as const) : (["headers"] as const)).find(
     (key) => it[key] !== undefined,
   )
-  if (stray !== undefined) return fault(stray, it.command === undefined ? "only beside a command" : "only beside a url")
+  if (stray !== undefined)
+    return fault(stray, it.command === undefined ? "is allowed only with command" : "is allowed only with url")
   if (it.command !== undefined)
     return (
       it.transport === undefined ||
       it.transport === "stdio" ||
-      fault("transport", "stdio, or nothing, beside a command")
+      fault("transport", "must be stdio or absent if command is given")
     )
-  if (it.transport === "stdio") return fault("transport", "another one than stdio beside a url")
+  if (it.transport === "stdio") return fault("transport", "must not be stdio if url is given")
   const url = URL.canParse(it.url!) ? new URL(it.url!) : undefined
   const schemes = schemesOf(it.transport)
   if (url === undefined || !schemes.includes(url.protocol))
-    return fault("url", `an address that starts with ${schemes.map((one) => `${one}//`).join(" or ")}`)
+    return fault("url", `must be an address that starts with ${schemes.map((one) => `${one}//`).join(" or ")}`)
   if (url.username !== "" || url.password !== "")
-    return fault("url", "an address without a name and password; send a header")
+    return fault("url", "must not contain a name and password: send them in a header")
   return true
 }
 
@@ -118,7 +122,7 @@ const ServerType = Schema.Literals(Object.keys(types) as ReadonlyArray<keyof typ
 export const DeclaredMCPServer = Schema.Struct({ ...reach, ...kept, type: Schema.optionalKey(ServerType) }).check(
   Schema.makeFilter((it) =>
     it.type !== undefined && it.transport !== undefined
-      ? { path: ["type"], issue: "either a type or a transport" }
+      ? { path: ["type"], issue: "give either type or transport, not both" }
       : faultOf(specOf(it)),
   ),
 )
@@ -127,7 +131,7 @@ export type DeclaredMCPServer = typeof DeclaredMCPServer.Type
 export const specOf = ({ type, ...spec }: DeclaredMCPServer): MCPServerSpec =>
   type === undefined ? spec : { ...spec, transport: types[type] }
 
-const noProgram = "nothing: an agent's own server is reached by http or sse; a program is declared under mcpServers"
+const noProgram = "is not allowed: an agent's own server is reached by http or sse. Declare a program under mcpServers"
 /** An agent's own server (`mcp.servers`): only an address, nothing that runs here (S1-85, X-58). */
 export const OwnMCPServer = Schema.Struct({
   name: MCPServerName,
@@ -135,11 +139,11 @@ export const OwnMCPServer = Schema.Struct({
     Schema.makeFilter(
       (text) =>
         (/^https?:/i.test(text) && URL.canParse(text) && new URL(text).username + new URL(text).password === "") ||
-        "an address that starts with http:// or https://, without a name and password",
+        "must be an address that starts with http:// or https://, without a name and password",
     ),
   ),
   transport: Schema.optionalKey(
-    HttpTransport.annotate({ message: `http or sse, not stdio: a program is declared under mcpServers` }),
+    HttpTransport.annotate({ message: `must be http or sse, not stdio: declare a program under mcpServers` }),
   ),
   headers: Schema.optionalKey(Headers),
   allowedTools: Schema.optionalKey(ToolNames),

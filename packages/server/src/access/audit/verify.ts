@@ -50,7 +50,7 @@ const walk = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, key: Redacte
   if (last !== null && last > newest)
     return broken(newest + 1, "there are rows after the one that was signed as the newest")
   if (readTo !== null && (yield* hasLasting(sql, cursor, readTo)))
-    return broken(newest + 1, "the journal was read further than the trail goes: it was replaced by an older one")
+    return broken(newest + 1, "the trail ends earlier than it should: it was replaced by an older copy")
   const sealed = head.seq === 0 || sealingOfHead(key, head) === "fits"
   return { rows, brokenAt: null, why: null, sealed } satisfies TrailCheck
 })

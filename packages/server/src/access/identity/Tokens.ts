@@ -94,7 +94,7 @@ export class Tokens extends Context.Service<
     /** Ends a turn of a run: its tokens no longer work. */
     readonly closeTurn: (run: string, step: number) => Effect.Effect<void, never, Transaction>
     readonly get: (id: TokenId) => Effect.Effect<Token, Missing>
-    /** Who made a token, if that was not its bearer and after a moment. */
+    /** Who made this token after `moment`, unless its own principal did. */
     readonly madeSince: (id: TokenId, moment: string) => Effect.Effect<PrincipalId | undefined>
     readonly list: (query: PageQuery & { readonly principal?: string }) => Effect.Effect<Page<Token>, Missing>
     /** The caller of a token. Unknown, expired, revoked and retired all fail the same way. */

@@ -27,8 +27,8 @@ export const probablyMeant = (pattern: string, resources: ReadonlyArray<string>)
 }
 
 /**
- * The fault of a rule's resource that is almost one of the house's, if it is: the rule would be about nothing. A kind that is
- * like none of ours is a program's own: whoever may judge can ask about any resource.
+ * The fault of a rule's resource that is probably a misspelt one of the house: the rule would be about nothing. A kind
+ * that resembles none of ours belongs to some program: whoever may judge can ask about any resource.
  */
 export const resourceFaults = (resource: string, path = "resource"): ReadonlyArray<Issue> => {
   if (canMatch(resource, known)) return []

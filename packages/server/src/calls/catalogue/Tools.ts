@@ -109,7 +109,7 @@ export class Tools extends Context.Service<
               onSuccess: () => undefined,
               onFailure: (error): Issue => ({
                 path: error.parameter === "definition" ? "" : error.parameter,
-                message: `should be ${error.expected}, and is ${error.received}`,
+                message: `must be ${error.expected}, but is ${error.received}`,
               }),
             },
           )

@@ -102,7 +102,7 @@ export class Hosts extends Context.Service<
             : `The process that offers "${call.tool}" disconnected; it may have run`,
         )
       const connections = yield* makeHostConnections(rows, me, failUnshared)
-      /** Whoever is away for longer than the grace time has lapsed, whichever process of the house noticed it. */
+      /** Whoever is away for longer than the grace time has lapsed, whichever house noticed it. */
       const stateOf = (id: HostId): ConnectionState => {
         const { since = 0, state = "removed" } = known.get(id) ?? {}
         // wall clock: compared with a timer's moment.
@@ -157,7 +157,7 @@ export class Hosts extends Context.Service<
           if (fault._tag === "Some") {
             const { expected, parameter, received } = fault.value
             const path = parameter === "definition" ? `tools.${at}` : `tools.${at}.${parameter}`
-            issues.push({ path, message: `should be ${expected}, and is ${received}` })
+            issues.push({ path, message: `must be ${expected}, but is ${received}` })
           }
         }
         return issues
@@ -238,7 +238,7 @@ export class Hosts extends Context.Service<
         const dueAt = DateTime.add(yield* DateTime.now, { milliseconds: hostGrace })
         yield* timers.set({ purpose, dueAt, payload: { host: id } })
       })
-      /** The connection that a process of the house had has ended. False: another one has it now. */
+      /** The connection that a house had has ended. False: another house has it now. */
       const away = Effect.fnUntraced(function* (id: HostId, holder: string | null) {
         const lastSeenAt = DateTime.formatIso(yield* DateTime.now)
         if (!(yield* rows.disconnected(id, { holder, lastSeenAt }))) return false

@@ -42,7 +42,7 @@ interface Open {
   readonly one: Semaphore.Semaphore
 }
 
-/** `me`: this process of the house. `failUnshared`: ends a call that its host may not be sent any more. */
+/** `me`: this house. `failUnshared`: ends a call that its host may not be sent any more. */
 export const makeHostConnections = Effect.fnUntraced(function* (
   rows: Effect.Success<typeof makeHostRows>,
   me: string,

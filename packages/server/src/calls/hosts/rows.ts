@@ -117,7 +117,7 @@ export const makeHostRows = Effect.map(SqlClient.SqlClient, (sql) => {
       (rows) => rows.length > 0,
     )
 
-  /** Its connection ended. False: this was not its connection any more, since another process of the house has it, or nobody. */
+  /** Its connection ended. False: this was not its connection any more, since another house has it, or nobody. */
   const disconnected = (id: string, { holder, lastSeenAt }: Pick<HostRow, "holder" | "lastSeenAt">) =>
     Effect.map(
       Effect.orDie(

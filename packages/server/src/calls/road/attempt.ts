@@ -113,7 +113,7 @@ export const begin = (
   }
 }
 
-/** What a call was made with that it needs when it goes on, besides its row's other columns. */
+/** What a waiting call needs to continue, besides the other columns of its row. */
 interface Made {
   readonly token: TokenId | null
   /** Milliseconds. */

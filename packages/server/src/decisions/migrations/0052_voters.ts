@@ -17,7 +17,7 @@ export default Effect.gen(function* () {
   yield* sql`ALTER TABLE decisions ADD COLUMN escalated_at TEXT`
   yield* sql`ALTER TABLE decision_approvals ADD COLUMN hand TEXT`
   yield* sql`UPDATE decisions SET asked_at = created_at`
-  // What is open was asked under the rule of its time: it goes on with those who may answer it now.
+  // Open questions were asked under the old rule; they keep the people who may answer them now.
   yield* sql`INSERT INTO decision_voters SELECT id, approver, 'named' FROM decisions WHERE approver IS NOT NULL`
   yield* sql`INSERT INTO decision_voters SELECT d.id, p.id, CASE WHEN d.approver IS NULL THEN 'admin' ELSE 'stand-in' END
     FROM decisions d JOIN principals p ON p.kind = 'person' AND p.retired_at IS NULL AND p.admin_since IS NOT NULL

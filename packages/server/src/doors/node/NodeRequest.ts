@@ -118,10 +118,10 @@ export class NodeRequest extends Inspectable.Class implements HttpServerRequest.
     return Stream.fromEffect(this.#body)
   }
   get multipart(): HttpServerRequest.HttpServerRequest["multipart"] {
-    return Effect.fail(Multipart.MultipartError.fromReason("Parse", new Error("multipart bodies are not taken")))
+    return Effect.fail(Multipart.MultipartError.fromReason("Parse", new Error("multipart bodies are not accepted")))
   }
   get multipartStream(): HttpServerRequest.HttpServerRequest["multipartStream"] {
-    return Stream.fail(Multipart.MultipartError.fromReason("Parse", new Error("multipart bodies are not taken")))
+    return Stream.fail(Multipart.MultipartError.fromReason("Parse", new Error("multipart bodies are not accepted")))
   }
   get upgrade(): HttpServerRequest.HttpServerRequest["upgrade"] {
     return Effect.fail(this.#unreadable(new Error("no upgrade here")))

@@ -145,7 +145,7 @@ export class Plans extends Context.Service<
           return yield* refuse(`You have ${mostPlans} plans, the maximum. Delete some that are done.`)
         const definition = merged(before[0], plan)
         if (definition.name === undefined || definition.instruction === undefined)
-          return yield* refuse("A plan has a name and an instruction.")
+          return yield* refuse("A plan needs a name and an instruction.")
         const now = yield* DateTime.now
         const moved = before[0] === undefined || hasSchedule(plan)
         const due = dueAfter(definition, now)

@@ -72,7 +72,7 @@ const goals = Effect.gen(function* () {
   return [
     tool({
       name: "set_goals",
-      description: "Create or update your goals. One with the id of a goal you have changes it.",
+      description: "Create or update your goals. If you give the id of one of your goals, that goal is updated.",
       effects: "store",
       input: {
         properties: {
@@ -84,7 +84,7 @@ const goals = Effect.gen(function* () {
               status: text("active, completed, or a word of your own (active)", {
                 pattern: "^[\\p{L}\\p{N}_-]{1,64}$",
               }),
-              priority: integer("The higher the more important", { minimum: 0, maximum: 1000 }),
+              priority: integer("A higher number is more important", { minimum: 0, maximum: 1000 }),
               isLongTerm: { type: "boolean", description: "Whether it will take long" },
               isCompleted: { type: "boolean", description: "The same as status completed" },
             },
@@ -126,7 +126,7 @@ const memories = Effect.gen(function* () {
     tool({
       name: "set_memories",
       houseText: true,
-      description: "Keep memories by their keys; a key you have used gets the new value.",
+      description: "Store memories under keys. A key that already exists gets the new value.",
       effects: "store",
       annotations: { idempotentHint: true },
       input: {
@@ -153,7 +153,7 @@ const memories = Effect.gen(function* () {
     tool({
       name: "delete_memories",
       houseText: true,
-      description: "Delete memories of yours by their keys. A key you have not used counts for nothing.",
+      description: "Delete memories of yours by their keys. Unknown keys are ignored.",
       effects: "store",
       annotations: { destructiveHint: true, idempotentHint: true },
       input: { properties: { keys: idsOf("The memories' keys") }, required: ["keys"] },
@@ -182,14 +182,14 @@ const plans = Effect.gen(function* () {
       maxLength: 100,
     }),
     cron: text('Again and again, by five cron fields such as "0 9 * * 1-5"', { maxLength: 100 }),
-    timezone: text("Whose clock counts for cron and scheduledAt, such as Europe/Berlin (UTC)", { maxLength: 100 }),
+    timezone: text("The time zone of cron and scheduledAt, such as Europe/Berlin (UTC)", { maxLength: 100 }),
     missed: text(
-      "Of the times at which the house was not there: skip them, make up for one of them, or for all that are no more than 100 (once)",
+      "What to do about times at which the house was not running: skip them, make up for one of them, or for all of them, 100 at most (once)",
       {
         enum: ["skip", "once", "all"],
       },
     ),
-    jitter: integer("Up to so many seconds later, so that many plans do not start at once", {
+    jitter: integer("Starts up to this many seconds later, so that many plans do not start at once", {
       minimum: 0,
       maximum: 3600,
     }),
@@ -214,7 +214,7 @@ const plans = Effect.gen(function* () {
     tool({
       name: "delete_plans",
       houseText: true,
-      description: "Delete plans of yours by their ids; they are no longer due.",
+      description: "Delete plans of yours by their ids. They will not run again.",
       effects: "store",
       annotations: { destructiveHint: true, idempotentHint: true },
       input: { properties: { ids: idsOf("The plans' ids") }, required: ["ids"] },
@@ -226,7 +226,7 @@ const plans = Effect.gen(function* () {
     }),
     tool({
       name: "get_plans",
-      description: "Your plans, with when they are due next and when they last were; all, or those of one status.",
+      description: "List your plans, with the times of their next and last run; all of them, or those of one status.",
       effects: "none",
       input: { properties: { status: text("Only these", { enum: ["active", "completed"] }) } },
       run: Effect.fnUntraced(function* (input: { readonly status?: PlanStatus }) {

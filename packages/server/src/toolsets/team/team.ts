@@ -124,7 +124,7 @@ export const team = Effect.gen(function* () {
               { type: "string", enum: ["all", "any"] },
               { type: "integer", minimum: 1, maximum: 1000 },
             ],
-            description: "Wait until all, any or so many have replied",
+            description: "Wait for all replies, for the first one, or for this number of replies",
           },
           timeout_seconds: seconds,
         },
@@ -183,12 +183,12 @@ export const team = Effect.gen(function* () {
       effects: "store",
       input: {
         properties: {
-          name: text("Its name, which nobody near you has", { minLength: 1, maxLength: 63 }),
-          instructions: text("What it is, and what it shall do", { minLength: 1, maxLength: 32_768 }),
+          name: text("The name of the child; no agent near you may have it", { minLength: 1, maxLength: 63 }),
+          instructions: text("What the child is, and what it has to do", { minLength: 1, maxLength: 32_768 }),
           role: { type: "string", enum: ["worker", "reviewer"], description: "What it is called", default: "worker" },
           workspace_subdir: {
             type: ["string", "null"],
-            description: "A subdirectory of your workspace; without it, it works in yours",
+            description: "The subdirectory of your workspace in which the child works. Default: your whole workspace",
             default: null,
           },
           program: text("One of the programs you were given, if not your own", { minLength: 1 }),
@@ -230,9 +230,9 @@ export const team = Effect.gen(function* () {
     catalogueOffer("team", {
       name: "complete",
       description:
-        "Say that your work is done, and what came of it: it goes to your parent as the answer to what it asked, or to the human if you have none.",
+        "Say that your work is done, with its result: it goes to your parent as the answer to its request, or to the human if you have no parent.",
       effects: "store",
-      input: { properties: { result: text("What came of it", { minLength: 1 }) }, required: ["result"] },
+      input: { properties: { result: text("The result of your work", { minLength: 1 }) }, required: ["result"] },
       run: Effect.fnUntraced(function* (input: { readonly result: string }, call: HandlerCall) {
         const me = yield* self
         const parent = me.parent === null ? nameOfHuman : (yield* agents.get(me.parent)).name
@@ -243,7 +243,7 @@ export const team = Effect.gen(function* () {
     }),
     catalogueOffer("team", {
       name: "list_team",
-      description: "Who is near you: your parent, your children and your siblings, with what each is doing.",
+      description: "List your parent, your children and your siblings, with what each is doing.",
       effects: "none",
       input: { properties: {} },
       run: Effect.fnUntraced(function* () {
@@ -276,10 +276,14 @@ export const team = Effect.gen(function* () {
     catalogueOffer("team", {
       name: "stop_agent",
       houseText: true,
-      description: "Stop what a child is doing. With remove it leaves the team; only an agent without children can.",
+      description:
+        "Stop what a child is doing. With remove, the child also leaves the team. Only an agent without children can be removed.",
       effects: "outside",
       input: {
-        properties: { name, remove: { type: "boolean", description: "It leaves the team", default: false } },
+        properties: {
+          name,
+          remove: { type: "boolean", description: "Whether the child also leaves the team", default: false },
+        },
         required: ["name"],
       },
       run: Effect.fnUntraced(function* (input: { readonly name: string; readonly remove?: boolean }) {

@@ -16,11 +16,11 @@ interface PermitInput {
   readonly input: Fields
 }
 
-const own = { type: "object", description: "What it would be used with" }
+const own = { type: "object", description: "The input that the tool would get" }
 const named = text("A tool of the program's own, such as Bash", { minLength: 1, maxLength: 200 })
 
 const asked =
-  "A person has been asked. End your turn now: you are told as your next message when they have answered, and may then do it again."
+  "A person has been asked. End your turn now. Their answer will be your next message; if they agree, try again then."
 
 export const teamPermits = Effect.gen(function* () {
   const calls = yield* Calls
@@ -57,12 +57,13 @@ export const teamPermits = Effect.gen(function* () {
     }),
     catalogueOffer("team", {
       name: "allow_use",
-      description: "Use a tool of your own, once a person has approved it. permit_use asks for it in your place.",
+      description:
+        "Use a tool of your own, once a person has approved it. Do not call this yourself: permit_use calls it for you.",
       effects: "none",
       requiresApproval: true,
       input: { properties: { tool: named, input: own }, required: ["tool", "input"] },
       run: ({ tool }: { readonly tool: string }) =>
-        Effect.succeed({ allowed: true, tool, next: "This is allowed now, as you asked. Do it again." }),
+        Effect.succeed({ allowed: true, tool, next: "This is allowed now, as you asked. Try it again." }),
     }),
   ]
 })

@@ -24,7 +24,7 @@ export const teamWork = Effect.fnUntraced(function* <E extends { readonly messag
     catalogueOffer("team", {
       name: "merge_work",
       description:
-        "Ask a person to merge what a child, or you, changed in its worktree. They see the whole diff; what came of it is told to you as a message.",
+        "Ask a person to merge what a child, or you, changed in its worktree. They see the whole diff; you get the outcome as a message.",
       effects: "outside",
       timeoutMs: 120_000,
       input: {
@@ -48,7 +48,8 @@ export const teamWork = Effect.fnUntraced(function* <E extends { readonly messag
     }),
     catalogueOffer("team", {
       name: "apply_work",
-      description: "Merge the diff that is given, once a person has approved it. merge_work asks for it in your place.",
+      description:
+        "Merge the diff that is given, once a person has approved it. Do not call this yourself: merge_work calls it for you.",
       effects: "outside",
       timeoutMs: 120_000,
       requiresApproval: true,

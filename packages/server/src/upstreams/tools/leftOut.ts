@@ -19,7 +19,7 @@ export const refusedOf = Effect.fnUntraced(
       )
       if (taken._tag === "Success") continue
       const { expected, parameter, received } = taken.failure
-      refused.set(tool.name, `${parameter} should be ${expected}, and is ${received}`)
+      refused.set(tool.name, `${parameter} must be ${expected}, but is ${received}`)
     }
     return refused
     // Without logging: the catalogue logs its remarks on the accepted tools itself.

@@ -138,7 +138,7 @@ export class MCPClient extends Context.Service<
         if (version !== undefined && !knownVersions.includes(version))
           return yield* connectionError(
             config,
-            `MCP version ${version} is not spoken here; ${knownVersions.join(", ")} are`,
+            `MCP version ${version} is not supported. Supported: ${knownVersions.join(", ")}`,
           )
         const there = entries.get(config.name)
         if (busy.has(config.name) || (there !== undefined && there.kept.status !== "disconnected"))

@@ -66,7 +66,7 @@ export const readMCPServers = (value: unknown): MCPServersFound => {
     typeof it === "object" && it !== null && !Array.isArray(it)
   const declared = isObject(value) && "mcpServers" in value ? value["mcpServers"] : value
   if (!isObject(declared))
-    return { ...found, faults: [{ path: "mcpServers", message: "should be an object of servers" }] }
+    return { ...found, faults: [{ path: "mcpServers", message: "must be an object of servers" }] }
   for (const [name, raw] of Object.entries(declared)) {
     const at = `mcpServers.${name}`
     const decoded = Schema.decodeUnknownResult(MCPServerEntry)(raw, { errors: "all" })

@@ -84,12 +84,12 @@ const late = ({ afterMs }: Fault): string =>
   afterMs === undefined ? "did not answer in time" : `did not answer within ${span(afterMs)}`
 const otherVersion = ({ message }: Fault): string => {
   const [said] = /\b\d{4}-\d{2}-\d{2}\b/.exec(message) ?? []
-  return `it speaks no version of MCP that is spoken here${said === undefined ? "" : ` (it says ${said})`}`
+  return `it supports no version of MCP that is supported here${said === undefined ? "" : ` (it says ${said})`}`
 }
 
 /** By the codes of the platform; the first that fits. */
 const ofNetwork: ReadonlyArray<readonly [RegExp, (at: string) => string]> = [
-  [/ECONNREFUSED/, (at) => `nothing answers at ${at}. Is the server running, and is the address right?`],
+  [/ECONNREFUSED/, (at) => `nothing answers at ${at}. Is the server running, and is the address correct?`],
   [/ENOTFOUND|EAI_AGAIN/, (at) => `the host of ${at} has no address. Check how it is spelled`],
   [/EHOSTUNREACH|ENETUNREACH|ETIMEDOUT/, (at) => `${at} cannot be reached. Check the address and the network`],
   [

@@ -22,16 +22,14 @@ export const kindOf = (value: Json): string =>
         : `a ${typeof value}`
 
 export const numberOf = (value: Json | undefined, who: string): number =>
-  typeof value === "number" ? value : fault(`${who} takes numbers, and there is ${kindOf(value ?? null)}`)
+  typeof value === "number" ? value : fault(`${who} takes numbers, but got ${kindOf(value ?? null)}`)
 const wordsOf = (value: Json | undefined, who: string): string =>
-  typeof value === "string" ? value : fault(`${who} takes text, and there is ${kindOf(value ?? null)}`)
+  typeof value === "string" ? value : fault(`${who} takes text, but got ${kindOf(value ?? null)}`)
 const listOf = (value: Json | undefined, who: string): ReadonlyArray<Json> =>
-  Array.isArray(value)
-    ? (value as ReadonlyArray<Json>)
-    : fault(`${who} takes a list, and there is ${kindOf(value ?? null)}`)
+  Array.isArray(value) ? (value as ReadonlyArray<Json>) : fault(`${who} takes a list, but got ${kindOf(value ?? null)}`)
 const wholeOf = (value: Json | undefined, who: string): number => {
   const number = numberOf(value, who)
-  return Number.isInteger(number) ? number : fault(`${who} takes whole numbers, and there is ${number}`)
+  return Number.isInteger(number) ? number : fault(`${who} takes whole numbers, but got ${number}`)
 }
 
 /** Longer than any useful text. */
@@ -113,7 +111,7 @@ export const functions: ReadonlyMap<string, BuiltIn> = new Map([
   listed("len", 1, 1, ([value = null]) =>
     typeof value === "string" || Array.isArray(value)
       ? value.length
-      : fault(`len takes text or a list, and there is ${kindOf(value)}`),
+      : fault(`len takes text or a list, but got ${kindOf(value)}`),
   ),
   listed("slice", 2, 3, ([value = null, from, to], spend) => {
     const [start, end] = [wholeOf(from, "slice"), to === undefined ? undefined : wholeOf(to, "slice")]

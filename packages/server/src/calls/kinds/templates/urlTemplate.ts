@@ -52,7 +52,7 @@ export const readUrlTemplate = (parts: ReadonlyArray<Part>, path: string, report
   }
   // oxlint-disable-next-line no-control-regex
   if (parts.some((part) => typeof part === "string" && /[\u0000-\u0020\\\u007f]/.test(part)))
-    return refuse("an address has no spaces, control characters or backslashes")
+    return refuse("must not contain spaces, control characters or backslashes")
   const [beforeFragment, fragment] = cut(parts, "#")
   const [beforeQuery, query] = cut(beforeFragment, "?")
   const [head = ""] = beforeQuery

@@ -14,7 +14,9 @@ export const idempotencyKeyOf = (
   const key = request.headers["idempotency-key"]
   return key === undefined || isKey(key)
     ? Effect.succeed(key)
-    : Effect.fail(new BadInput({ issues: [{ path: "headers.idempotency-key", message: "has 1 to 200 characters" }] }))
+    : Effect.fail(
+        new BadInput({ issues: [{ path: "headers.idempotency-key", message: "must have 1 to 200 characters" }] }),
+      )
 }
 
 /** The request as the router matched it and the handler gets it, if it has a key. */

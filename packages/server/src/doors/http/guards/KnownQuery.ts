@@ -19,8 +19,8 @@ const namesOf = (endpoint: HttpApiEndpoint.Top): ReadonlyArray<string> => {
 }
 
 /**
- * Only misspelled ones, and only of the API: what is like none of ours, such as what a proxy adds, says nothing to us
- * and is ignored, as everywhere on the web.
+ * Only misspelled parameters, and only of the API: a parameter that resembles none of ours, such as one that a proxy
+ * adds, is ignored, as everywhere on the web.
  */
 const faults = (endpoint: HttpApiEndpoint.Top, given: object): ReadonlyArray<Issue> => {
   const names = Object.keys(given)

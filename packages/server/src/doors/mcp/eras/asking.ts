@@ -82,7 +82,8 @@ const linkOf = (context: MCPRequestContext, params: JsonObject, answers: ClientA
 export const newEraLink = (context: MCPRequestContext, request: Request): ClientLink | Fault => {
   const { inputResponses, requestState } = request.params
   const { now, seal } = context.front
-  if (inputResponses !== undefined && !isObject(inputResponses)) return invalidParams("inputResponses is an object")
+  if (inputResponses !== undefined && !isObject(inputResponses))
+    return invalidParams("inputResponses must be an object")
   const binding = requestState === undefined ? undefined : bindingOf(context, request)
   const opened =
     binding === undefined

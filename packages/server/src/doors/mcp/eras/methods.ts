@@ -67,7 +67,7 @@ const textParam = (params: JsonObject, key: string): string | undefined =>
 const cursorFault = (params: JsonObject): Fault | undefined =>
   params["cursor"] === undefined || typeof params["cursor"] === "string"
     ? undefined
-    : invalidParams("cursor is a string")
+    : invalidParams("cursor must be a string")
 
 const toolsList: Method = (context, { params }) =>
   // Every tool is on the first page: there is no other.
@@ -80,17 +80,17 @@ const toolsList: Method = (context, { params }) =>
 const toolsCall: Method = (context, request) => {
   const { params } = request
   const name = textParam(params, "name")
-  if (name === undefined) return fail(invalidParams("name is the name of a tool"))
+  if (name === undefined) return fail(invalidParams("name must be the name of a tool"))
   const given = params["arguments"] ?? {}
-  if (!isObject(given)) return fail(invalidParams("arguments is an object"))
+  if (!isObject(given)) return fail(invalidParams("arguments must be an object"))
   const tool = findTool(context.view.tools, name)
   const meta = metaOf(params)
   const odd = ["stoa/idempotencyKey", "stoa/space"].find(
     (own) => meta[own] !== undefined && typeof meta[own] !== "string",
   )
-  if (odd !== undefined) return fail(invalidParams(`_meta["${odd}"] is a string`))
+  if (odd !== undefined) return fail(invalidParams(`_meta["${odd}"] must be a string`))
   const key = textParam(meta, "stoa/idempotencyKey")
-  if (key !== undefined && !isKey(key)) return fail(invalidParams("stoa/idempotencyKey has 1 to 200 characters"))
+  if (key !== undefined && !isKey(key)) return fail(invalidParams("stoa/idempotencyKey must have 1 to 200 characters"))
   const tasksExist = featuresOf(context.revision).stateless
   const mayBeTask = tasksExist && context.view.tasks !== undefined && knowsTasks(context.capabilities)
   const use = {
@@ -155,7 +155,7 @@ const noResource = (context: MCPRequestContext, uri: string): Fault =>
 const resourcesRead: Method = (context, request) => {
   const uri = textParam(request.params, "uri")
   if (context.view.resources === undefined) return notServed(request.method)
-  if (uri === undefined) return fail(invalidParams("uri is the address of a resource"))
+  if (uri === undefined) return fail(invalidParams("uri must be the address of a resource"))
   const { read } = context.view.resources
   return askUntilAnswered(
     context,
@@ -179,8 +179,8 @@ const promptsGet: Method = (context, request) => {
   if (prompts === undefined) return notServed(request.method)
   const name = textParam(params, "name")
   const given = params["arguments"] ?? {}
-  if (name === undefined) return fail(invalidParams("name is the name of a prompt"))
-  if (!isObject(given)) return fail(invalidParams("arguments is an object"))
+  if (name === undefined) return fail(invalidParams("name must be the name of a prompt"))
+  if (!isObject(given)) return fail(invalidParams("arguments must be an object"))
   return askUntilAnswered(
     context,
     request,
@@ -226,7 +226,7 @@ const ofTask =
         new Fault(codes.missingCapability, "Tasks need the tasks extension", { requiredCapabilities: tasksNeeded }),
       )
     const id = textParam(params, "taskId")
-    if (id === undefined) return fail(invalidParams("taskId is the id of a task"))
+    if (id === undefined) return fail(invalidParams("taskId must be the id of a task"))
     return Effect.filterOrFail(
       act(context, id, params),
       (text) => text !== undefined,
@@ -245,7 +245,7 @@ const tasksGet = ofTask((context, id) =>
 )
 const tasksUpdate = ofTask((context, id, params) => {
   const { inputResponses } = params
-  if (!isObject(inputResponses)) return fail(invalidParams("inputResponses is an object"))
+  if (!isObject(inputResponses)) return fail(invalidParams("inputResponses must be an object"))
   const answers = Object.fromEntries(Object.entries(inputResponses).filter(([, it]) => isAnswer(it))) as ClientAnswers
   return Effect.map(context.view.tasks!.update(id, answers), done(context))
 })
@@ -255,7 +255,7 @@ const setLevel: Method = (context, { method, params }) => {
   if (!context.view.logs) return notServed(method)
   const { level } = params
   if (!(logLevels as ReadonlyArray<unknown>).includes(level))
-    return fail(invalidParams(`level is one of ${logLevels.join(", ")}`))
+    return fail(invalidParams(`level must be one of ${logLevels.join(", ")}`))
   if (context.session !== undefined) context.session.logLevel = level as LogLevel
   return Effect.succeed("{}")
 }
@@ -265,7 +265,7 @@ const subscribing =
   (context, { method, params }) => {
     if (context.view.resources?.subscribable !== true) return notServed(method)
     const uri = textParam(params, "uri")
-    if (uri === undefined || uri === "") return fail(invalidParams("uri is the address of a resource"))
+    if (uri === undefined || uri === "") return fail(invalidParams("uri must be the address of a resource"))
     return Effect.as(act(context, uri), "{}")
   }
 const subscribe = subscribing((context, uri) =>

@@ -24,7 +24,7 @@ export const words = {
   copied: "Copied",
   madeThen: "The token is made when you copy the line, and is bound to this agent.",
   belongs: (file: string) => `Put it into ${file}.`,
-  once: (name: string) => `The token is shown this once and is bound to ${name}.`,
+  once: (name: string) => `The token is shown only once and is bound to ${name}.`,
   ends: (day: string) => `It ends on ${day}.`,
   revoke: "Revoke it",
   install: "Open the program with it",

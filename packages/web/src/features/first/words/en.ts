@@ -7,7 +7,7 @@ export const words = {
     `Good ${hour >= 5 && hour < 12 ? "morning" : hour >= 12 && hour < 18 ? "afternoon" : "evening"}. This house is alive.`,
   empty: "This house is yours, and empty.",
   aliveMore: (agents: number) =>
-    `${counted(agents, "demo agent works", "demo agents work")} here on a scripted model: no key, no cost, nothing leaves this machine. Watch them, answer them, write to them.`,
+    `${counted(agents, "demo agent is working", "demo agents are working")} here on a scripted model: no key, no cost, nothing leaves this machine. Watch them, answer them, write to them.`,
   thinking: (model: string, spent: string, budget: string) =>
     `The demo's agents think with ${model}. Today they have spent ${spent} of ${budget}.`,
   emptyMore: "Take four steps to get to know it. Each is ticked when you have done it.",
@@ -42,7 +42,7 @@ export const words = {
   keep: "Keep it",
   think: "Think with",
   use: "Use it",
-  openSpace: "Open a space",
+  openSpace: "New space",
   now: "In this house now",
   nouns: {
     spaces: (count: number) => [counted(count, "space", "spaces"), "where people and agents talk"],

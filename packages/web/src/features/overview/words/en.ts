@@ -10,7 +10,7 @@ export const words = {
   spans: { "6h": "6 h", "1d": "1 day", "7d": "7 days" } as const,
   span: "Span of time",
   now: "now",
-  callsAMinute: "Calls a minute",
+  callsAMinute: "Calls per minute",
   callsInSpan: (count: number, span: keyof typeof spans) =>
     `${new Intl.NumberFormat("en").format(count)} in ${shortSpans[span]}`,
   runs: "Runs",
@@ -37,12 +37,12 @@ export const words = {
       : `${counted(total, "call", "calls")} in ${spans[span]}: ${bad === 0 ? "none failed or was refused" : `${bad} failed or refused`}${peak === null ? "" : `; most at ${peak}`}.`,
   notAll: (at: string) => `Only calls since ${at} are counted: there were too many before.`,
   latency: "How long calls take",
-  half: "half of them",
-  most: "95 of 100",
+  half: "median",
+  most: "95th percentile",
   latencySentence: (half: string | null, most: string | null, peak: string | null) =>
     half === null
       ? "No calls to measure. Calls that waited for a person do not count."
-      : `Half of the calls took ${half}, 95 of 100 ${most}${peak === null ? "" : `; slowest at ${peak}`}.`,
+      : `Median ${half}, 95th percentile ${most}${peak === null ? "" : `; slowest at ${peak}`}.`,
   between: (low: string, high: string) => (low === high ? `about ${low}` : `between ${low} and ${high}`),
   asTable: "As a table",
   from: "From",
@@ -71,7 +71,7 @@ export const words = {
     heldTool: (subject: string, tool?: string) => `${subject}/${tool ?? ""} is held`,
     serverAway: (subject: string) => `${subject} does not answer`,
     budgetNear: (subject: string) => `${subject} is near its budget`,
-    agentFailing: (subject: string) => `${subject} fails`,
+    agentFailing: (subject: string) => `${subject} is failing`,
     deadLetters: () => "Some events could not be handled",
     noBackup: () => "No backup",
     finding: (subject: string) => `Doctor: ${subject}`,
@@ -109,10 +109,10 @@ export const words = {
   days: (count: number) => counted(count, "day", "days"),
   pauseAll: "Pause everything",
   pauseSure:
-    "Every agent, tool and server stops until somebody resumes them. Running and waiting calls are canceled, and open questions are withdrawn.",
-  why: "Why",
+    "Every agent, tool and server stops until somebody lifts the pause. Running and waiting calls are canceled, and open questions are withdrawn.",
+  why: "Reason",
   pause: "Pause everything",
   cancel: "Cancel",
   paused: "Everything is paused.",
-  resume: "Resume",
+  resume: "Lift the pause",
 } as const

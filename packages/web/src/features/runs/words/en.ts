@@ -10,7 +10,7 @@ const stops: Readonly<Record<NonNullable<Run["stop"]>, string>> = {
   max_tokens_exceeded: "stopped: token limit reached",
   max_cost: "stopped: cost limit reached",
   max_minutes: "stopped: time limit reached",
-  max_waits: "stopped: it waited too often",
+  max_waits: "stopped: wait limit reached",
   budget_spent: "stopped: the day's budget is spent",
   invalid_tool_call: "stopped: it could not correct an invalid call",
   no_answer: "stopped: its model gave no answer",
@@ -36,8 +36,8 @@ export const words = {
     live: "Live",
     queued: "Queued",
     running: "Running",
-    waiting_tool: "Waits for a call",
-    waiting_reply: "Waits for a reply",
+    waiting_tool: "Waiting for a call",
+    waiting_reply: "Waiting for a reply",
     completed: "Done",
     failed: "Failed",
     canceled: "Canceled",
@@ -46,15 +46,15 @@ export const words = {
     state === "queued"
       ? "queued"
       : state === "running"
-        ? "runs"
+        ? "running"
         : state === "waiting_tool" || state === "waiting_reply"
-          ? "waits"
+          ? "waiting"
           : stop === null
             ? state
             : stops[stop],
   none: "No runs yet. Write to an agent to start one; everything it does is shown here.",
   noneFit: "No run fits.",
-  noneLive: "Nobody works right now.",
+  noneLive: "No agent is working.",
   more: "Show older ones",
   agent: "Agent",
   wokenBy: "Woken by",
@@ -79,12 +79,12 @@ export const words = {
   tokensInOut: (into: string, out: string) => `${into} in · ${out} out`,
   decision: "Decision",
   waitsOn: {
-    client: "Waits for a program",
-    callback: "Waits for an answer from outside",
-    run: "Waits for another run",
-    reply: "Waits for a reply",
+    client: "Waiting for a program",
+    callback: "Waiting for an answer from outside",
+    run: "Waiting for another run",
+    reply: "Waiting for a reply",
   } as Readonly<Record<string, string>>,
-  waits: "Waits",
+  waits: "Waiting",
   waitEnds: {
     open: "nobody has answered yet",
     resolved: "answered",
@@ -106,15 +106,15 @@ export const words = {
   until: "Until",
   latest: "At the latest",
   how: "How it ended",
-  waitsShort: "waits",
+  waitsShort: "waiting",
   notMade: "not made yet",
   subRun: (agent: string) => `Run of ${agent}`,
-  keys: { model: "model", tool: "tool", wait: "waits", memory: "memory", speech: "message" },
-  foldedNote: "waiting is folded",
-  trueScale: "true scale",
-  trueNote: "true scale",
-  fold: "fold waiting",
-  folded: "folded",
+  keys: { model: "model", tool: "tool", wait: "waiting", memory: "memory", speech: "message" },
+  foldedNote: "waiting time hidden",
+  trueScale: "real time scale",
+  trueNote: "real time scale",
+  fold: "hide waiting time",
+  folded: "hidden",
   waterfall: "What the run did, in order",
   whileWaits: (step: number) =>
     `A waiting run uses no resources. If the house stops now, this run continues at step ${step} after the restart; finished steps are not repeated.`,
@@ -141,8 +141,8 @@ export const words = {
   needsDecision: "Needs a decision",
   askedAndAnswered: "A person was asked",
   release: "Release the wait",
-  waitsFor: (names: string) => `Waits for ${names}`,
-  waitsForBy: (who: string, names: string) => `${who} waits for ${names}`,
+  waitsFor: (names: string) => `Waiting for ${names}`,
+  waitsForBy: (who: string, names: string) => `${who} is waiting for ${names}`,
   whoWaits: "Who waits for whom",
   itsRun: "Its run",
   waitedFor: (names: string) => `Waited for ${names}`,
