@@ -53,7 +53,7 @@ it("a folder is edited by hand and brought back; what cannot be read is named by
   writeFileSync(join(folder, "mine", "idea.md"), "---\nkind: two words\n---\nPlant more.\n")
   expect(await stoa("memory", "import", folder)).toMatchObject({
     code: 2,
-    stderr: expect.stringMatching(/mine\/idea\.md: kind: a word of at most 64/),
+    stderr: expect.stringMatching(/mine\/idea\.md: kind: must be a word of at most 64/),
   })
   writeFileSync(join(folder, "mine", "idea.md"), "---\nkind: idea\n---\nPlant more.\n")
   expect((await stoa("memory", "import", folder)).stdout).toMatch(/^2 written/)

@@ -83,7 +83,7 @@ it("a tool is added from a form, changed and removed; what does not fit is named
   await form.getByLabel("Input schema").fill(JSON.stringify(schema))
   await form.getByRole("button", { name: "Add it" }).click()
   // The house has the last word, at the same place.
-  await form.getByRole("alert").getByText("name: a name of 1 to 64 letters").waitFor()
+  await form.getByRole("alert").getByText("name: must be a name of 1 to 64 letters").waitFor()
   await form.getByLabel("Name").fill("find_ship")
   await form.getByLabel("A person must approve each call").check()
   expect(await axeFindings(page)).toEqual([])
