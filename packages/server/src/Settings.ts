@@ -187,7 +187,7 @@ const loopback = /^(127\.\d+\.\d+\.\d+|localhost|::1|\[::1\])$/
 
 interface Derived {
   readonly loopback: boolean
-  /** The present value of a variable. Only `access/Environment.ts` uses it, which knows the names that may be read. */
+  /** The present value of a variable. Only `access/secrets` uses it, which knows the names that may be read. */
   readonly variable: (name: string) => string | undefined
 }
 

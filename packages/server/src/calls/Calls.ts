@@ -28,6 +28,7 @@ import { SqlClient } from "effect/sql"
 import { otherRequest } from "../access/identity/IdempotencyKeys.ts"
 import { Limits } from "../access/limits/Limits.ts"
 import { isPause } from "../access/limits/Pauses.ts"
+import { makeRefusals } from "../access/limits/Refusals.ts"
 import { type BasicViewer, ownViewer } from "../access/rights/Viewer.ts"
 import { ActiveSpaces } from "../spaces/ActiveSpaces.ts"
 import { makeCallSpace } from "./road/CallSpace.ts"
@@ -43,7 +44,6 @@ import { makeExecute, measure } from "./road/execute.ts"
 import { noTraces } from "./road/Handler.ts"
 import { type CallEnd, makeCallRecorder } from "./road/record/record.ts"
 import { makePrepare } from "./road/prepare.ts"
-import { makeRefusals } from "./road/record/refusals.ts"
 import { refusedInput } from "./road/record/refusedInput.ts"
 import { type CallRow, isWithHost } from "./road/record/rows.ts"
 import { makeCallbackCheck, type SignedResult } from "./waiting/Callbacks.ts"
@@ -169,7 +169,9 @@ export class Calls extends Context.Service<
           const ending = { step: "refuse", error: Road.failureOf(refusal) } as const
           return Effect.flatMap(journal.transact(record.whole(row, ending, noTraces())), measure)
         })
-        yield* recordRefusal(attempt, recorded)
+        const { caller, principal } = attempt
+        const refused = { principal, action: "execute", resource: "tools/*" }
+        yield* recordRefusal(refused, limits.take(caller, "calls/refused"), recorded)
         return yield* Effect.fail(refusal)
       })
 

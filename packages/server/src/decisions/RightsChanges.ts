@@ -210,8 +210,23 @@ export class RightsChanges extends Context.Service<
         return Option.getOrUndefined(yield* Effect.option(tokens.callerNow(principal, context, by)))
       })
 
-      const makeApproved = (change: Change): Effect.Effect<unknown, { readonly message: string }, Caller> =>
-        Change.match(change, applied("given"))
+      /**
+       * In the name of whoever asked for it; the approval has its own event. A refusal is passed on with a way to record
+       * it, for after the transaction, which undoes what it has written.
+       */
+      const makeApproved = Effect.fnUntraced(function* (change: Change, caller: Caller["Service"]) {
+        const cause = { ...(yield* currentCause), actor: caller.principal.id }
+        const asCaller = <A, E>(it: Effect.Effect<A, E, Caller>) =>
+          causedBy(cause, Effect.provideService(it, Caller, caller))
+        const made: Effect.Effect<unknown, { readonly message: string }, Caller> = Change.match(
+          change,
+          applied("given"),
+        )
+        yield* Effect.mapError(asCaller(made), (error) => ({
+          message: error.message,
+          record: error instanceof Forbidden ? asCaller(grants.recordDenial(error)) : Effect.void,
+        }))
+      })
 
       const resume: RightsChanges["Service"]["resume"] = Effect.fn("RightsChanges.resume")(function* (decision) {
         const bound = yield* decisions.bound(decision)
@@ -227,16 +242,16 @@ export class RightsChanges extends Context.Service<
             const caller = yield* again(row)
             if (caller === undefined)
               return yield* Effect.logWarning(`${decision}: the token that asked for it has ended; nothing was changed`)
-            // In the name of whoever asked for it; the approval has its own event.
-            const cause = { ...(yield* currentCause), actor: caller.principal.id }
-            yield* causedBy(cause, Effect.provideService(makeApproved(decode(row.change)), Caller, caller))
+            yield* makeApproved(decode(row.change), caller)
           }),
         )
-        yield* Effect.catch(made, (error) =>
-          Effect.andThen(
-            Effect.logWarning(`${decision} was approved, but the change was not made: ${error.message}`),
-            Effect.orDie(sql`DELETE FROM rights_changes WHERE decision = ${decision}`),
-          ),
+        yield* Effect.catch(
+          made,
+          Effect.fnUntraced(function* ({ message, record }) {
+            yield* Effect.logWarning(`${decision} was approved, but the change was not made: ${message}`)
+            yield* record
+            yield* Effect.orDie(sql`DELETE FROM rights_changes WHERE decision = ${decision}`)
+          }),
         )
       })
 

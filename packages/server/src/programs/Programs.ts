@@ -5,13 +5,16 @@
 // edge: the files of a turn
 import { chownSync, existsSync, mkdirSync, realpathSync, rmSync } from "node:fs"
 import { join, resolve } from "node:path"
-import { type Agent, type ProgramName } from "@stoa/contract"
+import { type Agent, Caller, Forbidden, type ProgramName } from "@stoa/contract"
 import { programEnvironment, Redactor } from "@stoa/tools"
 import { Context, Data, Effect, Layer, Redacted } from "effect"
+import { Tokens } from "../access/identity/Tokens.ts"
+import { Grants } from "../access/rights/Grants.ts"
 import { Confidential } from "../access/secrets/Confidential.ts"
 import { makeReveal, revealAll } from "../access/secrets/Reveal.ts"
 import { Settings } from "../Settings.ts"
 import { Folder } from "../store/Folder.ts"
+import { causedBy, newCorrelation } from "../store/journal/Correlation.ts"
 import { bridgeBinds, bridgeEntry, findBridge, inBox } from "./bridge.ts"
 import { putInside } from "./inside.ts"
 import { boxArguments, findBubblewrap } from "./isolation.ts"
@@ -80,6 +83,10 @@ export class Programs extends Context.Service<
       const reveal = yield* makeReveal
       const confidential = yield* Confidential
       const workspaces = yield* Workspaces
+      const grants = yield* Grants
+      const tokens = yield* Tokens
+      const scope = yield* Effect.scope
+      const runFork = Effect.runForkWith(yield* Effect.context<never>())
       const turns = join(realpathSync(folder.path), "turns")
       // Leftovers of a killed house, whose programs have ended too.
       rmSync(turns, { recursive: true, force: true })
@@ -97,6 +104,20 @@ export class Programs extends Context.Service<
       const secondsOf = ({ turnSeconds = usualSeconds }: ProgramThinker) => turnSeconds
 
       const fail = (message: string, heard: TurnResult = { text: "" }) => new TurnFailure({ message, heard })
+
+      /** A program that tries another token than its own: only it reaches the socket of its turn. */
+      const recordWrongToken = Effect.fnUntraced(
+        function* ({ run, token }: TurnRequest) {
+          const caller = yield* tokens.authenticate(Redacted.value(token))
+          const rule = "not the token of this turn"
+          const denied = new Forbidden({ action: "authenticate", resource: `runs/${run}`, rule })
+          const cause = { correlationId: newCorrelation(), actor: caller.principal.id, provenance: "agent" } as const
+          yield* causedBy(cause, Effect.provideService(grants.recordDenial(denied), Caller, caller))
+        },
+        Effect.catchCause((cause) =>
+          Effect.logWarning("A wrong token at the socket of a turn was not recorded", cause),
+        ),
+      )
 
       const turn: Programs["Service"]["turn"] = Effect.fn("Programs.turn")(function* (request, show) {
         const { agent, thinker } = request
@@ -188,10 +209,11 @@ export class Programs extends Context.Service<
         const reading = provider.read()
         const cleaned = redactor.stream()
         const seconds = secondsOf(thinker)
+        const wrongToken = () => void runFork(Effect.forkIn(recordWrongToken(request), scope))
         const reach =
           bridge === undefined
             ? Effect.void
-            : Effect.mapError(openSocket(place, request.url, token, workspace.user), (why) =>
+            : Effect.mapError(openSocket(place, request.url, token, workspace.user, wrongToken), (why) =>
                 fail(`Its socket could not be opened: ${why}`),
               )
         const working = runProcess({ command: program, args, env, cwd, graceMs }, line.stdin, seconds, (chunk) => {

@@ -7,6 +7,7 @@ import { createHash, timingSafeEqual } from "node:crypto"
 import { chmodSync, chownSync, closeSync, constants, openSync } from "node:fs"
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http"
 import { join } from "node:path"
+import { bodyOf, problemType, statusOf, Unauthenticated } from "@stoa/contract"
 import { Effect } from "effect"
 import type { User } from "./isolation.ts"
 
@@ -46,16 +47,25 @@ const forward = (url: URL, asked: IncomingMessage, answer: ServerResponse): void
   asked.pipe(onward)
 }
 
-const refuse = (answer: ServerResponse): void => {
+const refuse = (answer: ServerResponse, reason: Unauthenticated["reason"]): void => {
   const detail = "Only the token of this turn comes in here: send STOA_TOKEN as a bearer token."
-  const problem = { type: "about:blank", title: "Unauthorized", status: 401, tag: "Unauthorized", detail }
+  const problem = { reason, ...bodyOf("Unauthenticated", statusOf(Unauthenticated), detail) }
   answer
-    .writeHead(401, { "content-type": "application/problem+json", "www-authenticate": "Bearer", connection: "close" })
+    .writeHead(problem.status, { "content-type": problemType, "www-authenticate": "Bearer", connection: "close" })
     .end(JSON.stringify(problem))
 }
 
-/** Open until the scope closes, which also closes all its connections. */
-export const openSocket = (folder: string, house: string, token: string, user: User | undefined) =>
+/**
+ * Open until the scope closes, which also closes all its connections. `wrongToken` is called for each request with
+ * another token.
+ */
+export const openSocket = (
+  folder: string,
+  house: string,
+  token: string,
+  user: User | undefined,
+  wrongToken: () => void,
+) =>
   Effect.acquireRelease(
     Effect.callback<{ readonly close: () => void }, string>((resume) => {
       const url = new URL(house)
@@ -63,7 +73,12 @@ export const openSocket = (folder: string, house: string, token: string, user: U
       // Anybody may ask whether the house is ready, as at its own door.
       const mayCome = ({ headers, method, url: path }: IncomingMessage): boolean =>
         (method === "GET" && path === "/readyz") || timingSafeEqual(digest(headers.authorization ?? ""), wanted)
-      const server = createServer((asked, answer) => (mayCome(asked) ? forward(url, asked, answer) : refuse(answer)))
+      const server = createServer((asked, answer) => {
+        if (mayCome(asked)) return forward(url, asked, answer)
+        if (asked.headers.authorization === undefined) return refuse(answer, "missing")
+        wrongToken()
+        refuse(answer, "refused")
+      })
       server.maxConnections = mostConnections
       // Paths of sockets must be short: on Linux a deep data folder is named by its descriptor, held as long as the
       // socket.

@@ -5,26 +5,18 @@
 // edge: makes the folder.
 import { mkdirSync } from "node:fs"
 import { join } from "node:path"
-import {
-  builtinSkills,
-  CurrentSkillsConfig,
-  CurrentToolsConfig,
-  defaultToolsConfig,
-  skillsConfigFromEnv,
-  type Tool,
-} from "@stoa/tools"
-import { Context, Effect } from "effect"
+import { builtinSkills, CurrentSkillsConfig, CurrentToolsConfig, defaultToolsConfig } from "@stoa/tools"
+import { Context, Effect, Redacted } from "effect"
 import { EgressRules } from "../access/secrets/EgressRules.ts"
-import { Settings } from "../Settings.ts"
+import { makeSearchSettings } from "../access/secrets/SearchSettings.ts"
+import type { HouseHandler } from "../calls/road/Handler.ts"
 import { Folder } from "../store/Folder.ts"
 import type { CatalogueOffer } from "./toolsetTool.ts"
 
-/** The search services, by the variables of their keys. */
-const keys = ["TAVILY_API_KEY", "SERPAPI_API_KEY", "BRAVE_API_KEY", "SEARXNG_URL"]
-
 export const skills = Effect.gen(function* () {
   const egress = yield* EgressRules
-  const { variable } = yield* Settings
+  const config = yield* makeSearchSettings
+  const { key } = config.search
   const workspace = join((yield* Folder).path, "workspace")
   yield* Effect.sync(() => mkdirSync(workspace, { recursive: true, mode: 0o700 }))
   const settings = Context.empty().pipe(
@@ -32,14 +24,14 @@ export const skills = Effect.gen(function* () {
       ...defaultToolsConfig,
       security: { ...defaultToolsConfig.security, allowedFilePathPrefix: workspace },
     }),
-    Context.add(
-      CurrentSkillsConfig,
-      skillsConfigFromEnv(Object.fromEntries(keys.map((name) => [name, variable(name)]))),
-    ),
+    Context.add(CurrentSkillsConfig, config),
   )
   return builtinSkills.map((skill): CatalogueOffer => {
-    const handler: Tool["handler"] = (args, context) =>
-      Effect.provideContext(egress.within(skill.handler(args, context)), settings)
+    const handler: HouseHandler = (args, call) =>
+      Effect.suspend(() => {
+        if (key !== undefined) call.redactor.add(Redacted.value(key))
+        return Effect.provideContext(egress.within(skill.handler(args, call)), settings)
+      })
     const definition = { ...skill.definition, executionType: "internal" as const, visibility: "hidden" as const }
     return {
       tool: { ...skill, definition, handler },

@@ -185,4 +185,34 @@ for (const store of ["sqlite", "postgres"] as const)
         )
       }).pipe(Effect.orDie),
     )
+
+    it.effect("a loop of refused requests that are no calls leaves the first ones and a count, too", () =>
+      Effect.gen(function* () {
+        const { admin, raw } = yield* Guest
+        yield* Effect.promise(() => admin.principals.add({ kind: "agent", name: "walter", roles: ["guest"] }))
+        const { token } = yield* Effect.promise(() => admin.tokens.add({ principal: "walter" }))
+        const [kept, more] = [300, 7]
+        const headers = { authorization: `Bearer ${token}` }
+        const refused = Effect.promise(() => raw("/api/v1/grants", { headers })).pipe(
+          Effect.tap((answer) => Effect.promise(() => answer.text())),
+          Effect.map(({ status }) => assert.strictEqual(status, 403)),
+        )
+        yield* Effect.replicateEffect(refused, kept + more, { discard: true })
+        const sql = yield* SqlClient.SqlClient
+        const denied = Effect.map(
+          sql<{ body: string }>`SELECT body FROM journal WHERE kind = 'access.denied' AND body LIKE '%grants/%'`,
+          (rows) => rows.length,
+        )
+        const counted = Effect.map(
+          sql<{ body: string }>`SELECT body FROM journal WHERE kind = 'access.denied' AND body LIKE '%"resource":"*"%'`,
+          (rows) => rows.map(({ body }) => (JSON.parse(body) as { rule: string }).rule),
+        )
+        assert.strictEqual(yield* denied, kept)
+        assert.deepStrictEqual(yield* counted, [])
+        yield* TestClock.adjust("1 minute")
+        let rules = yield* counted
+        for (let n = 0; n < 1000 && rules.length === 0; n++) rules = yield* counted
+        assert.deepStrictEqual(rules, [`${more} more refused within a minute, not recorded one by one`])
+      }).pipe(Effect.orDie),
+    )
   })

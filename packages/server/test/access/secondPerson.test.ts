@@ -194,6 +194,26 @@ for (const store of ["sqlite", "postgres"] as const)
           assert.strictEqual((yield* ask(() => admin.grants.list({ principal: bot.id }))).items.length, 0)
         }),
       )
+
+      it.effect("G-38 S4-103 what is refused when it is made, after the approval, is audited as denied", () =>
+        Effect.gen(function* () {
+          const { admin, as } = yield* Guest
+          const eve = yield* ask(() => admin.principals.add({ kind: "person", name: "Eve", roles: ["admin"] }))
+          const { token } = yield* ask(() => admin.tokens.add({ principal: eve.id }))
+          const bot = yield* ask(() => admin.principals.add({ kind: "agent", name: "third bot" }))
+          const grant = { principal: bot.id, resource: "house/doctor", actions: ["read" as const] }
+          const one = waits(yield* ask(() => as(token).grants.add(grant)))
+          // She stays, and her token too, but without the right.
+          yield* ask(() => admin.principals.change(eve.id, { roles: ["member"] }))
+          yield* ask(() => admin.decisions.answer(one, { verdict: "approve" }))
+          yield* settled
+          assert.strictEqual((yield* ask(() => admin.grants.list({ principal: bot.id }))).items.length, 0)
+          yield* (yield* Readers).receipt("audit")
+          const { items } = yield* ask(() => admin.audit.list({ principal: eve.id, result: "denied" }))
+          assert.lengthOf(items, 1)
+          assert.deepInclude(items[0]!, { principal: eve.id, resource: "grants/third bot" })
+        }),
+      )
     },
   )
 

@@ -3,7 +3,8 @@ import { assert, layer } from "@effect/vitest"
 import { DateTime, Effect, Redacted } from "effect"
 import { Tokens } from "../../src/access/identity/Tokens.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
-import { Guest, house } from "../house.ts"
+import { Readers } from "../../src/store/journal/readers/Readers.ts"
+import { ask, Guest, house } from "../house.ts"
 import { call, someone } from "../spaces/spacesGuests.ts"
 
 for (const store of ["sqlite", "postgres"] as const)
@@ -32,11 +33,19 @@ for (const store of ["sqlite", "postgres"] as const)
           ["/session", { token }],
           ["/delegations", { to: mate.id, resource: "tools/*", actions: ["execute"], reason: "help" }],
         ] as const
-        for (const [path, body] of asked) {
-          const { status } = yield* call(program, "POST", path, body)
-          assert.isAtLeast(status, 400, path)
-          assert.isBelow(status, 500, path)
-        }
+        const statuses: Array<number> = []
+        for (const [path, body] of asked) statuses.push((yield* call(program, "POST", path, body)).status)
+        assert.deepStrictEqual(statuses, [409, 403, 403, 403])
+        // An auditor sees what it tried.
+        yield* (yield* Readers).receipt("audit")
+        const { admin } = yield* Guest
+        const { items } = yield* ask(() => admin.audit.list({ principal: agent.id, result: "denied" }))
+        assert.deepStrictEqual(
+          items.map(({ rule }) => rule),
+          ["cannot delegate", "opens no session", "makes no tokens"].map(
+            (not) => `the token of a program's turn ${not}`,
+          ),
+        )
         assert.strictEqual((yield* call(program, "GET", "/me")).status, 200)
         // The end of another turn of the same run leaves it.
         yield* transact(tokens.closeTurn("run_1", 2))

@@ -158,12 +158,13 @@ describe.skipIf(bwrap === undefined)("what a program in a box reaches", () => {
     it.effect("the socket lets the turn's own token in and no other, and is gone with the turn", () =>
       Effect.gen(function* () {
         const { adminToken, folder, url } = yield* Guest
-        const dialled = (headers: string) => `/run/stoa/node -e '
+        const dialled = (headers: string, whole = false) => `/run/stoa/node -e '
           require("node:http").get({ socketPath: process.env.STOA_SOCKET, path: "/api/v1/whoami", headers: ${headers} },
-            (answer) => { console.log(answer.statusCode); answer.resume() })'`
+            (answer) => { ${whole ? "answer.pipe(process.stdout)" : "console.log(answer.statusCode); answer.resume()"} })'`
         const script = [
           dialled("{ host: process.env.STOA_URL.slice(7) }"),
-          dialled(`{ authorization: "Bearer ${adminToken}" }`),
+          dialled(`{ authorization: "Bearer ${adminToken}" }`, true),
+          "echo",
           dialled(`{ authorization: "Bearer " + process.env.STOA_TOKEN }`),
           `stat -c %a "$STOA_SOCKET"`,
           // Nor is its identity its own to change (S3-05 in its box).
@@ -171,12 +172,19 @@ describe.skipIf(bwrap === undefined)("what a program in a box reaches", () => {
           `mv "$STOA_MCP_CONFIG" other 2>/dev/null || echo kept`,
           `rm -f "$STOA_SOCKET" 2>/dev/null || echo kept`,
         ].join("; ")
-        const { said } = yield* told(shell(script))
+        const { bot, said } = yield* told(shell(script))
         assert.isTrue(url.startsWith("http://"))
-        assert.deepStrictEqual(said.slice(0, 2), ["401", "401"])
+        assert.strictEqual(said[0], "401")
+        assert.deepInclude(JSON.parse(said[1]!), { status: 401, tag: "Unauthenticated", reason: "refused" })
         assert.notStrictEqual(said[2], "401")
         assert.deepStrictEqual(said.slice(3), ["600", "kept", "kept", "kept"])
         assert.deepStrictEqual(readdirSync(join(folder, "turns")), [])
+        // An auditor sees that it came with a token of somebody else.
+        const { admin } = yield* Guest
+        const tried = { action: "authenticate", result: "denied", rule: "not the token of this turn" } as const
+        const listed = ask(() => admin.audit.list({ principal: bot.id, result: "denied" }))
+        const denied = yield* until(Effect.map(listed, ({ items }) => items[0]))
+        assert.deepInclude(denied, tried)
       }),
     )
 

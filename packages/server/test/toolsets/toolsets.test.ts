@@ -1,5 +1,5 @@
 /** The talking toolsets over the one road, on both databases: a story for seed 000, one for seed 001, one for the house's own. */
-import { readdirSync, readFileSync } from "node:fs"
+import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, layer } from "@effect/vitest"
 import { toolNames } from "@stoa/contract"
@@ -7,6 +7,7 @@ import { Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import { Principals } from "../../src/access/identity/Principals.ts"
 import { Tokens } from "../../src/access/identity/Tokens.ts"
+import { Confidential } from "../../src/access/secrets/Confidential.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
 import { eventsOf } from "../calls/callsKit.ts"
 import { ask, Guest, house } from "../house.ts"
@@ -44,8 +45,11 @@ const count = (table: string) =>
     return (yield* sql<{ n: number }>`SELECT count(*) AS n FROM ${sql(table)}`)[0]!.n
   })
 
+const searchKey = "brave-key-that-nobody-may-read"
+const env = { BRAVE_API_KEY: searchKey }
+
 for (const store of ["sqlite", "postgres"] as const)
-  layer(house({ store }), { excludeTestServices: true, timeout: 30_000 })(`toolsets on ${store}`, (it) => {
+  layer(house({ store, env }), { excludeTestServices: true, timeout: 30_000 })(`toolsets on ${store}`, (it) => {
     it.effect(
       "the house's own tools are said in letters of one byte: one other would double the cost of every list",
       () =>
@@ -480,6 +484,19 @@ for (const store of ["sqlite", "postgres"] as const)
         assert.strictEqual(readFileSync(join(folder, "workspace", "note.txt"), "utf8"), "hi")
         const read = yield* use(bot, "file-read", { path: "note.txt" })
         assert.strictEqual(read.body["output"], "hi")
+      }),
+    )
+
+    it.effect("S4-85 the key of the web search is in no answer of a skill, and in no line of the log", () =>
+      Effect.gen(function* () {
+        const { folder } = yield* Guest
+        const bot = yield* agentWith("skills")
+        writeFileSync(join(folder, "workspace", "keys.txt"), `the key is ${searchKey}.`)
+        const { body } = yield* use(bot, "file-read", { path: "keys.txt" })
+        assert.strictEqual(body["state"], "done")
+        assert.match(String(body["output"]), /^the key is /)
+        assert.notInclude(JSON.stringify(body), searchKey)
+        assert.notInclude((yield* Confidential).text(`asking with ${searchKey}`), searchKey)
       }),
     )
   })

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { AccessContext } from "../../access/rights/AllowList.ts"
 import { Decision } from "../../decisions/Decision.ts"
-import { TooManyRequests, Unauthenticated } from "../../Errors.ts"
+import { Forbidden, TooManyRequests, Unauthenticated } from "../../Errors.ts"
 import { Principal } from "../../access/identity/Principal.ts"
 import { SpaceId } from "../../Ids.ts"
 import { problem } from "../../Problem.ts"
@@ -15,7 +15,7 @@ export class SessionApi extends HttpApiGroup.make("session")
     HttpApiEndpoint.post("open", "/session", {
       payload: Schema.Struct({ token: Schema.String.check(Schema.isMaxLength(1000)) }),
       success: HttpApiSchema.NoContent,
-      error: [problem(Unauthenticated), problem(TooManyRequests)],
+      error: [problem(Unauthenticated), problem(Forbidden), problem(TooManyRequests)],
     }),
     /** Never 401: a page calls it first, and a browser writes every refusal to its console. */
     HttpApiEndpoint.get("look", "/session", {

@@ -7,6 +7,7 @@ import { randomBytes } from "node:crypto"
 import {
   type AccessContext,
   BadInput,
+  Forbidden,
   type Caller,
   IssuedToken,
   Missing,
@@ -65,7 +66,7 @@ export class Tokens extends Context.Service<
         /** Whose it is in truth, where that is not who makes it. */
         readonly firstIssuer?: FirstIssuer
       },
-    ) => Effect.Effect<IssuedToken, Missing | BadInput, Transaction>
+    ) => Effect.Effect<IssuedToken, Missing | BadInput | Forbidden, Transaction>
     /** A new secret; the old one stops at once. A certificate gets a new lifetime; other tokens keep their end. */
     readonly rotate: (
       id: TokenId,
@@ -82,7 +83,7 @@ export class Tokens extends Context.Service<
       caller: Caller["Service"],
     ) => Effect.Effect<
       { readonly token: Redacted.Redacted; readonly expiresAt: DateTime.Utc },
-      Unauthenticated,
+      Unauthenticated | Forbidden,
       Transaction
     >
     /** A token for an agent's program, for one turn of a run. */
@@ -178,8 +179,10 @@ export class Tokens extends Context.Service<
           })
         const expiresAt = wanted.expiresAt ?? (wanted.certificate === true ? DateTime.add(now, certificateLife) : null)
         if (caller?.turn !== undefined)
-          return yield* new BadInput({
-            issues: [{ path: "principal", message: "the token of a program's turn cannot make tokens" }],
+          return yield* new Forbidden({
+            action: "write",
+            resource: `tokens/${principal.name}`,
+            rule: "the token of a program's turn makes no tokens",
           })
         // A token made from one's own token keeps the original `hand`.
         const own = caller !== undefined && caller.principal.id === principal.id ? caller.token : null

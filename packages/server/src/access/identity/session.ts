@@ -6,6 +6,7 @@ import { hash } from "node:crypto"
 import {
   type AccessContext,
   type Caller,
+  Forbidden,
   type IssuedToken,
   type Missing,
   type Principal,
@@ -95,7 +96,13 @@ export const makeOpenSession = (
   const { firstIssuerOf, insert, revoke } = tokens
   return Effect.fn("Tokens.openSession")(function* (caller: Caller["Service"]) {
     const { context, expiresAt, principal, token } = caller
-    if (token === null || caller.turn !== undefined) return yield* new Unauthenticated({ reason: "missing" })
+    if (caller.turn !== undefined)
+      return yield* new Forbidden({
+        action: "write",
+        resource: `tokens/${principal.name}`,
+        rule: "the token of a program's turn opens no session",
+      })
+    if (token === null) return yield* new Unauthenticated({ reason: "missing" })
     // Checked again inside the transaction: a token that was revoked meanwhile makes no session.
     const alive = (id: TokenId) =>
       Effect.map(

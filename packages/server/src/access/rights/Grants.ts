@@ -31,6 +31,7 @@ import { pageFrom, pageOf } from "../../store/Pages.ts"
 import { Principals } from "../identity/Principals.ts"
 import { walletKey } from "../identity/wallets/walletKey.ts"
 import { fill } from "../limits/Limits.ts"
+import { makeRefusals } from "../limits/Refusals.ts"
 import { delegationFrom } from "./delegation/delegationRows.ts"
 import {
   deepestDelegation,
@@ -57,7 +58,7 @@ const deepestTree = 100
 /** Judgements use rules that were loaded at most this long ago, and never rules of another epoch (S4-104). */
 const remembered = Duration.minutes(5)
 
-/** How many refusals of one principal are recorded. */
+/** How many refusals of one principal are recorded one by one. */
 const denialLimit = new Limit({ principal: "*", resource: "denials", count: 300, seconds: 60 })
 
 interface Gathered {
@@ -135,6 +136,7 @@ export class Grants extends Context.Service<
       const clock = yield* Clock.Clock
       const gathered = new Map<string, Gathered>()
       const denials = new Map<string, number>()
+      const recordRefusal = yield* makeRefusals
 
       /** Each principal is loaded once per depth: cycles of delegations cause no extra work. */
       const gatherFrom = (
@@ -276,16 +278,17 @@ export class Grants extends Context.Service<
       const recordDenial: Grants["Service"]["recordDenial"] = Effect.fn("Grants.recordDenial")(function* (denied) {
         const { action, resource, rule } = denied
         const { principal } = yield* Caller
-        // A loop that is refused again and again must not fill the disk: beyond this limit, refusals are only logged.
-        const now = monotonicOf(clock)
-        const taken = fill(denials.get(principal.id) ?? 0, denialLimit, now)
-        if (taken.wait > 0)
-          return yield* Effect.logDebug(`${principal.name} was refused ${action} on ${resource} again`)
-        if (denials.size > 10_000) denials.clear()
-        denials.set(principal.id, taken.emptyAt)
+        const taken = Effect.suspend(() => {
+          const { emptyAt, wait } = fill(denials.get(principal.id) ?? 0, denialLimit, monotonicOf(clock))
+          if (wait > 0) return Effect.fail("too many")
+          if (denials.size > 10_000) denials.clear()
+          denials.set(principal.id, emptyAt)
+          return Effect.void
+        })
         const body = { principal: principal.id, action, resource, rule }
         const what = `that ${principal.name} was refused ${action} on ${resource}`
-        yield* skipIfDiskFull(what, journal.transact(journal.append({ kind: "access.denied", body })))
+        const written = skipIfDiskFull(what, journal.transact(journal.append({ kind: "access.denied", body })))
+        yield* recordRefusal({ principal: principal.id, action: "*", resource: "*" }, taken, written)
       })
 
       const add: Grants["Service"]["add"] = Effect.fn("Grants.add")(function* (wanted) {
