@@ -5,7 +5,6 @@ import {
   type CallId,
   type CallResult,
   Missing,
-  type Principal,
   type ResultSignature,
   WrongState,
 } from "@stoa/contract"
