@@ -21,8 +21,8 @@ import type { makeListeners } from "./listeners.ts"
 import {
   answersFrom,
   answersTo,
-  type Asking,
-  askingOf,
+  type OpenQuestions,
+  openQuestionsOf,
   forms,
   makeQuestions,
   type AskedQuestions,
@@ -187,7 +187,7 @@ export const makeAnswers = Effect.fnUntraced(function* (
     /** What a waiting call asks, and what of it is open. */
     asks: Effect.fnUntraced(function* (id: string) {
       const asked = yield* questions.of(id)
-      return asked === undefined ? undefined : (askingOf(asked, yield* isDecided(asked)) satisfies Asking)
+      return asked === undefined ? undefined : (openQuestionsOf(asked, yield* isDecided(asked)) satisfies OpenQuestions)
     }),
     /** Whether only its client can answer, and has not. */
     wantsClient: (id: CallId) =>
