@@ -53,7 +53,7 @@ import { migrations } from "./Migrations.ts"
 import { Embeddings } from "./models/Embeddings.ts"
 import { Languages } from "./models/Languages.ts"
 import { ModelKeys } from "./models/ModelKeys.ts"
-import { Models } from "./models/images/Models.ts"
+import { ImageModels } from "./models/images/ImageModels.ts"
 import { Programs } from "./programs/Programs.ts"
 import { Workspaces } from "./programs/Workspaces.ts"
 import { Dispatch } from "./runs/working/Dispatch.ts"
@@ -247,7 +247,7 @@ const calls = (keys: Keys, file: string) =>
     Layer.provideMerge(Layer.mergeAll(Tools.layer(file), Explanations.layer)),
     Layer.provideMerge(Layer.mergeAll(Catalogue.layer, Kinds.layer)),
     Layer.provideMerge(Layer.mergeAll(ChatSessions.layer, ChosenModels.layer)),
-    Layer.provideMerge(Layer.mergeAll(HouseAddress.layer, Models.layer)),
+    Layer.provideMerge(Layer.mergeAll(HouseAddress.layer, ImageModels.layer)),
     Layer.provideMerge(rooms(keys, file)),
   )
 
