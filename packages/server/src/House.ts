@@ -101,7 +101,7 @@ import { Store } from "./store/database/Store.ts"
 import { Retention } from "./store/journal/retention/Retention.ts"
 import { Timers } from "./store/journal/Timers.ts"
 import { opening } from "./start/Opening.ts"
-import { Post } from "./team/Post.ts"
+import { TeamMail } from "./team/TeamMail.ts"
 import { Team } from "./team/Team.ts"
 import { Tree } from "./team/Tree.ts"
 import { Toolsets } from "./toolsets/Toolsets.ts"
@@ -227,7 +227,7 @@ const calls = (keys: Keys, file: string) =>
     layerErasedRuns,
   ).pipe(
     Layer.provideMerge(Team.layer),
-    Layer.provideMerge(Post.layer),
+    Layer.provideMerge(TeamMail.layer),
     Layer.provideMerge(Tree.layer),
     Layer.provideMerge(Triggers.layer),
     Layer.provideMerge(layerWake),
