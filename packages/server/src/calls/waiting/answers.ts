@@ -29,7 +29,7 @@ import {
   unanswered,
   verdictFrom,
 } from "./questions.ts"
-import { makeResuming } from "./resuming.ts"
+import { makeStoredAttempt } from "./storedAttempt.ts"
 
 /** The client that is connected while the call continues, if any. */
 interface Now {
@@ -48,7 +48,7 @@ export const makeAnswers = Effect.fnUntraced(function* (
 ) {
   const journal = yield* Journal
   const decisions = yield* Decisions
-  const resuming = yield* makeResuming
+  const resuming = yield* makeStoredAttempt
   const upstreams = yield* Upstreams
   const questions = yield* makeQuestions
   const scope = yield* Effect.scope
