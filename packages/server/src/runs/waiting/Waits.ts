@@ -39,7 +39,7 @@ import {
   type OpenWait,
   waitResult,
   type WaitState,
-} from "./waiting.ts"
+} from "./waitRules.ts"
 
 export const waitPurpose = "wait"
 

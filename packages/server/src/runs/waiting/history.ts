@@ -3,7 +3,7 @@ import { type CallId, type PrincipalId, type RunId, RunWait, type SpaceId } from
 import { DateTime, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { noCall } from "./runWaits.ts"
-import { type Party, findWaitCycles, type WaitState } from "./waiting.ts"
+import { type Party, findWaitCycles, type WaitState } from "./waitRules.ts"
 
 export interface WaitRow {
   readonly id: string

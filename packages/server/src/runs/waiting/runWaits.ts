@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { makeMessageReads } from "../../spaces/MessageReads.ts"
 import { lockName } from "../../store/database/dialect/Locks.ts"
-import { findWaitPath } from "./waiting.ts"
+import { findWaitPath } from "./waitRules.ts"
 
 /** Instead of a call id: the wait belongs to its run. */
 export const noCall = ""
