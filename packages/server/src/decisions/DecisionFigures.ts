@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { BasicViewer } from "../access/rights/Viewer.ts"
-import { momentOf, pointAt, quantile, type Span, zeros } from "../store/Span.ts"
+import { momentOf, pointAt, quantile, type TimeSpan, zeros } from "../store/TimeSeries.ts"
 import { makeEligibility } from "./electorate/eligibility.ts"
 import { from } from "./lifecycle.ts"
 import { inState } from "../store/database/dialect/States.ts"
@@ -19,7 +19,7 @@ export const makeDecisionFigures = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const eligibility = yield* makeEligibility
 
-  return Effect.fn("DecisionFigures")(function* ({ all, principal }: BasicViewer, span: Span) {
+  return Effect.fn("DecisionFigures")(function* ({ all, principal }: BasicViewer, span: TimeSpan) {
     const may = all ? sql`1 = 1` : yield* eligibility.seen(principal.id)
     const since = momentOf(span.from)
     const made = yield* sql<Walked>`SELECT created_at, answered_at FROM decisions
