@@ -11,7 +11,7 @@ import { DecisionsApi } from "./api/tools/Decisions.ts"
 import { LimitsApi } from "./api/access/Limits.ts"
 import { SecretsApi } from "./api/access/Secrets.ts"
 import { DelegationsApi, GrantsApi } from "./api/access/Grants.ts"
-import { Authentication, KnownQuery, Reading } from "./api/guards.ts"
+import { Authentication, KnownQuery, Decoding } from "./api/guards.ts"
 import { HealthApi, HouseApi, MetricsApi } from "./api/house/House.ts"
 import { HostsApi } from "./api/tools/Hosts.ts"
 import { MCPServersApi } from "./api/tools/MCPServers.ts"
@@ -35,7 +35,7 @@ export class Api extends HttpApi.make("stoa")
   .middleware(KnownQuery)
   .middleware(Authentication)
   .add(ResultsApi, WalletApi, SessionApi)
-  .middleware(Reading)
+  .middleware(Decoding)
   .add(HealthApi)
   .annotate(OpenApi.Transform, withSummaries)
   // An unknown field is a fault. Decoding stops at the first fault; the door looks for the others if the body is small.

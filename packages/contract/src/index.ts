@@ -165,7 +165,7 @@ export {
   Authentication,
   Idempotency,
   KnownQuery,
-  Reading,
+  Decoding,
   type ResultSignature,
   SmallBody,
   Submitter,

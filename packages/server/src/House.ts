@@ -53,7 +53,7 @@ import { migrations } from "./Migrations.ts"
 import { Embeddings } from "./models/Embeddings.ts"
 import { Languages } from "./models/Languages.ts"
 import { ModelKeys } from "./models/ModelKeys.ts"
-import { Models } from "./models/images/Models.ts"
+import { ImageModels } from "./models/images/ImageModels.ts"
 import { Programs } from "./programs/Programs.ts"
 import { Workspaces } from "./programs/Workspaces.ts"
 import { Dispatch } from "./runs/working/Dispatch.ts"
@@ -101,7 +101,7 @@ import { Store } from "./store/database/Store.ts"
 import { Retention } from "./store/journal/retention/Retention.ts"
 import { Timers } from "./store/journal/Timers.ts"
 import { opening } from "./start/Opening.ts"
-import { Post } from "./team/Post.ts"
+import { TeamMail } from "./team/TeamMail.ts"
 import { Team } from "./team/Team.ts"
 import { Tree } from "./team/Tree.ts"
 import { Toolsets } from "./toolsets/Toolsets.ts"
@@ -228,7 +228,7 @@ const calls = (keys: Keys, file: string) =>
     layerErasedRuns,
   ).pipe(
     Layer.provideMerge(Team.layer),
-    Layer.provideMerge(Post.layer),
+    Layer.provideMerge(TeamMail.layer),
     Layer.provideMerge(Tree.layer),
     Layer.provideMerge(Triggers.layer),
     Layer.provideMerge(layerWake),
@@ -248,7 +248,7 @@ const calls = (keys: Keys, file: string) =>
     Layer.provideMerge(Layer.mergeAll(Tools.layer(file), Explanations.layer)),
     Layer.provideMerge(Layer.mergeAll(Catalogue.layer, Kinds.layer)),
     Layer.provideMerge(Layer.mergeAll(ChatSessions.layer, ChosenModels.layer)),
-    Layer.provideMerge(Layer.mergeAll(HouseAddress.layer, Models.layer)),
+    Layer.provideMerge(Layer.mergeAll(HouseAddress.layer, ImageModels.layer)),
     Layer.provideMerge(rooms(keys, file)),
   )
 

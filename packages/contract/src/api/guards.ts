@@ -58,7 +58,7 @@ export class KnownQuery extends HttpApiMiddleware.Service<KnownQuery>()("contrac
 }) {}
 
 /** Undecodable input becomes a BadInput that names the path. */
-export class Reading extends HttpApiMiddleware.Service<Reading>()("contract/api/Reading", {
+export class Decoding extends HttpApiMiddleware.Service<Decoding>()("contract/api/Decoding", {
   error: [problem(BadInput), problem(TooLarge), problem(DiskFull), problem(Internal)],
 }) {}
 

@@ -5,7 +5,7 @@
 import type { CallState } from "@stoa/contract"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { momentOf, pointAt, pointsOf, quantile, type Span, zeros } from "../store/Span.ts"
+import { momentOf, pointAt, pointsOf, quantile, type TimeSpan, zeros } from "../store/TimeSeries.ts"
 import { type CallRow, tookMs } from "./road/record/rows.ts"
 
 const mostRead = 100_000
@@ -62,7 +62,7 @@ export const makeCallFigures = Effect.map(SqlClient.SqlClient, (sql) => {
     Effect.orDie(sql<Walked>`SELECT id, principal, tool, space, visibility, state, on_kind, created_at, settled_at FROM calls
       ${before === undefined ? sql`` : sql`WHERE id < ${before}`} ORDER BY id DESC LIMIT ${atOnce}`)
 
-  return Effect.fn("CallFigures")(function* (counted: CallScope, span: Span, most = mostRead) {
+  return Effect.fn("CallFigures")(function* (counted: CallScope, span: TimeSpan, most = mostRead) {
     const from = momentOf(span.from)
     const aMinuteAgo = momentOf(span.to - 60_000)
     const series = {

@@ -52,7 +52,7 @@ import { isSettled } from "./road/record/lifecycle.ts"
 import { CallNews } from "./waiting/CallNews.ts"
 import { makeListeners } from "./waiting/listeners.ts"
 import { makeNotes } from "./waiting/notes.ts"
-import type { Asking } from "./waiting/questions.ts"
+import type { OpenQuestions } from "./waiting/questions.ts"
 
 export type { CallRequest } from "./road/attempt.ts"
 export type { CallRow } from "./road/record/rows.ts"
@@ -104,7 +104,7 @@ export class Calls extends Context.Service<
     /** The client has given up the request that waits for the call: the caller's call is canceled. */
     readonly giveUp: (id: string, by: Caller["Service"]) => Effect.Effect<void>
     /** The questions that a call waits on. */
-    readonly asks: (id: string) => Effect.Effect<Asking | undefined>
+    readonly asks: (id: string) => Effect.Effect<OpenQuestions | undefined>
     /** Ends a waiting call in the caller's transaction, for rooms above. Returns undefined if it is over already. */
     readonly finish: (call: string, ending: CallEnd) => Effect.Effect<CallRow | undefined, never, Transaction>
     readonly expire: (call: string) => Effect.Effect<void>
@@ -229,7 +229,7 @@ export class Calls extends Context.Service<
         const { key, run } = request
         const known = key === undefined ? undefined : yield* record.byKey(principal, key)
         if (known !== undefined) return yield* again(known, digest, request)
-        return yield* Effect.catchTag(walk(attempt, request), "Taken", () => {
+        return yield* Effect.catchTag(walk(attempt, request), "CallExists", () => {
           const first =
             key !== undefined
               ? record.byKey(principal, key)
@@ -237,7 +237,7 @@ export class Calls extends Context.Service<
                 ? record.byPlace(run.id, run.step, run.place)
                 : Effect.succeed(undefined)
           return Effect.flatMap(first, (row) =>
-            row === undefined ? Effect.die(new Error("A call was taken by nobody")) : again(row, digest, request),
+            row === undefined ? Effect.die(new Error("A call that exists is not found")) : again(row, digest, request),
           )
         })
       })
@@ -255,7 +255,9 @@ export class Calls extends Context.Service<
         const isOnce = request.key !== undefined || request.run !== undefined
         const digest = isOnce ? digestOf([request.tool, textOf(request.input), space ?? undefined]) : ""
         const attempt = begin(request, caller, cause, { space, digest, ...begun() })
-        return yield* isOnce ? walkOnce(request, attempt) : Effect.catchTag(walk(attempt, request), "Taken", Effect.die)
+        return yield* isOnce
+          ? walkOnce(request, attempt)
+          : Effect.catchTag(walk(attempt, request), "CallExists", Effect.die)
       })
       const giveUp: Calls["Service"]["giveUp"] = (id, { principal }) =>
         Effect.ignore(endings.cancel(id, ownViewer(principal), "The client cancelled it"))

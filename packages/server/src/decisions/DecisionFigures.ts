@@ -1,7 +1,7 @@
 /** How many questions were asked and answered when, how many are open, and how long people took. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { momentOf, pointAt, quantile, type Span, zeros } from "../store/Span.ts"
+import { momentOf, pointAt, quantile, type TimeSpan, zeros } from "../store/TimeSeries.ts"
 import type { DecisionReader } from "./decisionReads.ts"
 import { makeEligibility } from "./electorate/eligibility.ts"
 import { from } from "./lifecycle.ts"
@@ -19,7 +19,7 @@ export const makeDecisionFigures = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const eligibility = yield* makeEligibility
 
-  return Effect.fn("DecisionFigures")(function* (viewer: DecisionReader, span: Span) {
+  return Effect.fn("DecisionFigures")(function* (viewer: DecisionReader, span: TimeSpan) {
     const may = viewer.all ? sql`1 = 1` : yield* eligibility.seen(viewer)
     const since = momentOf(span.from)
     const made = yield* sql<Walked>`SELECT created_at, answered_at FROM decisions

@@ -7,7 +7,8 @@ import type { DecisionId, PrincipalId } from "@stoa/contract"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { Secrets } from "../access/secrets/Secrets.ts"
 
-export interface Bearer {
+/** Who answers what. */
+export interface LinkedAnswer {
   readonly decision: DecisionId
   readonly principal: PrincipalId
 }
@@ -21,7 +22,7 @@ export class DecisionLinks extends Context.Service<
   {
     readonly make: (decision: DecisionId, principal: PrincipalId) => string
     /** Whom the token acts as, and on which decision; undefined if we did not sign it. */
-    readonly read: (token: string) => Bearer | undefined
+    readonly read: (token: string) => LinkedAnswer | undefined
   }
 >()("server/decisions/DecisionLinks") {
   static readonly layer = Layer.effect(

@@ -24,7 +24,7 @@ import { causedBy, newCorrelation } from "../store/journal/Correlation.ts"
 import { Journal } from "../store/journal/Journal.ts"
 import { layerGuide } from "./guide.ts"
 import { limitsWithin, makeSetup } from "./setup.ts"
-import { scriptedModel, vendors } from "./office.ts"
+import { scriptedModel, vendors } from "./declarations.ts"
 import { makeRemoval } from "./removal.ts"
 import { makeRows } from "./rows.ts"
 

@@ -15,7 +15,7 @@ import { Triggers } from "../runs/waking/Triggers.ts"
 import { Spaces } from "../spaces/Spaces.ts"
 import { Journal } from "../store/journal/Journal.ts"
 import { Upstreams } from "../upstreams/Upstreams.ts"
-import * as office from "./office.ts"
+import * as office from "./declarations.ts"
 import { makeRows } from "./rows.ts"
 
 // In this form, so that a built package uses its own copies.

@@ -131,7 +131,7 @@ export class Memories extends Context.Service<
       const now = Effect.map(DateTime.now, DateTime.formatIso)
       const { among, containing, list } = makeRecordReads(sql, index, yield* Meanings)
       const held = sql.literal(sql.onDialectOrElse({ pg: () => "FOR UPDATE", orElse: () => "" }))
-      const { drop, indexed, sharesOf, store, told } = yield* makeStoring
+      const { about, drop, indexed, sharesOf, store } = yield* makeStoring
 
       /** The record, if the caller may do this with it; one that it may not see, or that has expired, is missing. */
       const reach = Effect.fnUntraced(function* (by: MemoryActor, id: MemoryId, act: MemoryAct, deleted = false) {
@@ -303,7 +303,7 @@ export class Memories extends Context.Service<
         const rows = yield* Effect.orDie(sql<RecordRow>`SELECT * FROM memory_records WHERE id = ${id} ${held}`)
         const row = rows[0]
         if (row === undefined || !hasEnded(row, yield* now)) return
-        const body = { ...(yield* told(row)), version: row.version, permanent: true }
+        const body = { ...(yield* about(row)), version: row.version, permanent: true }
         yield* drop(row)
         yield* journal.append({ kind: "memory.deleted", body })
       })
@@ -313,7 +313,7 @@ export class Memories extends Context.Service<
         yield* refused(roomFault(row, by.room))
         if (recordFrom(row).pinned)
           return yield* new WrongState({ detail: `"${row.key}" is pinned, so it cannot be deleted. Unpin it first.` })
-        const body = { ...(yield* told(row)), version: row.version, permanent }
+        const body = { ...(yield* about(row)), version: row.version, permanent }
         if (permanent) yield* drop(row)
         else {
           yield* Effect.orDie(sql`UPDATE memory_records SET deleted_at = ${yield* now} WHERE id = ${id}`)
@@ -356,7 +356,7 @@ export class Memories extends Context.Service<
         )
         if (right === null) yield* index.remove(id, scopeOf(principal))
         yield* indexed(row)
-        yield* journal.append({ kind: "memory.shared", body: { ...(yield* told(row)), reader: principal, right } })
+        yield* journal.append({ kind: "memory.shared", body: { ...(yield* about(row)), reader: principal, right } })
       })
 
       const { retain } = yield* makeRetaining

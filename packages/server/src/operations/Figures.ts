@@ -15,7 +15,7 @@ import { lastBackup } from "../store/backup/LastBackup.ts"
 import { databaseSize } from "../store/database/disk/Size.ts"
 import { Store } from "../store/database/Store.ts"
 import { Readers } from "../store/journal/readers/Readers.ts"
-import { pointsOf, type Span } from "../store/Span.ts"
+import { pointsOf, type TimeSpan } from "../store/TimeSeries.ts"
 import { serverNeeds } from "../upstreams/ServerNeeds.ts"
 import { Upstreams } from "../upstreams/Upstreams.ts"
 
@@ -29,7 +29,7 @@ const spanOf = Effect.fnUntraced(function* (query: { readonly from?: DateTime.Ut
   // wall clock: moments that are stored.
   const to = DateTime.toEpochMillis(yield* DateTime.now)
   const from = query.from === undefined ? to - 6 * 3_600_000 : DateTime.toEpochMillis(query.from)
-  const span: Span = { from, to, step: (query.step ?? 300) * 1000 }
+  const span: TimeSpan = { from, to, step: (query.step ?? 300) * 1000 }
   if (from >= to) return yield* bad("from", "a moment in the past")
   if (to - from > mostDays * day) return yield* bad("from", `at most ${mostDays} days ago`)
   if (pointsOf(span) > mostPoints)

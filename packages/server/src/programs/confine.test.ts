@@ -11,7 +11,7 @@ import {
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, it } from "@effect/vitest"
-import { confine, putInside } from "./inside.ts"
+import { confine, putInside } from "./confine.ts"
 
 const withFolder = (body: (outer: string, outside: string) => void): void => {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "stoa-confine-")))

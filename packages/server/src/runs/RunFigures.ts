@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import { Agents } from "../access/identity/Agents.ts"
 import { Settings } from "../Settings.ts"
 import { inState } from "../store/database/dialect/States.ts"
-import { momentOf, pointAt, type Span, zeros } from "../store/Span.ts"
+import { momentOf, pointAt, type TimeSpan, zeros } from "../store/TimeSeries.ts"
 import { forecastOf } from "./spend/forecast.ts"
 import { limitsFor } from "./profile.ts"
 import { open } from "./record/lifecycle.ts"
@@ -49,7 +49,7 @@ export const makeRunFigures = Effect.gen(function* () {
       WHERE cost_micros > 0 AND said_at >= ${at} ORDER BY said_at DESC LIMIT ${mostRead}) AS s
       JOIN runs r ON r.id = s.run`
 
-  return Effect.fn("RunFigures")(function* (viewer: BasicViewer, span: Span) {
+  return Effect.fn("RunFigures")(function* (viewer: BasicViewer, span: TimeSpan) {
     const living = yield* agents.living
     const seen = living.filter(
       ({ id, owner }) => viewer.all || id === viewer.principal.id || owner === viewer.principal.id,

@@ -36,7 +36,7 @@ import { Settings } from "../Settings.ts"
 import { makeMessageReads } from "../spaces/MessageReads.ts"
 import { Messages } from "../spaces/messages/Messages.ts"
 import { Journal, type Transaction } from "../store/journal/Journal.ts"
-import { nameOfHuman, Post } from "./Post.ts"
+import { nameOfHuman, TeamMail } from "./TeamMail.ts"
 import { type Act, mayByPlace, rightFor } from "./rules.ts"
 import { Tree } from "./Tree.ts"
 
@@ -120,7 +120,7 @@ export class Team extends Context.Service<
       const principals = yield* Principals
       const workspaces = yield* Workspaces
       const runs = yield* Runs
-      const post = yield* Post
+      const teamMail = yield* TeamMail
       const tree = yield* Tree
       const messages = yield* Messages
       const reads = makeMessageReads(sql)
@@ -238,7 +238,7 @@ export class Team extends Context.Service<
           role,
           parent: parent.id,
         })
-        yield* post.instruct(parent, child, wanted.instructions, by.caller.run)
+        yield* teamMail.instruct(parent, child, wanted.instructions, by.caller.run)
         return yield* Effect.provideService(agentSettings.shown(child), Caller, by.caller)
       })
 
@@ -275,7 +275,7 @@ export class Team extends Context.Service<
           return yield* new WrongState({
             detail: "Only people can write to agents this way; agents use the tools of their team.",
           })
-        const space = yield* post.dmOf(agent, caller.principal.id)
+        const space = yield* teamMail.dmOf(agent, caller.principal.id)
         const posted = messages.post(space, yield* viewerOf(caller), { text })
         return yield* Effect.catchTag(posted, "TooManyRequests", (error) =>
           Effect.fail(new WrongState({ detail: error.message })),

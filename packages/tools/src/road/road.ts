@@ -79,14 +79,14 @@ export const authorize = (identity: Identity, principal: string, name: string): 
 }
 
 /** Where tools are looked up: a registry, or one caller's view of several. */
-export interface ToolView<T> {
+export interface ToolLookup<T> {
   readonly find: (name: string) => T | undefined
   readonly names: () => ReadonlyArray<string>
 }
 
 /** The tool, or suggestions from those the caller may use. */
 export const find = <T>(
-  view: ToolView<T>,
+  view: ToolLookup<T>,
   call: Pick<Call, "tool" | "principal">,
   identity: Identity,
 ): Effect.Effect<T, ToolNotFoundError> => {
@@ -95,7 +95,7 @@ export const find = <T>(
 }
 
 const missing = Effect.fnUntraced(function* <T>(
-  view: ToolView<T>,
+  view: ToolLookup<T>,
   { principal, tool }: Pick<Call, "tool" | "principal">,
   identity: Identity,
 ) {

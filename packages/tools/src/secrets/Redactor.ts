@@ -2,7 +2,7 @@
  * Removes secrets from everything that comes back from where they were sent: texts, JSON, bytes, errors (G-17). Any
  * eight consecutive characters of one count, plain, escaped, in base64, hexadecimal or decimal, even if they are split
  * over the fields of an answer or over the messages of a stream. Without secrets it does nothing, except to a line of a
- * log, from which it also removes whatever has the shape of a credential (`shapes.ts`).
+ * log, from which it also removes whatever has the shape of a credential (`credentialShapes.ts`).
  */
 import { decodedIn } from "./decode.ts"
 import { leavesOf, type Mark, ordersOf, placeMarks, type Tails, type Writing } from "./leaves.ts"

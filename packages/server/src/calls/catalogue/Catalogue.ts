@@ -72,7 +72,7 @@ export class Catalogue extends Context.Service<
     ) => Effect.Effect<void, ToolValidationError>
     readonly withdraw: (set: SetName, name: string, owner?: PrincipalId) => Effect.Effect<void>
     /** A caller's view of a scope: the tools it can find and the tools it is shown. Grants are judged separately. */
-    readonly view: (caller: Caller["Service"], scope: ToolScope) => Effect.Effect<View>
+    readonly view: (caller: Caller["Service"], scope: ToolScope) => Effect.Effect<CallerTools>
     /** The tools the caller may call, in a stable order. */
     readonly list: (caller: Caller["Service"], scope: ToolScope) => Effect.Effect<ReadonlyArray<Callable>>
     /** Every tool there is for a caller, even if its toolsets and lists exclude it. */
@@ -196,7 +196,7 @@ export class Catalogue extends Context.Service<
       yield* upstreams.onChange(() => runFork(upToDate.sync))
 
       // A caller is one object as long as its token and rights are valid, so its views are cached with it.
-      type Views = Map<string, { readonly version: number; readonly view: Effect.Effect<View> }>
+      type Views = Map<string, { readonly version: number; readonly view: Effect.Effect<CallerTools> }>
       const views = new WeakMap<Caller["Service"], Views>()
       const nameOf = (scope: ToolScope): string =>
         scope.kind === "all"
@@ -248,7 +248,7 @@ export class Catalogue extends Context.Service<
           }
           return unlisted(scope.kind === "server" ? name.slice(`${scope.server}/`.length) : name)
         }
-        const seen: View = {
+        const seen: CallerTools = {
           find: (name) => found.get(name) ?? lookUp(name),
           names: () => seen.all().map((one) => one.tool.definition.name),
           all: () => {
@@ -375,6 +375,6 @@ export interface Callable extends CatalogueTool {
 }
 
 /** One caller's tools on one scope, as the road looks them up. */
-export interface View extends Road.ToolView<CatalogueTool> {
+export interface CallerTools extends Road.ToolLookup<CatalogueTool> {
   readonly all: () => ReadonlyArray<CatalogueTool>
 }

@@ -5,7 +5,7 @@
 import { ToolExecutionError } from "@stoa/contract"
 import { Effect } from "effect"
 import { imageModelOf, imageProviders } from "../../models/images/Image.ts"
-import { Models } from "../../models/images/Models.ts"
+import { ImageModels } from "../../models/images/ImageModels.ts"
 import { Files } from "../../store/Files.ts"
 import type { HandlerCall } from "../road/Handler.ts"
 import type { Configured, Kind } from "./Kind.ts"
@@ -44,7 +44,7 @@ const promptOf = (parts: ReadonlyArray<Part> | undefined, input: Input): { promp
 }
 
 export const imageKind = Effect.gen(function* () {
-  const models = yield* Models
+  const models = yield* ImageModels
   const files = yield* Files
 
   const run = Effect.fnUntraced(function* (tool: Tool, prompt: string, { meta }: HandlerCall) {

@@ -15,7 +15,7 @@ import { formOf, forms, makeQuestions } from "../waiting/questions.ts"
 import { makeApprovalRule } from "./approvalRule.ts"
 import { type Attempt, resumeJson, rowOf } from "./attempt.ts"
 import type { PendingResult } from "./Handler.ts"
-import type { CallRecorder, Duplicate } from "./record/record.ts"
+import type { CallRecorder, CallExists } from "./record/record.ts"
 
 /** An approval that nobody gives counts as a no after a day. */
 const approvalTime = 24 * 3600
@@ -80,7 +80,7 @@ export const makeAsk = Effect.fnUntraced(function* (record: CallRecorder) {
   })
 
   /** How calls ask for approval: there is a standing approval, or the call is written with its question, and waits. */
-  const approvalsOf: RoadDecisions<Attempt, Duplicate | TooManyRequests> = {
+  const approvalsOf: RoadDecisions<Attempt, CallExists | TooManyRequests> = {
     ask: Effect.fnUntraced(function* (question: Question, attempt: Attempt) {
       const found = attempt.found!
       const known = yield* standing(found, attempt)

@@ -16,7 +16,7 @@ import { type Attempt, rowOf } from "./attempt.ts"
 import { makeBatched } from "./record/batched.ts"
 import { noTraces, PendingResult } from "./Handler.ts"
 import { isSettled } from "./record/lifecycle.ts"
-import { endingOf, type CallRecorder, type Duplicate } from "./record/record.ts"
+import { endingOf, type CallRecorder, type CallExists } from "./record/record.ts"
 import type { CallRow, NewRow } from "./record/rows.ts"
 
 /** How many stopped calls are remembered: they matter only between their record and their start. */
@@ -101,7 +101,7 @@ export const makeExecute = Effect.fnUntraced(function* (
   })
 
   /** A call that is recorded when it has ended: in a batch, or in a transaction of its own. */
-  const whole: Pick<CallRecord<Attempt, CallRow, Duplicate>, "settle"> = {
+  const whole: Pick<CallRecord<Attempt, CallRow, CallExists>, "settle"> = {
     settle: (attempt, settled) => {
       const row = rowOf(attempt, JSON.stringify(attempt.input))
       return (

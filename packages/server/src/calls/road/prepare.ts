@@ -6,7 +6,7 @@ import { Limits } from "../../access/limits/Limits.ts"
 import { type Paused, Pauses, pausedBy, pausedMessage, pauseRule } from "../../access/limits/Pauses.ts"
 import { ServerContents } from "../../upstreams/contents/ServerContents.ts"
 import { fillWallets } from "../catalogue/ForModel.ts"
-import { Catalogue, type View } from "../catalogue/Catalogue.ts"
+import { Catalogue, type CallerTools } from "../catalogue/Catalogue.ts"
 import type { Attempt } from "./attempt.ts"
 import { Budget } from "./Budget.ts"
 
@@ -29,7 +29,7 @@ export const makePrepare = Effect.gen(function* () {
   }
 
   /** Says what there is instead. A paused server has no tools; a caller that may use it is told about the pause. */
-  const missing = Effect.fnUntraced(function* (attempt: Attempt, view: View, stops: Paused) {
+  const missing = Effect.fnUntraced(function* (attempt: Attempt, view: CallerTools, stops: Paused) {
     const server = attempt.tool.split(/\/|__/)[0]!.toLowerCase()
     if (stops.has(`servers/${server}`) && (yield* contents.servers(attempt.caller, server)).length > 0)
       return yield* paused(attempt, `servers/${server}`, stops)

@@ -21,15 +21,15 @@ import type { makeListeners } from "./listeners.ts"
 import {
   answersFrom,
   answersTo,
-  type Asking,
-  askingOf,
+  type OpenQuestions,
+  openQuestionsOf,
   forms,
   makeQuestions,
   type AskedQuestions,
   unanswered,
   verdictFrom,
 } from "./questions.ts"
-import { makeResuming } from "./resuming.ts"
+import { makeStoredAttempt } from "./storedAttempt.ts"
 
 /** The client that is connected while the call continues, if any. */
 interface Now {
@@ -48,7 +48,7 @@ export const makeAnswers = Effect.fnUntraced(function* (
 ) {
   const journal = yield* Journal
   const decisions = yield* Decisions
-  const resuming = yield* makeResuming
+  const resuming = yield* makeStoredAttempt
   const upstreams = yield* Upstreams
   const questions = yield* makeQuestions
   const scope = yield* Effect.scope
@@ -187,7 +187,7 @@ export const makeAnswers = Effect.fnUntraced(function* (
     /** What a waiting call asks, and what of it is open. */
     asks: Effect.fnUntraced(function* (id: string) {
       const asked = yield* questions.of(id)
-      return asked === undefined ? undefined : (askingOf(asked, yield* isDecided(asked)) satisfies Asking)
+      return asked === undefined ? undefined : (openQuestionsOf(asked, yield* isDecided(asked)) satisfies OpenQuestions)
     }),
     /** Whether only its client can answer, and has not. */
     wantsClient: (id: CallId) =>

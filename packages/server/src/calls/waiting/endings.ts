@@ -33,7 +33,7 @@ import type { Prepare } from "../road/prepare.ts"
 import type { CallRow } from "../road/record/rows.ts"
 import { makeAnswers } from "./answers.ts"
 import type { makeListeners } from "./listeners.ts"
-import { makeResuming } from "./resuming.ts"
+import { makeStoredAttempt } from "./storedAttempt.ts"
 import { inState } from "../../store/database/dialect/States.ts"
 
 /** The error of a call whose server disconnected while a question was open. */
@@ -57,7 +57,7 @@ export const makeEndings = Effect.fnUntraced(function* (
   const decisions = yield* Decisions
   const tokens = yield* Tokens
   const principals = yield* Principals
-  const resuming = yield* makeResuming
+  const resuming = yield* makeStoredAttempt
   const approval = yield* makeApprovalRule
   const catalogue = yield* Catalogue
   const resultRights = yield* makeResultRights

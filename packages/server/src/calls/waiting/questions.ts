@@ -58,13 +58,13 @@ export const unanswered = ({ answers, questions }: AskedQuestions, isDecided = f
   )
 
 /** What a waiting call asks now. */
-export interface Asking extends AskedQuestions {
+export interface OpenQuestions extends AskedQuestions {
   /** Identifies the question: an answer to one is no answer to the next, even with the same keys. */
   readonly question: string
   readonly open: Questions
 }
 
-export const askingOf = (asked: AskedQuestions, isDecided: boolean): Asking => ({
+export const openQuestionsOf = (asked: AskedQuestions, isDecided: boolean): OpenQuestions => ({
   ...asked,
   question: digestOf([asked.decision, asked.questions, asked.state]),
   open: unanswered(asked, isDecided),

@@ -33,7 +33,7 @@ import { builtPage } from "./pages/builtPage.ts"
 import { decisionPage } from "./pages/decisionPage.ts"
 import { layerIdempotency } from "./guards/Idempotency.ts"
 import { layerKnownQuery } from "./guards/KnownQuery.ts"
-import { layerReading } from "./guards/Reading.ts"
+import { layerDecoding } from "./guards/Decoding.ts"
 import { ownCards } from "./pages/ownCards.ts"
 import { pages } from "./pages/pages.ts"
 import { layerSmallBody } from "./guards/SmallBody.ts"
@@ -94,5 +94,5 @@ export const routes = Layer.mergeAll(
   elsewhere,
 ).pipe(
   Layer.provide(handlers),
-  Layer.provide([layerKnownQuery, layerReading, layerIdempotency, layerSubmitting, layerSmallBody]),
+  Layer.provide([layerKnownQuery, layerDecoding, layerIdempotency, layerSubmitting, layerSmallBody]),
 )

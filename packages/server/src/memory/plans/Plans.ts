@@ -18,7 +18,7 @@ import {
 import { hash } from "node:crypto"
 import { Context, DateTime, Effect, Layer, Result } from "effect"
 import { SqlClient } from "effect/sql"
-import { makeDeadLetters } from "../../store/journal/readers/DeadLetters.ts"
+import { makeFailedEvents } from "../../store/journal/readers/FailedEvents.ts"
 import { currentCause } from "../../store/journal/Correlation.ts"
 import type { Transaction } from "../../store/journal/Journal.ts"
 import { readerLayer } from "../../store/journal/readers/Readers.ts"
@@ -340,7 +340,7 @@ const layerPlanReader = Layer.effect(
   PlanReader,
   Effect.gen(function* () {
     const { advance, follow, forget, look } = yield* makeFollowing
-    const handled = yield* makeDeadLetters("plans")
+    const handled = yield* makeFailedEvents("plans")
 
     const one = (event: Event): Effect.Effect<unknown, never, Transaction> => {
       switch (event.kind) {

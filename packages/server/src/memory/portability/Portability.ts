@@ -63,7 +63,7 @@ export class Portability extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const journal = yield* Journal
       const memories = yield* Memories
-      const { drop, indexed, store, told } = yield* makeStoring
+      const { about, drop, indexed, store } = yield* makeStoring
       const key = Redacted.value((yield* Secrets).derive("memory-lines"))
       const now = Effect.map(DateTime.now, DateTime.formatIso)
 
@@ -194,7 +194,7 @@ export class Portability extends Context.Service<
         const rows = yield* sql<RecordRow>`SELECT * FROM memory_records WHERE owner = ${owner}
           AND created_at <= ${before} ORDER BY id LIMIT ${erasedAtOnce}`
         for (const row of rows) {
-          const body = { ...(yield* told(row)), version: row.version, permanent: true }
+          const body = { ...(yield* about(row)), version: row.version, permanent: true }
           yield* drop(row)
           yield* journal.append({ kind: "memory.deleted", body })
         }

@@ -31,7 +31,7 @@ export const makeStoring = Effect.gen(function* () {
   const indexed = (row: RecordRow, isNew = false): Effect.Effect<void, never, Transaction> =>
     Effect.flatMap(readingOf(sql, row, isNew), (reading) => indexRecord(index, recordFrom(row), reading, isNew))
 
-  const told = Effect.fnUntraced(function* (row: RecordRow) {
+  const about = Effect.fnUntraced(function* (row: RecordRow) {
     const readers = (yield* sharesOf(row.id)).map(({ principal }) => principal)
     return {
       record: row.id,
@@ -72,7 +72,7 @@ export const makeStoring = Effect.gen(function* () {
     if (!isNew) yield* vectors.forget(id, digestOf(textsOf(recordFrom(row))))
     yield* setEnd(timers, row)
     const { run } = yield* currentCause
-    const written = { ...(yield* told(row)), version, ...(run !== undefined && { run }) }
+    const written = { ...(yield* about(row)), version, ...(run !== undefined && { run }) }
     yield* journal.append({ kind: "memory.written", body: written })
     return recordFrom(row)
   }, Effect.orDie)
@@ -86,5 +86,5 @@ export const makeStoring = Effect.gen(function* () {
     yield* sql`DELETE FROM memory_records WHERE id = ${row.id}`
   }, Effect.orDie)
 
-  return { sharesOf, indexed, told, store, drop }
+  return { sharesOf, indexed, about, store, drop }
 })

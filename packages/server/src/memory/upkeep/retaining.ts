@@ -13,7 +13,7 @@ const atOnce = 100
 export const makeRetaining = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const journal = yield* Journal
-  const { drop, told } = yield* makeStoring
+  const { about, drop } = yield* makeStoring
 
   const oldVersions = (before: string) =>
     sql<{ record: string; version: number }>`SELECT v.record, v.version FROM memory_versions v
@@ -30,7 +30,7 @@ export const makeRetaining = Effect.gen(function* () {
     const rows = yield* sql<RecordRow>`SELECT * FROM memory_records
       WHERE deleted_at IS NOT NULL AND deleted_at < ${before} LIMIT ${atOnce}`
     for (const row of rows) {
-      const body = { ...(yield* told(row)), version: row.version, permanent: true }
+      const body = { ...(yield* about(row)), version: row.version, permanent: true }
       yield* drop(row)
       yield* journal.append({ kind: "memory.deleted", body })
     }

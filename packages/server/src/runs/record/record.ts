@@ -12,7 +12,7 @@ import { makeBatch } from "../../store/journal/Batch.ts"
 import { type CausedEvent, Journal, type Transaction } from "../../store/journal/Journal.ts"
 import { endOf, from, open, to } from "./lifecycle.ts"
 import type { RunEnd, RunConfig, RunRow, Usage, StepRow, PromptRow, TriggerRow } from "./rows.ts"
-import { accountsOf, hasSpent, makeAccounts } from "../spend/spending.ts"
+import { accountsOf, hasSpent, makeAccounts } from "../spend/accounts.ts"
 import { makeTogether } from "./together.ts"
 import { inState } from "../../store/database/dialect/States.ts"
 

@@ -9,7 +9,7 @@ import { type CausedEvent, Journal } from "../../store/journal/Journal.ts"
 import { makeBatch } from "../../store/journal/Batch.ts"
 import { endOf, from, to } from "./lifecycle.ts"
 import { profileNamed } from "../profile.ts"
-import { accountsOf, hasSpent, makeAccounts } from "../spend/spending.ts"
+import { accountsOf, hasSpent, makeAccounts } from "../spend/accounts.ts"
 import type { RunEnd, RunRow, Usage, StepRow, PromptRow, TriggerRow } from "./rows.ts"
 
 export interface StepWrite {

@@ -15,7 +15,7 @@ import { Journal } from "../../store/journal/Journal.ts"
 import { limitsFor } from "../profile.ts"
 import { makeRunRecorder } from "../record/record.ts"
 import { limitsOf, type RunRow } from "../record/rows.ts"
-import { makeSumCache } from "./spending.ts"
+import { makeSumCache } from "./accounts.ts"
 import { type BudgetUse, exceededBudget } from "../working/limits.ts"
 
 interface Row {

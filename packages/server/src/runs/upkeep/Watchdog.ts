@@ -11,7 +11,7 @@ import { open, waiting } from "../record/lifecycle.ts"
 import { makeRunRecorder } from "../record/record.ts"
 import { Children } from "../waking/Children.ts"
 import { Waits } from "../waiting/Waits.ts"
-import { findWaitCycles } from "../waiting/waiting.ts"
+import { findWaitCycles } from "../waiting/waitRules.ts"
 import { Dispatch } from "../working/Dispatch.ts"
 import { inState } from "../../store/database/dialect/States.ts"
 

@@ -27,7 +27,7 @@ import { Journal, type Transaction } from "../../store/journal/Journal.ts"
 import { Timers } from "../../store/journal/Timers.ts"
 import { open as openStates, waiting as waitingStates } from "../record/lifecycle.ts"
 import { profileNamed } from "../profile.ts"
-import { noCall, makeRunWaits } from "./runWaits.ts"
+import { noCall, makeTeamRequests } from "./teamRequests.ts"
 import { makeHistory, type WaitRow } from "./history.ts"
 import { makeRunRecorder } from "../record/record.ts"
 import { limitsOf, type RunRow } from "../record/rows.ts"
@@ -39,7 +39,7 @@ import {
   type OpenWait,
   waitResult,
   type WaitState,
-} from "./waiting.ts"
+} from "./waitRules.ts"
 
 export const waitPurpose = "wait"
 
@@ -326,7 +326,7 @@ export class Waits extends Context.Service<
       return Waits.of({
         open,
         hear,
-        ...makeRunWaits(sql),
+        ...makeTeamRequests(sql),
         silence,
         leave,
         expire,

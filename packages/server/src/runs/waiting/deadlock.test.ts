@@ -6,7 +6,14 @@
 import { assert, describe, it } from "vitest"
 import { times } from "../../../../../test/long.ts"
 import { proceed } from "../working/proceed.ts"
-import { findAnsweredWait, closedStateOf, type Party, findWaitCycles, type WaitState, findWaitPath } from "./waiting.ts"
+import {
+  findAnsweredWait,
+  closedStateOf,
+  type Party,
+  findWaitCycles,
+  type WaitState,
+  findWaitPath,
+} from "./waitRules.ts"
 
 interface Mail {
   readonly id: string

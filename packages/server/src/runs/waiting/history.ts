@@ -2,8 +2,8 @@
 import { type CallId, type PrincipalId, type RunId, RunWait, type SpaceId } from "@stoa/contract"
 import { DateTime, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import { noCall } from "./runWaits.ts"
-import { type Party, findWaitCycles, type WaitState } from "./waiting.ts"
+import { noCall } from "./teamRequests.ts"
+import { type Party, findWaitCycles, type WaitState } from "./waitRules.ts"
 
 export interface WaitRow {
   readonly id: string

@@ -10,7 +10,7 @@ import { mayStartCall } from "../../calls/CallReads.ts"
 import { Calls } from "../../calls/Calls.ts"
 import { Memories } from "../../memory/Memories.ts"
 import { newId } from "../../store/journal/Correlation.ts"
-import { makeDeadLetters } from "../../store/journal/readers/DeadLetters.ts"
+import { makeFailedEvents } from "../../store/journal/readers/FailedEvents.ts"
 import type { Transaction } from "../../store/journal/Journal.ts"
 import { readerLayer } from "../../store/journal/readers/Readers.ts"
 import { Children } from "./Children.ts"
@@ -94,7 +94,7 @@ export const layerWake = Layer.effect(
     const memories = yield* Memories
     const calls = yield* Calls
     const dispatch = yield* Dispatch
-    const handled = yield* makeDeadLetters("runs")
+    const handled = yield* makeFailedEvents("runs")
 
     const runDepth = Effect.fnUntraced(function* (run: RunId | undefined) {
       if (run === undefined) return null

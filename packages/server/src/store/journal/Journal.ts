@@ -13,7 +13,7 @@ import type { Bell } from "./signals/Bell.ts"
 import { SharedDatabase } from "../leases/Holder.ts"
 import { currentCause, newId } from "./Correlation.ts"
 import { encoded, type EventRow } from "./events/eventRows.ts"
-import { type Follower, follow, type Following, type View } from "./readers/Following.ts"
+import { type Follower, follow, type Following, type EventReads } from "./readers/Following.ts"
 import { isWhole, makeInsert, type Rows } from "../database/dialect/Inserts.ts"
 import { makeCommitNews } from "./events/commitNews.ts"
 import { noticeChannel, Notices } from "./signals/Notices.ts"
@@ -78,18 +78,18 @@ export class Journal extends Context.Service<
      */
     readonly onRollback: (undo: () => void) => Effect.Effect<void, never, Transaction>
     /** The events after a cursor: all, or the given kinds. */
-    readonly read: View["read"]
+    readonly read: EventReads["read"]
     /**
      * The same as far as this process knows: near the end it costs no query, and it may not have what other processes
      * wrote a moment ago. For loops that a bell wakes.
      */
-    readonly known: View
+    readonly known: EventReads
     /** Delivers new events in order until the scope ends. Stores no cursor, unlike a named reader. */
     readonly follow: (follower: Follower) => Effect.Effect<Following, never, Scope.Scope>
     /** The cursor of the newest event. */
-    readonly end: View["end"]
+    readonly end: EventReads["end"]
     /** The same, read from the table: committed events are visible there a moment before this process knows of them. */
-    readonly committed: View["end"]
+    readonly committed: EventReads["end"]
     /** Events at or before this cursor may be gone. */
     readonly floor: Effect.Effect<number>
     /** Removes expired events, except those that a named reader has not yet read. Returns how many. */

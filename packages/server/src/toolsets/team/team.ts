@@ -8,7 +8,7 @@ import { Agents } from "../../access/identity/Agents.ts"
 import { Principals } from "../../access/identity/Principals.ts"
 import type { HandlerCall } from "../../calls/road/Handler.ts"
 import { Inbox } from "../../runs/waking/Inbox.ts"
-import { nameOfHuman, Post } from "../../team/Post.ts"
+import { nameOfHuman, TeamMail } from "../../team/TeamMail.ts"
 import { makePolling } from "../../team/Polling.ts"
 import { Team, type TeamAsker } from "../../team/Team.ts"
 import { Tree } from "../../team/Tree.ts"
@@ -55,7 +55,7 @@ export const team = Effect.gen(function* () {
   const agents = yield* Agents
   const principals = yield* Principals
   const inbox = yield* Inbox
-  const post = yield* Post
+  const teamMail = yield* TeamMail
   const tree = yield* Tree
   const group = yield* Team
   const polling = yield* makePolling
@@ -102,7 +102,7 @@ export const team = Effect.gen(function* () {
         required: ["recipient", "text"],
       },
       run: Effect.fnUntraced(function* (input: SendInput, call: HandlerCall) {
-        const { message, waits } = yield* post.send(
+        const { message, waits } = yield* teamMail.send(
           yield* self,
           input.recipient,
           { text: input.text, sync: input.sync, replyTo: input.reply_to, seconds: input.timeout_seconds },
@@ -133,7 +133,7 @@ export const team = Effect.gen(function* () {
       run: Effect.fnUntraced(function* (input: BroadcastInput, call: HandlerCall) {
         const gathering =
           input.gather === undefined ? undefined : { needed: input.gather, seconds: input.timeout_seconds }
-        const sent = yield* post.broadcast(yield* self, input.text, gathering, call)
+        const sent = yield* teamMail.broadcast(yield* self, input.text, gathering, call)
         return {
           status: "sent",
           message_id: withoutPrefix(sent.message.id),
@@ -237,7 +237,7 @@ export const team = Effect.gen(function* () {
         const me = yield* self
         const parent = me.parent === null ? nameOfHuman : (yield* agents.get(me.parent)).name
         const mail = { text: input.result, sync: false, replyTo: undefined, seconds: undefined }
-        const { message } = yield* post.send(me, parent, mail, call)
+        const { message } = yield* teamMail.send(me, parent, mail, call)
         return { status: "completed", message_id: withoutPrefix(message.id) }
       }),
     }),

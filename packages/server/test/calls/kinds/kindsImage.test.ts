@@ -6,7 +6,7 @@ import { FileId } from "@stoa/contract"
 import { http, type Loopback } from "../../../../tools/test/egress/egressLoopback.ts"
 import { imageKind } from "../../../src/calls/kinds/image.ts"
 import type { Kind } from "../../../src/calls/kinds/Kind.ts"
-import { Models } from "../../../src/models/images/Models.ts"
+import { ImageModels } from "../../../src/models/images/ImageModels.ts"
 import { Settings } from "../../../src/Settings.ts"
 import { Files, largestFile } from "../../../src/store/Files.ts"
 import { called, configured } from "./kinds.ts"
@@ -30,7 +30,7 @@ const image = (bytes: Uint8Array) => json({ created: 1, data: [{ b64_json: Buffe
 
 /** A house whose models are at that server. */
 const house = (url: string, environment: Record<string, string> = { OPENAI_API_KEY: key }) =>
-  Models.layer.pipe(
+  ImageModels.layer.pipe(
     Layer.provide(Settings.layer({ OPENAI_BASE_URL: `${url}/v1`, ...environment })),
     Layer.merge(ground(stores[0]![1])),
   )
@@ -177,7 +177,7 @@ describe("image tools", () => {
       const asked = Promise.withResolvers<void>()
       const server = yield* http(() => asked.resolve())
       const exit = yield* Effect.gen(function* () {
-        const models = yield* Models
+        const models = yield* ImageModels
         const fiber = yield* Effect.forkChild(Effect.exit(models.image({ ...seed, prompt: "x" })))
         yield* Effect.promise(() => asked.promise)
         yield* TestClock.adjust("5 minutes")

@@ -16,7 +16,7 @@ import {
   receivedEvent,
   type CallRecorder,
   settledEvent,
-  Duplicate,
+  CallExists,
   wholeEvent,
 } from "./record.ts"
 import { type CallRow, type NewRow, unsettled } from "./rows.ts"
@@ -146,26 +146,26 @@ export const makeBatched = Effect.fnUntraced(function* (record: CallRecorder, ow
   const ends = yield* makeBatch(writeEnds)
 
   /** A place in a run can be taken once: the second call is rolled back and gets the first. */
-  const write = (call: New): Effect.Effect<void, Duplicate> => {
+  const write = (call: New): Effect.Effect<void, CallExists> => {
     const { place, run, step } = call.row
     if (run === null) return news(call)
     return Effect.catchCause(newsOfRuns(call), (cause) =>
       Effect.flatMap(record.byPlace(run, step!, place!), (row) =>
-        row === undefined ? Effect.failCause(cause) : Effect.fail(new Duplicate()),
+        row === undefined ? Effect.failCause(cause) : Effect.fail(new CallExists()),
       ),
     )
   }
 
   return {
     /** Records a call that begins to run in this process; false if it cannot be batched. */
-    begin: (row: NewRow, at: string, provenance: Provenance): Effect.Effect<boolean, Duplicate> => {
+    begin: (row: NewRow, at: string, provenance: Provenance): Effect.Effect<boolean, CallExists> => {
       if (!takes(row)) return Effect.succeed(false)
       const written: CallRow = { ...row, ...unsettled, state: first("start"), owner, message: null }
       const event: CausedEvent = { ...receivedEvent(row), at, provenance, correlationId: row.correlationId }
       return Effect.as(write({ row: written, events: [event] }), true)
     },
     /** A call that ended before it was recorded; undefined if it needs a transaction of its own. */
-    whole: (row: NewRow, ended: Settlement): Effect.Effect<CallRow, Duplicate> | undefined => {
+    whole: (row: NewRow, ended: Settlement): Effect.Effect<CallRow, CallExists> | undefined => {
       const end = endOf(row, ended, wholeEvent)
       if (end === undefined) return undefined
       const { at, correlationId, provenance } = end.event

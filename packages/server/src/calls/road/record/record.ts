@@ -129,8 +129,8 @@ const brief = (error: string): CallError => {
  * Two calls came at once with the same key or at the same place of a run: the other was first, and this one's writes
  * are rolled back.
  */
-export class Duplicate {
-  readonly _tag = "Taken"
+export class CallExists {
+  readonly _tag = "CallExists"
 }
 
 type About = Pick<CallRow, "id" | "tool" | "principal" | "run" | "step" | "place">
@@ -186,7 +186,7 @@ export const makeCallRecorder = Effect.gen(function* () {
   /** Writes a new call; fails if its key or place is taken. */
   const insert = Effect.fnUntraced(function* (row: CallRow) {
     const rows = yield* Effect.orDie(insertRow(row))
-    if (rows.length === 0) return yield* Effect.fail(new Duplicate())
+    if (rows.length === 0) return yield* Effect.fail(new CallExists())
   })
 
   /** A guarded change: undefined if the table does not allow it from the call's present state. */

@@ -147,7 +147,7 @@ export type Change =
   | { readonly kind: "tools" | "prompts" | "resources" }
   | { readonly kind: "resource"; readonly uri: string }
   | { readonly kind: "task"; readonly task: Task }
-export interface Watch {
+export interface ChangeWatch {
   /** The part of the interest that is supported. */
   readonly honoured: Interest
   readonly stop: () => void
@@ -182,7 +182,7 @@ export interface EndpointView {
     readonly update: (id: string, answers: ClientAnswers) => Effect.Effect<boolean, Fault>
     readonly cancel: (id: string) => Effect.Effect<boolean, Fault>
   }
-  readonly watch: (interest: Interest, tell: (change: Change) => void) => Effect.Effect<Watch>
+  readonly watch: (interest: Interest, tell: (change: Change) => void) => Effect.Effect<ChangeWatch>
 }
 
 export class Desk extends Context.Service<

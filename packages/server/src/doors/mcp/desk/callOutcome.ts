@@ -16,7 +16,7 @@ export const failure = (error: { readonly _tag: string; readonly message: string
   return { _tag: "Failed", error: { ...fields, tag, message: error.message } }
 }
 
-const told = (text: string | null): { readonly tag: string; readonly message: string } => {
+const errorIn = (text: string | null): { readonly tag: string; readonly message: string } => {
   const { message, tag } = (text === null ? {} : JSON.parse(text)) as {
     readonly tag?: string
     readonly message?: string
@@ -25,7 +25,7 @@ const told = (text: string | null): { readonly tag: string; readonly message: st
 }
 
 const settledOf = (row: CallRow): Settled => {
-  if (row.state !== "done") return { _tag: "Failed", error: { ...told(row.error), call: row.id } }
+  if (row.state !== "done") return { _tag: "Failed", error: { ...errorIn(row.error), call: row.id } }
   if (row.outputFile !== null)
     return { _tag: "Done", json: JSON.stringify({ file: row.outputFile, size: row.outputSize ?? 0 }) }
   return { _tag: "Done", json: row.output ?? "null" }

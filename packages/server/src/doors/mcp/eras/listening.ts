@@ -1,6 +1,6 @@
 /** Clients that listen for changes: `subscriptions/listen` of a new client, the open GET stream of an old one. */
 import { Effect } from "effect"
-import type { Change, Interest, JsonObject, Watch } from "../desk/Desk.ts"
+import type { Change, ChangeWatch, Interest, JsonObject } from "../desk/Desk.ts"
 import { metaKeys, isObject, type Request, knowsTasks, tasksNeeded } from "../wire/message.ts"
 import { codes, Fault, invalidParams } from "../wire/Fault.ts"
 import type { OpenStream, OpenStreams } from "../wire/openStreams.ts"
@@ -16,7 +16,7 @@ const listed = {
 } as const
 
 /** A change as its notification. */
-const told = (change: Change, meta: JsonObject, stamp: Stamp): string => {
+const changeText = (change: Change, meta: JsonObject, stamp: Stamp): string => {
   const tag = Object.keys(meta).length === 0 ? {} : { _meta: meta }
   switch (change.kind) {
     case "resource":
@@ -94,7 +94,7 @@ export const listen = Effect.fnUntraced(function* (
       notifications: filterOf(watch.honoured),
     }),
   )
-  tell = (change) => out.write(told(change, meta, stamp))
+  tell = (change) => out.write(changeText(change, meta, stamp))
   for (const change of early) tell(change)
   const stream: OpenStream = {
     caller: context.caller,
@@ -127,11 +127,11 @@ export const openSessionStream = Effect.fnUntraced(function* (
 ) {
   session.hangUp?.()
   const { stamp } = context.front
-  let watch: Watch | undefined
+  let watch: ChangeWatch | undefined
   let open = true
   const interest = (): Interest => ({ tools: true, prompts: true, resources: true, uris: session.uris, tasks: [] })
   const rewatch = Effect.suspend(() =>
-    context.view.watch(interest(), (change) => out.write(told(change, {}, stamp))),
+    context.view.watch(interest(), (change) => out.write(changeText(change, {}, stamp))),
   ).pipe(
     Effect.tap((next) =>
       Effect.sync(() => {

@@ -4,7 +4,7 @@ import { Cause, Effect, Schema } from "effect"
 import { currentCause } from "../../../store/journal/Correlation.ts"
 import { faultOf } from "../../Faults.ts"
 import { problemOf } from "../../Problems.ts"
-import { askUntilAnswered, inputRequired, newEraLink } from "./asking.ts"
+import { askUntilAnswered, inputRequired, newEraLink } from "./clientLink.ts"
 import { isAnswer, serverCapabilities } from "../wire/capabilities.ts"
 import {
   type Asks,

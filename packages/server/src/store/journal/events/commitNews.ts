@@ -7,7 +7,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Bell } from "../signals/Bell.ts"
 import { eventFrom, type EventRow } from "./eventRows.ts"
-import { repeatOnBell, type View } from "../readers/Following.ts"
+import { repeatOnBell, type EventReads } from "../readers/Following.ts"
 import { Notices } from "../signals/Notices.ts"
 import { yieldToEventLoop } from "../../fibers/EventLoop.ts"
 
@@ -214,7 +214,7 @@ export const makeCommitNews = Effect.fnUntraced(function* (me: string) {
    * Some kinds are rare: a reader far behind reads a part of the journal at a time, and others have their turn in
    * between.
    */
-  const stored = Effect.fnUntraced(function* ({ after, kinds: wanted, limit }: Parameters<View["read"]>[0]) {
+  const stored = Effect.fnUntraced(function* ({ after, kinds: wanted, limit }: Parameters<EventReads["read"]>[0]) {
     if (wanted?.length === 0) return []
     const last = yield* endKnown
     if (wanted === undefined || last - after <= readThrough) return yield* between(after, undefined, wanted, limit)
@@ -230,8 +230,8 @@ export const makeCommitNews = Effect.fnUntraced(function* (me: string) {
     }
     return found
   })
-  const readStored: View["read"] = (options) => Effect.map(stored(options), (rows) => rows.map(eventFrom))
-  const readKnown: View["read"] = (options) =>
+  const readStored: EventReads["read"] = (options) => Effect.map(stored(options), (rows) => rows.map(eventFrom))
+  const readKnown: EventReads["read"] = (options) =>
     Effect.suspend(() => {
       const some = tail.after(options.after)
       return some === undefined ? readStored(options) : Effect.succeed(eventsOf(some, options.kinds, options.limit))

@@ -20,8 +20,8 @@ export const repeatOnBell = (
     Effect.asVoid,
   )
 
-/** A view of the journal. */
-export interface View {
+/** What is read of the journal: all of it, or what this process knows of it. */
+export interface EventReads {
   /** The events after a cursor: all, or the given kinds. */
   readonly read: (options: {
     readonly after: number
@@ -59,7 +59,7 @@ const page = 500
 const passOver = 50
 
 export const follow = Effect.fnUntraced(function* (
-  journal: { readonly known: View; readonly end: View["end"] },
+  journal: { readonly known: EventReads; readonly end: EventReads["end"] },
   bell: Bell,
   { hear, kinds, name, wanted }: Follower,
 ) {

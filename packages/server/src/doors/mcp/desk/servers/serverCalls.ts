@@ -39,7 +39,7 @@ const patienceMs = 750
 const textIn = (state: unknown, key: "call" | "asked"): string | undefined =>
   isObject(state) && typeof state[key] === "string" ? state[key] : undefined
 
-type Asking = NonNullable<Effect.Success<ReturnType<Calls["Service"]["asks"]>>>
+type OpenQuestions = NonNullable<Effect.Success<ReturnType<Calls["Service"]["asks"]>>>
 
 /** The questions that this client can be asked. */
 const askable = (questions: ClientRequests, capabilities: JsonObject, revision: Revision): ClientRequests =>
@@ -88,7 +88,7 @@ export const makeServerCalls = Effect.gen(function* () {
   })
 
   const askedOf = ({ id, state }: CallRow) =>
-    state === "waiting" ? calls.asks(id) : Effect.succeed<Asking | undefined>(undefined)
+    state === "waiting" ? calls.asks(id) : Effect.succeed<OpenQuestions | undefined>(undefined)
 
   const taskFor = Effect.fnUntraced(function* (row: CallRow, endpoint: Endpoint) {
     const task = taskOf(row)
@@ -109,7 +109,7 @@ export const makeServerCalls = Effect.gen(function* () {
   })
 
   /** Questions to the client. People may answer them too; the first answer counts. */
-  const asks = (caller: Caller["Service"], row: CallRow, { question }: Asking, requests: ClientRequests): Asks => {
+  const asks = (caller: Caller["Service"], row: CallRow, { question }: OpenQuestions, requests: ClientRequests): Asks => {
     const over = Effect.gen(function* () {
       const now = yield* Effect.orDie(calls.get(row.id, ownViewer(caller.principal)))
       const still = yield* askedOf(now)

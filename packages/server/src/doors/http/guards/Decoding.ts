@@ -1,5 +1,5 @@
 /** Input that cannot be decoded becomes a BadInput that names the path. Output that cannot be encoded is our fault. */
-import { BadInput, issuesOf, Reading } from "@stoa/contract"
+import { BadInput, issuesOf, Decoding } from "@stoa/contract"
 import { Effect, Schema } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { type HttpApiEndpoint, HttpApiMiddleware } from "effect/http-api"
@@ -40,7 +40,7 @@ const wholeOf = Effect.fnUntraced(function* (first: Schema.SchemaError, endpoint
   })
 })
 
-export const layerReading = HttpApiMiddleware.layerSchemaErrorTransform(Reading, (error, { endpoint }) => {
+export const layerDecoding = HttpApiMiddleware.layerSchemaErrorTransform(Decoding, (error, { endpoint }) => {
   const slot = slots[error.kind]
   if (slot === undefined) return Effect.die(error.cause)
   const cause = slot === "body" ? wholeOf(error.cause, endpoint) : Effect.succeed(error.cause)

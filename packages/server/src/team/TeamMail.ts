@@ -49,8 +49,8 @@ export interface ReplyCondition {
 
 type Refusal = { readonly message: string }
 
-export class Post extends Context.Service<
-  Post,
+export class TeamMail extends Context.Service<
+  TeamMail,
   {
     /** Default of `sync`: a request waits, and an answer to one does not. */
     readonly send: (
@@ -82,9 +82,9 @@ export class Post extends Context.Service<
     /** The direct-message space of a person and an agent. */
     readonly dmOf: (self: Agent, person: PrincipalId) => Effect.Effect<Space, Missing | WrongState, Transaction>
   }
->()("server/team/Post") {
+>()("server/team/TeamMail") {
   static readonly layer = Layer.effect(
-    Post,
+    TeamMail,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const agents = yield* Agents
@@ -107,7 +107,7 @@ export class Post extends Context.Service<
 
       const openedAlone = (kind: string, name: string) => Effect.orDie(lockName(sql, `${kind} space`, name))
 
-      const spaceOf: Post["Service"]["spaceOf"] = Effect.fn("Post.spaceOf")(function* (parent) {
+      const spaceOf: TeamMail["Service"]["spaceOf"] = Effect.fn("TeamMail.spaceOf")(function* (parent) {
         const house = houseViewer(parent)
         const known = Effect.map(
           Effect.orDie(sql<{ space: string }>`SELECT space FROM team_spaces WHERE parent = ${parent.id}`),
@@ -140,7 +140,7 @@ export class Post extends Context.Service<
         return absent.length === 0 ? space : yield* Effect.orDie(spaces.get(space.id, house))
       })
 
-      const dmOf: Post["Service"]["dmOf"] = Effect.fn("Post.dmOf")(function* (self, person) {
+      const dmOf: TeamMail["Service"]["dmOf"] = Effect.fn("TeamMail.dmOf")(function* (self, person) {
         const house = houseViewer(self)
         // Two principals have one DM, found by its members: anybody could have opened another space with its name.
         const known = spaces.between(self.id, person)
@@ -236,7 +236,7 @@ export class Post extends Context.Service<
         return { message, waits: wait }
       })
 
-      const send: Post["Service"]["send"] = Effect.fn("Post.send")(function* (self, name, mail, call) {
+      const send: TeamMail["Service"]["send"] = Effect.fn("TeamMail.send")(function* (self, name, mail, call) {
         if (name === nameOfHuman) return yield* toHuman(self, mail, call)
         const kin = yield* tree.find(self, name)
         const space = yield* meeting(self, [kin])
@@ -250,7 +250,7 @@ export class Post extends Context.Service<
         return { message, waits: wait }
       })
 
-      const broadcast: Post["Service"]["broadcast"] = Effect.fn("Post.broadcast")(
+      const broadcast: TeamMail["Service"]["broadcast"] = Effect.fn("TeamMail.broadcast")(
         function* (self, text, gathering, call) {
           const siblings = (yield* tree.around(self)).filter(({ relation }) => relation === "sibling")
           if (siblings.length === 0)
@@ -271,12 +271,14 @@ export class Post extends Context.Service<
         },
       )
 
-      const instruct: Post["Service"]["instruct"] = Effect.fn("Post.instruct")(function* (self, child, text, run) {
-        const space = yield* meeting(self, [{ agent: child, relation: "child" }])
-        return yield* Effect.orDie(say(self, space, text, "notification", [child.id], undefined, run))
-      })
+      const instruct: TeamMail["Service"]["instruct"] = Effect.fn("TeamMail.instruct")(
+        function* (self, child, text, run) {
+          const space = yield* meeting(self, [{ agent: child, relation: "child" }])
+          return yield* Effect.orDie(say(self, space, text, "notification", [child.id], undefined, run))
+        },
+      )
 
-      return Post.of({ send, broadcast, instruct, spaceOf, dmOf })
+      return TeamMail.of({ send, broadcast, instruct, spaceOf, dmOf })
     }),
   )
 }

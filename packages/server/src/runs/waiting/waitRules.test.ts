@@ -6,7 +6,7 @@ import {
   type OpenWait,
   findWaitCycles,
   waitResult,
-} from "./waiting.ts"
+} from "./waitRules.ts"
 
 const wait = (over: Partial<OpenWait> = {}): OpenWait => ({
   id: "w1",

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Redacted } from "effect"
 import { TestClock } from "effect/testing"
-import { askUntilAnswered } from "./asking.ts"
+import { askUntilAnswered } from "./clientLink.ts"
 import type { Asks, EndpointView, Outcome } from "../desk/Desk.ts"
 import { outcomeText, stampOf } from "../wire/results.ts"
 import { StateSeal } from "./new/sealedState.ts"

@@ -2,18 +2,18 @@
 import { DateTime } from "effect"
 
 /** Milliseconds. The last point ends at `to`, even if that makes it shorter. */
-export interface Span {
+export interface TimeSpan {
   readonly from: number
   readonly to: number
   readonly step: number
 }
 
-export const pointsOf = ({ from, step, to }: Span): number => Math.max(1, Math.ceil((to - from) / step))
+export const pointsOf = ({ from, step, to }: TimeSpan): number => Math.max(1, Math.ceil((to - from) / step))
 
-export const zeros = (span: Span): Array<number> => Array.from({ length: pointsOf(span) }, () => 0)
+export const zeros = (span: TimeSpan): Array<number> => Array.from({ length: pointsOf(span) }, () => 0)
 
 /** Undefined: outside the span. */
-export const pointAt = (span: Span, at: string): number | undefined => {
+export const pointAt = (span: TimeSpan, at: string): number | undefined => {
   const millis = Date.parse(at)
   return millis < span.from || millis > span.to
     ? undefined

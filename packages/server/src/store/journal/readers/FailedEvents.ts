@@ -11,7 +11,7 @@ import { Journal } from "../Journal.ts"
 const tries = 3
 
 /** `name`: the reader's name in the row and in the log. */
-export const makeDeadLetters = Effect.fnUntraced(function* (name: string) {
+export const makeFailedEvents = Effect.fnUntraced(function* (name: string) {
   const sql = yield* SqlClient.SqlClient
   const journal = yield* Journal
   const failed = new Map<number, number>()

@@ -4,12 +4,12 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { makeMessageReads } from "../../spaces/MessageReads.ts"
 import { lockName } from "../../store/database/dialect/Locks.ts"
-import { findWaitPath } from "./waiting.ts"
+import { findWaitPath } from "./waitRules.ts"
 
 /** Instead of a call id: the wait belongs to its run. */
 export const noCall = ""
 
-export const makeRunWaits = (sql: SqlClient.SqlClient) => {
+export const makeTeamRequests = (sql: SqlClient.SqlClient) => {
   /** A principal that has answered owes nothing more, even if the reader has not processed the answer yet. */
   const owed = sql`p.state = 'awaited'
     AND NOT ${makeMessageReads(sql).hasAnswered(sql`p.principal`, sql`w.message`)}`

@@ -119,7 +119,7 @@ const askedAnew = <R extends Result>(context: MCPRequestContext, request: Reques
   )
 }
 
-const told = (method: string, params: JsonObject, id?: string): string =>
+const textOf = (method: string, params: JsonObject, id?: string): string =>
   JSON.stringify({ jsonrpc: "2.0", ...(id === undefined ? {} : { id }), method, params })
 
 /** One question to an old client, and its answer. A client that disconnects has cancelled. */
@@ -128,11 +128,11 @@ const askClient = (context: MCPRequestContext, session: Session, { method, param
     const id = session.ask((answer) => resume(Effect.succeed(answer)))
     const url = params?.["mode"] === "url" && params["elicitationId"] === undefined ? { elicitationId: id } : {}
     const askHouse = method === "elicitation/create" ? formFor(params ?? {}, context.revision) : params
-    if (!context.tell(told(method, { ...askHouse, ...url }, id)))
+    if (!context.tell(textOf(method, { ...askHouse, ...url }, id)))
       session.hear(id, { error: "the client cannot be asked here" })
     return Effect.sync(() => {
       session.forget(id)
-      context.tell(told("notifications/cancelled", { requestId: id, reason: "no longer needed" }))
+      context.tell(textOf("notifications/cancelled", { requestId: id, reason: "no longer needed" }))
     })
   })
 

@@ -8,7 +8,7 @@ import type { CallRow } from "../road/record/rows.ts"
 
 const refusal = (message: string): Failure => ({ tag: "ToolAuthorizationError", message })
 
-export const makeResuming = Effect.gen(function* () {
+export const makeStoredAttempt = Effect.gen(function* () {
   const tokens = yield* Tokens
   const callSpace = yield* makeCallSpace
 

@@ -14,20 +14,20 @@ export class ModelFault extends Data.TaggedError("ModelFault")<{ readonly messag
 /** No tool may take longer; a caller's own limit interrupts it sooner. */
 const longest = Duration.minutes(5)
 
-export class Models extends Context.Service<
-  Models,
+export class ImageModels extends Context.Service<
+  ImageModels,
   {
     /** One image, with one request and no retries. Interrupting it ends the request. */
     readonly image: (request: ImageRequest) => Effect.Effect<Image, ModelFault>
   }
->()("server/models/Models") {
+>()("server/models/ImageModels") {
   static readonly layer = Layer.effect(
-    Models,
+    ImageModels,
     Effect.gen(function* () {
       const { openaiKey, openaiUrl } = yield* Settings
       const baseUrl = Option.getOrElse(openaiUrl, () => "https://api.openai.com/v1")
 
-      const image: Models["Service"]["image"] = Effect.fn("Models.image")(function* (request) {
+      const image: ImageModels["Service"]["image"] = Effect.fn("ImageModels.image")(function* (request) {
         const { provider } = request
         const model = imageModelOf(request)
         if (model === undefined)
@@ -54,7 +54,7 @@ export class Models extends Context.Service<
         )
       })
 
-      return Models.of({ image })
+      return ImageModels.of({ image })
     }),
   )
 }
