@@ -235,6 +235,8 @@ export const kinds = {
     },
     // Format 1 has no `whole`: something may have waited.
     (body) => body,
+    // Format 2 has the reason max_waits, for which no run ever ended: a wait too many is refused, and the run goes on.
+    (body) => body,
   ),
   // Visible in the call's space, and to those who may answer: the room that delivers it determines them.
   "decision.asked": kind("space", 365, {

@@ -189,7 +189,7 @@ describe("ToolService", () => {
     )
   })
 
-  it.effect("S4-20, S4-25 an identity that fails and one that crashes both deny, naming agent and tool", () =>
+  it.effect("S4-20, S4-25, X-28 an identity that fails and one that crashes both deny, naming agent and tool", () =>
     Effect.forEach(
       [
         denyAll,

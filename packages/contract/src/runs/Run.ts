@@ -23,7 +23,6 @@ export const StopReason = Schema.Literals([
   "max_tokens_exceeded",
   "max_cost",
   "max_minutes",
-  "max_waits",
   "budget_spent",
   "invalid_tool_call",
   "no_answer",

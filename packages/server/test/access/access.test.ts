@@ -351,6 +351,7 @@ for (const store of ["sqlite", "postgres"] as const)
         const pam = yield* someone("agent")
         const basic = yield* someone("agent", { roles: ["agent-basic"] })
         assert.deepStrictEqual(yield* Effect.all([judge(pam), judge(basic)]), ["allow", "deny"])
+        assert.deepStrictEqual(pam.principal.roles, ["agent-standard"])
       }),
     )
 

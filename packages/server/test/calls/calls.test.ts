@@ -43,11 +43,18 @@ for (const store of ["sqlite", "postgres"] as const)
         )
         yield* (yield* Readers).receipt("audit")
         const audited = yield* request(yield* admin, "GET", `/audit?tool=${name}`)
-        const { items } = audited.body as { items: Array<{ action: string; result: string; call?: string }> }
-        assert.deepStrictEqual(
-          items.filter((one) => one.action === "tool.execute").map(({ call, result }) => ({ call, result })),
-          [{ call: id, result: "success" }],
-        )
+        const { items } = audited.body as { items: Array<Record<string, unknown> & { action: string }> }
+        const [event] = yield* sql<{ correlationId: string }>`SELECT correlation_id FROM journal
+          WHERE kind = 'call.settled' AND body LIKE ${`%${id}%`}`
+        const rows = items.filter((one) => one.action === "tool.execute")
+        assert.lengthOf(rows, 1)
+        assert.deepInclude(rows[0], {
+          principal: bot.id,
+          resource: `tools/${name}`,
+          result: "success",
+          call: id,
+          correlationId: event!.correlationId,
+        })
       }),
     )
 

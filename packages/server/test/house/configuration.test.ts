@@ -56,6 +56,24 @@ for (const store of ["sqlite", "postgres"] as const)
       }),
     )
 
+    it.effect(
+      "S4-100 an agent of the file that has no role there is agent-standard, also when its roles are taken out",
+      () =>
+        Effect.gen(function* () {
+          const { admin } = yield* Guest
+          const rolesWith = Effect.fnUntraced(function* (roles: object) {
+            yield* write({ agents: [{ name: "plain", ...roles }] })
+            yield* reload
+            return (yield* ask(() => admin.principals.get("plain"))).roles
+          })
+          assert.deepStrictEqual(yield* rolesWith({}), ["agent-standard"])
+          assert.deepStrictEqual(yield* rolesWith({ roles: ["agent-basic"] }), ["agent-basic"])
+          assert.deepStrictEqual(yield* rolesWith({}), ["agent-standard"])
+          yield* write({})
+          yield* reload
+        }),
+    )
+
     it.effect("spaces and tools of the file are made, followed, read-only elsewhere, and retired with it", () =>
       Effect.gen(function* () {
         const { admin } = yield* Guest

@@ -11,7 +11,7 @@ const texts = (page: { readonly items: ReadonlyArray<{ readonly text: string }> 
 
 for (const store of stores)
   layer(runsHouse({ store }), { excludeTestServices: true, timeout: 60_000 })(`runs on ${store}`, (it) => {
-    it.effect("S0-13 S0-56 S0-59 S0-49 S0-50 a person writes, the agent calls a tool and answers in the space", () =>
+    it.effect("S0-13 S0-55 S0-56 S0-59 S0-49 S0-50 a person writes, the agent calls a tool and answers there", () =>
       Effect.gen(function* () {
         const { admin } = yield* Guest
         const ada = yield* someone()
@@ -84,7 +84,7 @@ for (const store of stores)
       }),
     )
 
-    it.effect("S0-20 S1-90 a run whose model only speaks posts nothing, and is completed", () =>
+    it.effect("S0-20 S0-55 S1-90 a run whose model only speaks posts nothing, and is completed", () =>
       Effect.gen(function* () {
         const ada = yield* someone()
         const bot = yield* thinker()
@@ -190,7 +190,7 @@ for (const store of stores)
         }),
     )
 
-    it.effect("S0-73 X-20 a failing model fails its own run, says why, and the next run starts", () =>
+    it.effect("S0-55 S0-73 X-20 a failing model fails its own run, says why, and the next run starts", () =>
       Effect.gen(function* () {
         const ada = yield* someone()
         const bot = yield* thinker()

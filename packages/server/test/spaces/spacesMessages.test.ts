@@ -513,6 +513,9 @@ for (const store of ["sqlite", "postgres"] as const)
           assert.strictEqual(yield* unread(toby), 0)
           yield* say(jim, space.id, "4")
           assert.deepStrictEqual([yield* unread(pam), yield* unread(jim), yield* unread(toby)], [1, 0, 1])
+          yield* ask(() => toby.client.spaces.read(space.id, { seq: 4 }))
+          assert.deepStrictEqual([yield* unread(pam), yield* unread(jim), yield* unread(toby)], [1, 0, 0])
+          yield* say(jim, space.id, "5")
           assert.strictEqual(
             (yield* ask(() => toby.client.spaces.list())).items.find((one) => one.id === space.id)!.unread,
             1,

@@ -1,8 +1,9 @@
 /** Toolset `team` on real processes: a lead, its workers, and what comes back as the next turn. */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
 import { ask, Guest } from "../house.ts"
-import { ended, stores, until } from "../runs/runsKit.ts"
+import { ended, runsOf, stores, until } from "../runs/runsKit.ts"
 import { fresh } from "../spaces/spacesGuests.ts"
 import { answersOf, crew, logOf, setProgram, teamHouse, turnsOf } from "./teamKit.ts"
 
@@ -107,6 +108,15 @@ for (const store of stores)
             ],
           )
           assert.deepStrictEqual(looks[1], { messages: [] })
+          // It is kept which run took them, and when.
+          const [run] = yield* runsOf(lead)
+          const sql = yield* SqlClient.SqlClient
+          for (const { message_id } of found) {
+            const [taken] = yield* sql<{ run: string; deliveredAt: string }>`SELECT run, delivered_at FROM triggers
+              WHERE message = ${`msg_${message_id}`} AND agent = ${lead.id}`
+            assert.strictEqual(taken!.run, run!.id)
+            assert.isNotNaN(Date.parse(taken!.deliveredAt))
+          }
           assert.deepStrictEqual(
             (yield* answersOf(two, "send_message")).map((sent) => sent["waiting_for_reply"]),
             [false, false, false],

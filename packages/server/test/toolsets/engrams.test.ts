@@ -317,6 +317,12 @@ for (const store of ["sqlite", "postgres"] as const)
             who.done("user_profile_update", { wallet_address: who.wallet, field, content: text })
           const first = yield* update("base", content({ name: "Ann" }))
           assert.deepStrictEqual([first.key, first.engram_type, first.version], ["user.profile.base", "persona", 1])
+          assert.strictEqual(first.wallet_address, who.wallet)
+          assert.deepStrictEqual(JSON.parse((yield* get(who, "user.profile.base")).content), { name: "Ann" })
+          // Whose wallet is named decides, and not who asks.
+          const foreign = { wallet_address: who.wallet, field: "base", content: content({ name: "Eve" }) }
+          assert.include(yield* other.told("user_profile_update", foreign), who.wallet)
+          assert.isFalse((yield* get(other, "user.profile.base")).found)
           assert.deepStrictEqual(yield* update("base", content({ name: "Ann" })), first)
           assert.strictEqual((yield* update("base", content({ name: "Bea" }))).version, 2)
           yield* update("style", content("short"))
@@ -330,7 +336,9 @@ for (const store of ["sqlite", "postgres"] as const)
           )
           assert.strictEqual(profile.count, 2)
           assert.strictEqual((yield* other.done("user_profile_get", { wallet_address: who.wallet })).count, 0)
-          for (const field of ["a.b", "", "x".repeat(65), "../x", "a/b"])
+          const longest = "x".repeat(64)
+          assert.strictEqual((yield* update(longest, content(1))).key, `user.profile.${longest}`)
+          for (const field of ["a.b", "", "x".repeat(65), "../x", "a/b", "a\\b", ".", "..", "a b", "a\n", "%2e"])
             assert.include(
               yield* who.told("user_profile_update", { wallet_address: who.wallet, field, content: "1" }),
               "field",
@@ -406,8 +414,18 @@ for (const store of ["sqlite", "postgres"] as const)
           assert.deepStrictEqual([once.is_pinned, once.tags], [true, ["a"]])
           yield* who.done("engram_update", { id, content: "1", tags: [] })
           assert.isTrue((yield* get(who, "p")).is_pinned)
+          assert.include(yield* who.told("engram_delete", { id }), "pinned")
           yield* who.done("moros_unpin_engram", { id })
+          assert.isFalse((yield* get(who, "p")).is_pinned)
           yield* who.done("engram_delete", { id })
+          // It changes something, ends nothing, and does not say that it may be repeated.
+          const { result } = yield* who.rpc("tools/list", {})
+          for (const name of ["hecate_unpin_engram", "moros_unpin_engram"])
+            assert.deepInclude(result!.tools.find((tool) => tool.name === name)?.annotations, {
+              readOnlyHint: false,
+              destructiveHint: false,
+              idempotentHint: false,
+            })
         }),
     )
 

@@ -28,7 +28,7 @@ for (const store of ["sqlite", "postgres"] as const)
   layer(house({ store }), { excludeTestServices: true, timeout: 60_000 })(
     `calls of upstream tools on ${store}`,
     (it) => {
-      it.effect("S4-36 S4-40 S1-88 a tool is called by either of its names, while it is allowed and there", () =>
+      it.effect("S4-36 S4-40 S1-88 X-28 a tool is called by either of its names, while it is allowed and there", () =>
         Effect.gen(function* () {
           const { admin } = yield* Guest
           const allowedTools = ["echo", "get-sum"]

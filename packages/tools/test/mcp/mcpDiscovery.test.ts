@@ -95,8 +95,45 @@ describe("MCP discovery", () => {
         ["mcpServers.wrong.command"],
       )
       assert.isBelow(Duration.toMillis(time), 30_000)
+      // Each with what it has, or why not.
+      for (const it of report.servers) {
+        if (it.outcome === "connected") {
+          assert.deepInclude(it.server, { name: it.name, status: "connected" })
+          assert.include(it.server.tools, "echo")
+        }
+        if (it.outcome === "failed") assert.strictEqual(it.error.serverName, it.name)
+      }
       assert.lengthOf(ears.events, 3)
       assert.lengthOf(yield* (yield* MCPClient).list, 3)
+    }).pipe(Effect.scoped, Effect.provide(layer))
+  })
+
+  it.live("S4-73 side by side: two servers of which each answers only when both were asked", () => {
+    const { layer } = client({ limits: { connectionTimeoutMs: 5000, maxRetries: 1 } })
+    const waiting: Array<() => void> = []
+    const patient = httpServer({
+      initialize: ({ id }, response) => {
+        const result = {
+          protocolVersion: "2025-06-18",
+          capabilities: {},
+          serverInfo: { name: "patient", version: "1" },
+        }
+        waiting.push(() => {
+          response.setHeader("content-type", "application/json")
+          response.end(JSON.stringify({ jsonrpc: "2.0", id, result }))
+        })
+        if (waiting.length === 2) for (const answer of waiting) answer()
+      },
+    })
+    return Effect.gen(function* () {
+      const [one, two] = [yield* patient, yield* patient]
+      const report = yield* discoverMCPServers({
+        mcpServers: { one: { url: one.url, type: "http" }, two: { url: two.url, type: "http" } },
+      })
+      assert.deepStrictEqual(
+        report.servers.map(({ outcome }) => outcome),
+        ["connected", "connected"],
+      )
     }).pipe(Effect.scoped, Effect.provide(layer))
   })
 

@@ -25,8 +25,8 @@ const accepts = (schema: Schema.Codec<unknown, unknown>) => (value: unknown) =>
   Schema.decodeUnknownExit(schema)(value)._tag === "Success"
 
 /**
- * The schema has these fields: without an optional one it takes the value, without any other it does not, and each is
- * refused where it is of another kind.
+ * The schema has these fields, and keeps each: without an optional one it takes the value, without any other it does not,
+ * and each is refused where it is of another kind.
  */
 const hasFields = (
   schema: Schema.Codec<unknown, unknown>,
@@ -36,6 +36,8 @@ const hasFields = (
 ) => {
   const ok = accepts(schema)
   assert.isTrue(ok(whole), JSON.stringify(whole))
+  const read = Schema.decodeUnknownSync(schema)(whole) as Readonly<Record<string, unknown>>
+  for (const [key, value] of Object.entries(whole)) assert.deepStrictEqual(read[key], value, `${key} is kept`)
   for (const key of Object.keys(whole)) {
     const { [key]: _, ...without } = whole
     assert.strictEqual(ok(without), optional.includes(key), `without ${key}`)
@@ -155,6 +157,8 @@ describe("types", () => {
       const response = { jsonrpc: "2.0", id, result: {}, error: { code: -1, message: "m", data: 1 } }
       hasFields(MCPResponseSchema, response, { jsonrpc: "1.0", id: null, error: "e" }, ["result", "error"])
     }
+    for (const id of [null, true, {}, ["1"]])
+      assert.isFalse(accepts(MCPRequestSchema)({ jsonrpc: "2.0", id, method: "x" }), `the id ${JSON.stringify(id)}`)
     const error = (over: object) => accepts(MCPResponseSchema)({ jsonrpc: "2.0", id: 1, error: over })
     assert.isTrue(error({ code: -1, message: "m" }))
     assert.isFalse(error({ message: "m" }))

@@ -42,6 +42,28 @@ describe("flat parameters", () => {
         })
       assert.match((yield* refused({})).message, /^Missing required parameter "text"\. /)
       assert.match((yield* refused({ text: 1 })).message, /^Parameter "text" expected string, got number\. /)
+      // A default is for what may be left out.
+      const usual = { name: "text", type: "string" as const, description: "", required: true, default: "x" }
+      assert.deepInclude(yield* Effect.flip(validateToolInput(definition({ parameters: [usual] }), {})), {
+        parameter: "text",
+        expected: "string",
+        received: "undefined",
+      })
+      // What is there is not missing, however little it is.
+      const all = [
+        { name: "text", type: "string" as const, description: "", required: true },
+        { name: "count", type: "number" as const, description: "", required: true },
+        { name: "flag", type: "boolean" as const, description: "", required: true },
+      ]
+      const little = { text: "", count: 0, flag: false }
+      assert.deepStrictEqual(yield* validateToolInput(definition({ parameters: all }), little), little)
+    }),
+  )
+
+  it.effect("S4-46 unknown ones are dropped without a word; beside a missing one, the message says what it takes", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* passed({ text: "x", txt: "y", 1: 1 }), { text: "x", count: 5 })
+      assert.match((yield* refused({ txt: "y" })).message, /^Missing required parameter "text"\. Call it as t\(text: /)
     }),
   )
 
@@ -193,6 +215,24 @@ describe("JSON Schema", () => {
       }
       assert.strictEqual(yield* check({ type: "object" }, { anything: 1 }), "ok")
     }),
+  )
+
+  it.effect(
+    "X-57 extras are dropped from a flat list, and kept by a schema that allows them; nothing is filled in",
+    () =>
+      Effect.gen(function* () {
+        const args = { text: "x", extra: { deep: 1 } }
+        assert.deepStrictEqual(yield* passed(args), { text: "x", count: 5 })
+        const properties = { text: { type: "string" }, count: { type: "number", default: 5 } }
+        // A list of parameters beside the schema, as an MCP tool has it, changes nothing.
+        for (const parameters of [[], flat.parameters])
+          for (const reviewed of [true, false]) {
+            const both = { ...withSchema({ type: "object", properties }), parameters }
+            assert.deepStrictEqual(yield* validateWithSchema(both, args, reviewed), args)
+            const call = { input: args, principal: "agent-1" }
+            assert.deepStrictEqual(yield* Road.validate({ definition: both, reviewed }, call), args)
+          }
+      }),
   )
 
   it.effect("G-32 what does not fit is said in a sentence, with what the tool takes and without a name of it", () =>

@@ -1,10 +1,10 @@
 /** The five built-in skills: their definitions, and web-search, http-get and code-execute against real loopback servers. */
 import { assert, describe, it } from "@effect/vitest"
-import { ToolDefinitionSchema } from "@stoa/contract"
+import { ToolDefinitionSchema, type ToolExecutionError } from "@stoa/contract"
 import { Effect, Redacted, Schema } from "effect"
 import { CurrentEgressPolicy } from "../../src/egress/Egress.ts"
 import { defaultEgressPolicy } from "../../src/egress/Policy.ts"
-import { Sandbox } from "../../src/sandbox/Sandbox.ts"
+import { Sandbox, type SandboxFault, sandboxLayer } from "../../src/sandbox/Sandbox.ts"
 import { timeoutFault } from "../../src/sandbox/Timeout.ts"
 import { builtinSkills } from "../../src/skills/builtin.ts"
 import { codeExecute } from "../../src/skills/codeExecute.ts"
@@ -321,6 +321,23 @@ describe("code-execute", () => {
       assert.include((yield* Effect.flip(run({ code: "1", language: "bash" }))).message, "must be one of javascript")
       assert.include((yield* Effect.flip(run({ code: "rm -rf /" }))).message, "SyntaxError")
     }),
+  )
+
+  it.effect("S4-61 a busy loop in it is killed, and this process goes on meanwhile", () =>
+    Effect.gen(function* () {
+      let ticks = 0
+      let on = true
+      const tick = () => {
+        ticks++
+        if (on) setImmediate(tick)
+      }
+      tick()
+      const error = yield* Effect.flip(codeExecute.handler({ code: "for (;;);" }, call))
+      on = false
+      assert.strictEqual(error._tag, "ToolExecutionError")
+      assert.strictEqual(((error as ToolExecutionError).cause as SandboxFault).reason, "time")
+      assert.isAbove(ticks, 50)
+    }).pipe(Effect.provide(sandboxLayer({ timeMs: 300, size: 1 }))),
   )
 
   it.effect("S4-91 X-64 the description says there is no shell, and the sandbox is replaceable", () =>

@@ -83,6 +83,7 @@ describe("judge", () => {
   })
 
   it("S4-100 a new agent has a role by which it can run a low-risk tool; a new service can do nothing but be itself", () => {
+    assert.deepStrictEqual(defaultRoles.agent, ["agent-standard"])
     assert.strictEqual(
       judge(rulesOfRoles(defaultRoles.agent), "execute", "tools/web-search", now, "agent").verdict,
       "allow",

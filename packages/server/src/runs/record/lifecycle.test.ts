@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import type { RunState } from "@stoa/contract"
+import { RunState, StopReason } from "@stoa/contract"
 import { endOf, from, open, type RunChange, to } from "./lifecycle.ts"
 
 const states: ReadonlyArray<RunState> = [
@@ -39,4 +39,26 @@ it("S1-97 every change leads on from these states of the seven, and from no othe
   for (const state of states.filter((one) => !open.includes(one)))
     for (const change of Object.keys(table) as ReadonlyArray<RunChange>) assert.notInclude(from(change), state)
   assert.deepStrictEqual([...new Set(Object.values(endOf))].toSorted(), ["cancel", "complete", "fail"])
+})
+
+it("S0-55 a run is in one of these states and ends for one of these reasons, each in one way, and no other is known", () => {
+  assert.sameMembers([...RunState.literals], [...states])
+  const ends = {
+    complete: ["end_turn", "no_tool_call"],
+    fail: [
+      "max_steps",
+      "max_tokens_exceeded",
+      "max_cost",
+      "max_minutes",
+      "budget_spent",
+      "invalid_tool_call",
+      "no_answer",
+      "error",
+      "crashed",
+    ],
+    cancel: ["cancelled", "paused", "retired"],
+  }
+  assert.sameMembers([...StopReason.literals], Object.values(ends).flat())
+  for (const [end, reasons] of Object.entries(ends))
+    for (const reason of reasons) assert.strictEqual(endOf[reason as StopReason], end, reason)
 })

@@ -90,7 +90,6 @@ export const endOf: Record<StopReason, "complete" | "fail" | "cancel"> = {
   max_tokens_exceeded: "fail",
   max_cost: "fail",
   max_minutes: "fail",
-  max_waits: "fail",
   budget_spent: "fail",
   invalid_tool_call: "fail",
   no_answer: "fail",

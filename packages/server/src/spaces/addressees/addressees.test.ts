@@ -56,6 +56,11 @@ describe("trigger", () => {
   it("S0-61 an agent's or a service's post is for nobody where people address all", () => {
     assert.deepStrictEqual(addresseesOf(said({ trigger: "human-all", author: pam })), [])
     assert.deepStrictEqual(addresseesOf(said({ trigger: "human-all", author: bot, thread: id(pam) })), [])
+    // The same post of a person is for all; and between two, an agent's is for the other.
+    assert.deepStrictEqual(addresseesOf(said({ trigger: "human-all" })), id(pam, jim, dwight))
+    assert.deepStrictEqual(addresseesOf(said({ trigger: "dm", author: pam, members: [pam, jim] })), id(jim))
+    // Among many, names have to be named.
+    assert.deepStrictEqual(addresseesOf(said({ trigger: "mention", author: pam })), [])
   })
 
   it("X-04 mentions are read where the policy is mention, and nowhere else", () => {

@@ -149,9 +149,12 @@ for (const store of stores)
         assert.match(callback, new RegExp(`/api/v1/calls/${id}/result$`))
         const key = yield* keyOf(name)
         const body = '{"output":{"done":true}}'
+        // Each tool has a key of its own: one service cannot speak for another.
+        const keyOfAnother = yield* keyOf((yield* webhook(url)).name)
         const refused = [
-          signed(key, nowSeconds() - 3600, id, body),
-          signed(key, nowSeconds() + 3600, id, body),
+          signed(key, nowSeconds() - 360, id, body),
+          signed(key, nowSeconds() + 360, id, body),
+          signed(keyOfAnother, nowSeconds(), id, body),
           signed("another key", nowSeconds(), id, body),
           signed(key, nowSeconds(), "call_00000000-0000-0000-0000-000000000000", body),
           signed(key, nowSeconds(), id, '{"output":1}'),

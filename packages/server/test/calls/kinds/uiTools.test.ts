@@ -148,6 +148,21 @@ for (const store of stores)
       }),
     )
 
+    it.effect(
+      "S1-82 where somebody is named to answer, nobody else of the space submits, and the named one need not be there",
+      () =>
+        Effect.gen(function* () {
+          const named = yield* someone()
+          const { ask, bot, pam } = yield* scene({ approval: { approver: named.name } })
+          const { call } = yield* ask()
+          assert.strictEqual((yield* submit(pam, call, { output: { seats: 4 } })).status, 403)
+          assert.strictEqual((yield* submit(yield* someone(), call, { output: { seats: 4 } })).status, 404)
+          assert.strictEqual((yield* callNow(bot, call)).state, "waiting")
+          const sent = yield* submit(named, call, { output: { seats: 5 } })
+          assert.deepStrictEqual([sent.status, told(sent).state, told(sent).output], [200, "done", { seats: 5 }])
+        }),
+    )
+
     it.effect("S1-81 the answer of the form and the result of the call are one act, either way round", () =>
       Effect.gen(function* () {
         const { ask, bot, pam } = yield* scene()

@@ -134,10 +134,11 @@ for (const store of stores)
           const { admin } = yield* Guest
           const ada = yield* someone()
           const [bot, other] = [yield* thinker(office), yield* thinker(office)]
-          const plain = yield* someone("agent")
+          const [plain, gone] = [yield* someone("agent"), yield* thinker(office)]
           const channel = yield* room("public", ada, bot, other)
           const mine = yield* dm(ada, bot)
-          const [withPlain, withAda] = [yield* dm(bot, plain), mine]
+          const [withPlain, withAda, withGone] = [yield* dm(bot, plain), mine, yield* dm(bot, gone)]
+          yield* ask(() => admin.principals.retire(gone.id))
           yield* setRules([
             {
               when: { agent: bot.name, step: 1, text: "speak" },
@@ -145,6 +146,7 @@ for (const store of stores)
                 { tool: "send_message", input: { channelId: channel.id, text: `hello all and @${ada.name}` } },
                 { tool: "send_message", input: { channelId: withPlain.id, text: "to one without a model" } },
                 { tool: "send_message", input: { channelId: withAda.id, text: "to a person" } },
+                { tool: "send_message", input: { channelId: withGone.id, text: "to one who is retired" } },
                 { tool: "do_nothing", input: { reason: "enough" } },
               ],
             },
@@ -153,11 +155,17 @@ for (const store of stores)
           const [run] = yield* ended(bot)
           yield* (yield* Readers).receipt("runs")
           assert.deepStrictEqual(
-            [yield* runsOf(other), yield* runsOf(plain)].map((rows) => rows.length),
-            [0, 0],
+            (yield* Effect.forEach([other, plain, gone, ada], runsOf)).map((rows) => rows.length),
+            [0, 0, 0, 0],
           )
           assert.strictEqual((yield* runsOf(bot)).length, 1)
           const { items } = yield* ask(() => admin.runs.messages(run!.id))
+          // It was all said.
+          const said = items.filter(({ kind, tool }) => kind === "tool_return_message" && tool === "send_message")
+          assert.deepStrictEqual(
+            said.map(({ state }) => state),
+            ["done", "done", "done", "done"],
+          )
           const nothing = items.filter(({ tool }) => tool === "do_nothing").map(({ kind }) => kind)
           assert.deepStrictEqual(nothing, ["tool_call_message", "tool_return_message"])
         }),

@@ -176,7 +176,7 @@ for (const store of stores)
     )
 
     it.effect(
-      "S0-74 S1-52 S1-53 a run is stopped while it is queued, works or waits; a late result changes nothing",
+      "S0-55 S0-74 S1-52 S1-53 a run is stopped while it is queued, works or waits; a late result changes nothing",
       () =>
         Effect.gen(function* () {
           const { admin } = yield* Guest

@@ -188,6 +188,41 @@ for (const store of stores)
     )
 
     it.effect(
+      "S1-73 what a model streams for two calls of one step is told apart, by the ids that their messages have",
+      () =>
+        Effect.gen(function* () {
+          const { admin } = yield* Guest
+          const ada = yield* someone()
+          const bot = yield* thinker()
+          const space = yield* dm(ada, bot)
+          const tool = `shown-${store}`
+          const execution = { operation: "evaluate" as const, expression: "input.text" }
+          yield* ask(() => admin.tools.add(form(tool, { visibility: "visible", execution })))
+          const texts = ["the first of two", "and here is another one"]
+          yield* setRules([
+            { when: { agent: bot.name, step: 1 }, call: texts.map((text) => ({ tool, input: { text } })) },
+            { when: { agent: bot.name, step: 2 }, say: "done" },
+          ])
+          const stream = yield* listen(ada, { path: `/spaces/${space.id}/events?names=gateway` })
+          yield* ask(() => ada.client.spaces.post(space.id, { text: "hello" }))
+          const streamed = new Map<string, string>()
+          const kept = new Map<string, unknown>()
+          while (kept.size < texts.length) {
+            const { data, event } = yield* stream.next
+            const body = data?.body as unknown as {
+              readonly call: string
+              readonly delta: string
+              readonly message: { readonly call: { readonly id: string; readonly output: unknown } }
+            }
+            if (event === "tool-input-delta") streamed.set(body.call, (streamed.get(body.call) ?? "") + body.delta)
+            if (event === "tool-call.complete") kept.set(body.message.call.id, body.message.call.output)
+          }
+          assert.deepStrictEqual([...kept.values()].toSorted(), texts.toSorted())
+          for (const [id, text] of kept) assert.deepStrictEqual(JSON.parse(streamed.get(id)!), { text })
+        }).pipe(Effect.scoped),
+    )
+
+    it.effect(
       "S1-74 S1-73 S0-69 S0-70 text goes to who rules the house and to the agent, never to the space; names of the seeds",
       () =>
         Effect.gen(function* () {

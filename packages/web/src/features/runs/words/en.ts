@@ -10,7 +10,6 @@ const stops: Readonly<Record<NonNullable<Run["stop"]>, string>> = {
   max_tokens_exceeded: "stopped: token limit reached",
   max_cost: "stopped: cost limit reached",
   max_minutes: "stopped: time limit reached",
-  max_waits: "stopped: wait limit reached",
   budget_spent: "stopped: the day's budget is spent",
   invalid_tool_call: "stopped: it could not correct an invalid call",
   no_answer: "stopped: its model gave no answer",

@@ -109,7 +109,12 @@ export const makeServerCalls = Effect.gen(function* () {
   })
 
   /** Questions to the client. People may answer them too; the first answer counts. */
-  const asks = (caller: Caller["Service"], row: CallRow, { question }: OpenQuestions, requests: ClientRequests): Asks => {
+  const asks = (
+    caller: Caller["Service"],
+    row: CallRow,
+    { question }: OpenQuestions,
+    requests: ClientRequests,
+  ): Asks => {
     const over = Effect.gen(function* () {
       const now = yield* Effect.orDie(calls.get(row.id, ownViewer(caller.principal)))
       const still = yield* askedOf(now)
