@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { BasicViewer } from "../access/rights/Viewer.ts"
-import { momentOf, pointAt, quantile, type TimeSpan, zeros } from "../store/TimeSeries.ts"
+import { momentOf, pointAt, quantile, type TimeSpan, zeros } from "../store/TimeSpan.ts"
 import { makeEligibility } from "./electorate/eligibility.ts"
 import { from } from "./lifecycle.ts"
 import { inState } from "../store/database/dialect/States.ts"
