@@ -5,7 +5,7 @@
 import type { CallState } from "@stoa/contract"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { momentOf, pointAt, pointsOf, quantile, type TimeSpan, zeros } from "../store/TimeSeries.ts"
+import { momentOf, pointAt, pointsOf, quantile, type TimeSpan, zeros } from "../store/TimeSpan.ts"
 import { type CallRow, tookMs } from "./road/record/rows.ts"
 
 const mostRead = 100_000

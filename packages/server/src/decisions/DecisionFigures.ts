@@ -1,7 +1,7 @@
 /** How many questions were asked and answered when, how many are open, and how long people took. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { momentOf, pointAt, quantile, type TimeSpan, zeros } from "../store/TimeSeries.ts"
+import { momentOf, pointAt, quantile, type TimeSpan, zeros } from "../store/TimeSpan.ts"
 import type { DecisionReader } from "./decisionReads.ts"
 import { makeEligibility } from "./electorate/eligibility.ts"
 import { from } from "./lifecycle.ts"

@@ -31,7 +31,7 @@ import { Principals } from "../access/identity/Principals.ts"
 import { Tokens } from "../access/identity/Tokens.ts"
 import { causedBy, currentCause } from "../store/journal/Correlation.ts"
 import { AllowLists, defaultTools } from "../access/rights/AllowLists.ts"
-import { type ApprovalState, Authority, type NeedsApproval } from "../access/rights/delegation/Authority.ts"
+import { type Approved, Authority, type NeedsApproval } from "../access/rights/delegation/Authority.ts"
 import { Grants } from "../access/rights/Grants.ts"
 import { findOrRefuse } from "../access/rights/FindIfPermitted.ts"
 import { Journal } from "../store/journal/Journal.ts"
@@ -97,7 +97,7 @@ export class RightsChanges extends Context.Service<
       const tokens = yield* Tokens
       const { transact } = yield* Journal
 
-      const applied = (approval: ApprovalState) => ({
+      const applied = (approval: Approved) => ({
         AllowListSet: Effect.fnUntraced(function* ({ context, tools, toolset }: Of<"AllowListSet">) {
           yield* authority.allowList(yield* lists.get(toolset, context), tools, approval)
           return yield* transact(lists.set(toolset, context, tools))

@@ -15,7 +15,7 @@ import { lastBackup } from "../store/backup/LastBackup.ts"
 import { databaseSize } from "../store/database/disk/Size.ts"
 import { Store } from "../store/database/Store.ts"
 import { Readers } from "../store/journal/readers/Readers.ts"
-import { pointsOf, type TimeSpan } from "../store/TimeSeries.ts"
+import { pointsOf, type TimeSpan } from "../store/TimeSpan.ts"
 import { serverNeeds } from "../upstreams/ServerNeeds.ts"
 import { Upstreams } from "../upstreams/Upstreams.ts"
 

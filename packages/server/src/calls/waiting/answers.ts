@@ -48,7 +48,7 @@ export const makeAnswers = Effect.fnUntraced(function* (
 ) {
   const journal = yield* Journal
   const decisions = yield* Decisions
-  const resuming = yield* makeStoredAttempt
+  const storedAttempt = yield* makeStoredAttempt
   const upstreams = yield* Upstreams
   const questions = yield* makeQuestions
   const scope = yield* Effect.scope
@@ -82,7 +82,7 @@ export const makeAnswers = Effect.fnUntraced(function* (
     const stop = (error: Failure) => settle(row.id, { step: isRunning ? "fail" : "refuse", error })
     const { answers, state } = asked
     const client = clientOf(asked, now.client)
-    const resumed = yield* Effect.result(resuming(row, { ...now, client, answered: { answers, state } }))
+    const resumed = yield* Effect.result(storedAttempt(row, { ...now, client, answered: { answers, state } }))
     if (resumed._tag === "Failure") return yield* stop(resumed.failure)
     const attempt = resumed.success
     const prepared = yield* Effect.exit(prepare(attempt, { counted: false }))

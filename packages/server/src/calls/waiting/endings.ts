@@ -57,7 +57,7 @@ export const makeEndings = Effect.fnUntraced(function* (
   const decisions = yield* Decisions
   const tokens = yield* Tokens
   const principals = yield* Principals
-  const resuming = yield* makeStoredAttempt
+  const storedAttempt = yield* makeStoredAttempt
   const approval = yield* makeApprovalRule
   const catalogue = yield* Catalogue
   const resultRights = yield* makeResultRights
@@ -88,7 +88,7 @@ export const makeEndings = Effect.fnUntraced(function* (
 
   /** Runs an approved call as it was stored: found, judged and validated again, by the present state. */
   const runApproved = Effect.fnUntraced(function* (row: CallRow, bound: BoundAnswer) {
-    const found = yield* Effect.result(resuming(row, {}))
+    const found = yield* Effect.result(storedAttempt(row, {}))
     if (found._tag === "Failure") return yield* settle(row.id, { step: "refuse", error: found.failure })
     const attempt = found.success
     const asked = { ...attempt }

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
-import { enclosed, inLine, markFor } from "./ForeignText.ts"
+import { foreignText, inLine, markFor } from "./ForeignText.ts"
 
 /** Hostile texts: tags in every spelling, marks of other texts, and anything at all. */
 const hostile = fc.oneof(
@@ -23,7 +23,7 @@ describe("texts of others in a prompt", () => {
     fc.assert(
       fc.property(fc.array(hostile, { minLength: 1, maxLength: 6 }), (texts) => {
         const mark = markFor(texts)
-        const told = texts.map((text) => enclosed(mark, "message", { author: "ada" }, text)).join("\n")
+        const told = texts.map((text) => foreignText(mark, "message", { author: "ada" }, text)).join("\n")
         const parts = told.split(new RegExp(`<message:${mark} author="ada">|</message:${mark}>`, "iu"))
         assert.deepStrictEqual(
           parts.filter((_, at) => at % 2 === 1),

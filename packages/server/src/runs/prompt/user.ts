@@ -1,6 +1,6 @@
 /** What has happened, as an agent is told: what woke it, what was said before, and what else it works on. Pure. */
 import type { PrincipalKind, Provenance } from "@stoa/contract"
-import { enclosed, enclosingRule, inLine, markFor } from "../../models/text/ForeignText.ts"
+import { foreignText, foreignTextRule, inLine, markFor } from "../../models/text/ForeignText.ts"
 
 export interface PromptMessage {
   readonly id: string
@@ -64,7 +64,7 @@ const line = (mark: string, message: PromptMessage, woke: ReadonlySet<string>): 
     replyTo: replyTo ?? undefined,
     trigger: woke.has(id) ? "this woke you" : undefined,
   }
-  return enclosed(mark, "message", about, call ?? text)
+  return foreignText(mark, "message", about, call ?? text)
 }
 
 const triggerLines = (mark: string, { author, kind, message, text, waits }: PromptTrigger): ReadonlyArray<string> => {
@@ -80,7 +80,7 @@ const triggerLines = (mark: string, { author, kind, message, text, waits }: Prom
         : "You were called"
   // Names the author of the words, not who delivers them: the house itself says nothing here.
   const from = kind === "service" || author === null ? words.outside : authors[author.kind]
-  return [`${who}. What it says:`, enclosed(mark, "message", { author: author?.name, from }, text)]
+  return [`${who}. What it says:`, foreignText(mark, "message", { author: author?.name, from }, text)]
 }
 
 const textsIn = ({ context, history, others, triggers }: UserInput): ReadonlyArray<string> => [
@@ -95,7 +95,7 @@ export const userPrompt = (input: UserInput): string => {
   const mark = markFor(textsIn(input))
   const woke = new Set(triggers.flatMap(({ message }) => (message === null ? [] : [message])))
   return [
-    [`It is ${now}. ${enclosingRule(mark)}`, ...triggers.flatMap((one) => triggerLines(mark, one))].join("\n"),
+    [`It is ${now}. ${foreignTextRule(mark)}`, ...triggers.flatMap((one) => triggerLines(mark, one))].join("\n"),
     ...(space === null
       ? ["You stand in no space."]
       : [
@@ -108,14 +108,16 @@ export const userPrompt = (input: UserInput): string => {
     ...(context === null
       ? []
       : [
-          `Whoever called you was told this:\n${enclosed(mark, "message", { from: "what your caller was told" }, context)}`,
+          `Whoever called you was told this:\n${foreignText(mark, "message", { from: "what your caller was told" }, context)}`,
         ]),
     ...(others.length === 0
       ? []
       : [
           [
             "You work on this beside it, in other runs:",
-            ...others.map(({ id, state, summary }) => `- ${id} (${state}): ${enclosed(mark, "message", {}, summary)}`),
+            ...others.map(
+              ({ id, state, summary }) => `- ${id} (${state}): ${foreignText(mark, "message", {}, summary)}`,
+            ),
           ].join("\n"),
         ]),
   ].join("\n\n")

@@ -3,7 +3,7 @@
  * of others are one line below their heading, or stand between tags that no text can contain, so that none can pass for
  * the house's. Pure.
  */
-import { enclosed, enclosingRule, inLine, markFor } from "../../models/text/ForeignText.ts"
+import { foreignText, foreignTextRule, inLine, markFor } from "../../models/text/ForeignText.ts"
 
 export interface Mail {
   /** The sender's name; null if a plan or a service woke it. */
@@ -53,7 +53,7 @@ type Write = (text: string) => string
 const told = (texts: ReadonlyArray<string>, body: (write: Write) => string): string => {
   if (texts.every(isPlain)) return body((text) => text)
   const mark = markFor(texts)
-  return `${body((text) => (isPlain(text) ? text : enclosed(mark, "text", {}, text)))}\n\n${enclosingRule(mark)}`
+  return `${body((text) => (isPlain(text) ? text : foreignText(mark, "text", {}, text)))}\n\n${foreignTextRule(mark)}`
 }
 
 const one = ({ from, kind, message, replyTo, text }: Mail, write: Write): string => {

@@ -38,7 +38,7 @@ export class NeedsApproval extends Schema.TaggedError<NeedsApproval>()("NeedsApp
 }) {}
 
 /** Whether a second person has approved the change: then a policy's `ask` is satisfied. */
-export type ApprovalState = "none" | "given"
+export type Approved = "none" | "given"
 
 type Refusal = Forbidden | NeedsApproval
 
@@ -62,24 +62,20 @@ export class Authority extends Context.Service<
     readonly grant: (
       wanted: NewGrant,
       whose: Principal,
-      approval: ApprovalState,
+      approval: Approved,
     ) => Effect.Effect<NewGrant, Refusal | BadInput, Caller>
-    readonly revokeGrant: (
-      grant: Grant,
-      whose: Principal,
-      approval: ApprovalState,
-    ) => Effect.Effect<void, Refusal, Caller>
+    readonly revokeGrant: (grant: Grant, whose: Principal, approval: Approved) => Effect.Effect<void, Refusal, Caller>
     readonly newPrincipal: (wanted: NewPrincipal) => Effect.Effect<void, Forbidden, Caller>
     readonly changedPrincipal: (
       before: Principal,
       changes: Partial<Pick<Principal, "name" | "roles" | "toolsets" | "wallet">>,
-      approval: ApprovalState,
+      approval: Approved,
     ) => Effect.Effect<void, Refusal, Caller>
     readonly changedAgent: (before: Agent, changes: AgentChange) => Effect.Effect<void, Forbidden, Caller>
     readonly allowList: (
       before: AllowList,
       tools: ReadonlyArray<string>,
-      approval: ApprovalState,
+      approval: Approved,
     ) => Effect.Effect<void, Refusal, Caller>
   }
 >()("server/access/rights/Authority") {
@@ -90,7 +86,7 @@ export class Authority extends Context.Service<
 
       const { require } = grants
       /** For a change that can wait: if a policy says `ask` for it, or for writing it at all, a person can be asked. */
-      const agreed = Effect.fnUntraced(function* (action: Action, resource: string, approval: ApprovalState) {
+      const agreed = Effect.fnUntraced(function* (action: Action, resource: string, approval: Approved) {
         const caller = yield* Caller
         const { rule, verdict } = yield* grants.judge(caller, action, resource)
         if (verdict === "deny") return yield* new Forbidden({ action, resource, rule })
