@@ -9,7 +9,7 @@ import { DatabaseSync } from "node:sqlite"
 import { fileURLToPath } from "node:url"
 import { connect } from "@stoa/sdk"
 import { Effect, Redacted } from "effect"
-import { afterAll, describe, expect, it } from "vitest"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { tempDatabase } from "../../server/test/stores.ts"
 import { Home, type House } from "./houseProcess.ts"
 
@@ -54,9 +54,11 @@ const headers = (token: string) => ({ authorization: `Bearer ${token}` })
 describe("a first and a second start", () => {
   const home = newHome({ STOA_LOG: "info" })
   let house: House
+  beforeAll(async () => {
+    house = await home.start()
+  })
 
   it("prints the address, the time it took, and a sign-in link that works", async () => {
-    house = await home.start()
     const [first, second, ...rest] = house.process.stdout.split("\n")
     expect(first).toMatch(/^Stoa is at http:\/\/127\.0\.0\.1:\d+ {2}\(ready in \d+ ms, data in \/.*\/data\)$/)
     expect(second).toBe(`Sign in, shown this once: ${house.url}/#token=${house.token}`)
@@ -73,7 +75,7 @@ describe("a first and a second start", () => {
     expect(house.process.stderr).not.toContain(house.token)
   })
 
-  it("S2-83 listens on loopback alone, and on one port, unless it is told otherwise", () => {
+  it("G-44 S2-83 listens on loopback alone, and on one port, unless it is told otherwise", () => {
     expect(listening(house.process.child.pid!)).toEqual([`127.0.0.1:${house.port}`])
   })
 
@@ -192,7 +194,7 @@ describe("what is refused at the start: exit 2, one sentence, nothing made", () 
     ["no public address", { STOA_PUBLIC_URL: "house" }, /STOA_PUBLIC_URL is not an address\./],
     ["an unknown log level", { STOA_LOG: "loud" }, /STOA_LOG is not valid\./],
   ]
-  it.concurrent.for(refusals)("%s", async ([, env, words], { expect }) => {
+  it.concurrent.for(refusals)("G-44 %s", async ([, env, words], { expect }) => {
     const home = newHome()
     const ended = await home.spawn(["serve"], { env }).ended
     expect(ended).toMatchObject({ code: 2, stdout: "" })
@@ -230,7 +232,7 @@ describe("what is refused at the start: exit 2, one sentence, nothing made", () 
     expect(ended.stderr).toMatch(/^stoa: The database \S+ cannot be opened\.[^\n]*stoa restore[^\n]*\n$/)
   })
 
-  it("a faulty configuration file, named with the path of its fault; the next start is as if it had not been", async () => {
+  it("G-44 a faulty configuration file, named with the path of its fault; the next start is as if it had not been", async () => {
     const home = newHome()
     home.configure({ agents: [{ name: "Fine" }, { name: "Bad", roles: ["king"] }] })
     const ended = await home.stoa("serve")

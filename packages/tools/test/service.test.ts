@@ -421,6 +421,21 @@ describe("ToolService", () => {
     },
   )
 
+  it.effect("S4-94, S4-95 where the configuration lets high risk pass, the flag alone still waits", () => {
+    const security = { ...defaultToolsConfig.security, blockHighRiskWithoutApproval: false }
+    return using({ config: { security } }, (tools) =>
+      Effect.gen(function* () {
+        for (const riskLevel of ["low", "medium", "high", "critical"] as const) {
+          yield* tools.register(definition({ name: `free-${riskLevel}`, riskLevel }), add)
+          assert.isTrue((yield* tools.execute(input({ toolName: `free-${riskLevel}` }))).success)
+          yield* tools.register(definition({ name: riskLevel, riskLevel, requiresApproval: true }), add)
+          const error = yield* Effect.flip(tools.execute(input({ toolName: riskLevel })))
+          assert.strictEqual(error._tag, "ToolAuthorizationError", riskLevel)
+        }
+      }),
+    )
+  })
+
   it.effect("X-22 a hint gives no permission and takes none: risk, approval and annotations are each their own", () =>
     using({}, (tools) =>
       Effect.gen(function* () {

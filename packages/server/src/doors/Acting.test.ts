@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
+import { ForeignOrigin } from "@stoa/contract"
 import fc from "fast-check"
-import { correlationFrom, hostsOf } from "./Acting.ts"
+import { correlationFrom, hostsOf, refusals } from "./Acting.ts"
+import { targetOf } from "./node/Target.ts"
 
 describe("refusals", () => {
   it("G-39 any traceparent, hostile ones too, gives an id of 32 hex digits, and a good one its own", () => {
@@ -26,5 +28,37 @@ describe("refusals", () => {
       assert.isTrue(hosts.has(host), host)
     for (const host of ["", "localhost", "localhost:80", "evil.example", "127.0.0.1:4041"])
       assert.isFalse(hosts.has(host), host)
+  })
+
+  it("G-44 a page is ours if it comes from the host of the request or from the public address, and not otherwise", () => {
+    const publicUrl = new URL("https://stoa.example.org")
+    const refusal = refusals({ host: "127.0.0.1", port: 4040, publicUrl, draining: () => false })
+    const refusedBy = (host: string, origin: string | undefined) => {
+      const headers = { host, ...(origin === undefined ? {} : { origin }) }
+      const error = refusal({ method: "GET", target: targetOf("/api/v1/me"), headers })
+      return error === undefined ? undefined : error instanceof ForeignOrigin ? error.header : error._tag
+    }
+    for (const [host, origin] of [
+      ["localhost:4040", undefined],
+      ["localhost:4040", "http://localhost:4040"],
+      ["LOCALHOST:4040", "http://localhost:4040"],
+      ["127.0.0.1:4040", "https://stoa.example.org"],
+    ] as const)
+      assert.isUndefined(refusedBy(host, origin), `${host} ${origin}`)
+    for (const origin of [
+      "http://evil.example",
+      "http://evil-localhost:4040",
+      "http://localhost:4040.evil.example",
+      "http://localhost:4041",
+      "http://localhost",
+      "http://127.0.0.1:4040",
+      "https://evil-stoa.example.org",
+      "https://stoa.example.org:444",
+      "null",
+      "",
+    ])
+      assert.strictEqual(refusedBy("localhost:4040", origin), "Origin", origin)
+    assert.strictEqual(refusedBy("evil.example", undefined), "Host")
+    assert.strictEqual(refusedBy("evil.example", "http://evil.example"), "Host")
   })
 })

@@ -143,6 +143,21 @@ for (const store of ["sqlite", "postgres"] as const)
         const challenge = (token: string | null) =>
           Effect.map(call("/api/v1/me", { token }), ({ headers }) => headers.get("www-authenticate"))
         assert.strictEqual(yield* challenge(null), "Bearer")
+        // Nobody without a token passes any door, unless a setting says as whom.
+        for (const [path, method] of [
+          ["/api/v1/me", "GET"],
+          ["/api/v1/principals", "GET"],
+          ["/api/v1/events", "GET"],
+          ["/api/v1/tools/whoami/call", "POST"],
+          ["/mcp", "POST"],
+          ["/mcp/office", "POST"],
+        ] as const) {
+          const body = method === "GET" ? {} : { body: "{}", headers: { "content-type": "application/json" } }
+          assert.strictEqual((yield* call(path, { method, token: null, ...body })).status, 401, path)
+        }
+        // A page of another port of this machine is foreign, too, and so is a name that only ends like ours.
+        for (const origin of [new URL(url).origin.replace(/\d+$/, "1"), `http://evil-${new URL(url).host}`, "null"])
+          assert.strictEqual((yield* call("/api/v1/me", { headers: { origin } })).status, 403, origin)
         assert.strictEqual(yield* challenge("stoa_wrong"), 'Bearer error="invalid_token"')
       }),
     )

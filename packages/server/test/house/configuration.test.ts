@@ -175,7 +175,7 @@ for (const store of ["sqlite", "postgres"] as const)
       }),
     )
 
-    it.effect("comments and trailing commas are fine; a fault is named by line or path, and nothing changes", () =>
+    it.effect("G-44 comments and trailing commas are fine; a fault is named by line or path, and nothing changes", () =>
       Effect.gen(function* () {
         yield* write(
           `{ // people of the house\n "people": [{ "name": "Ann", }], ${JSON.stringify(roomy).slice(1, -1)}, /* end */ }`,

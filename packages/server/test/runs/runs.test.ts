@@ -84,6 +84,56 @@ for (const store of stores)
       }),
     )
 
+    it.effect("S0-49 S0-50 every call of a run is one call and one return, also if it fails or is refused", () =>
+      Effect.gen(function* () {
+        const { admin } = yield* Guest
+        const ada = yield* someone()
+        const bot = yield* thinker()
+        const space = yield* dm(ada, bot)
+        yield* ask(() =>
+          admin.grants.add({ principal: bot.id, resource: "tools/recall", actions: ["execute"], effect: "deny" }),
+        )
+        const input = { space: space.id, text: "Hello." }
+        const calls = [
+          { tool: "post_message", input },
+          { tool: "post_message", input: { ...input, space: "nowhere" } },
+          { tool: "post_message", input: { space: space.id } },
+          { tool: "recall", input: {} },
+          { tool: "foo", input: { a: [1] } },
+        ]
+        yield* setRules([
+          { when: { agent: bot.name, step: 1 }, call: calls },
+          { when: { agent: bot.name }, say: "That is all." },
+        ])
+        yield* ask(() => ada.client.spaces.post(space.id, { text: "try" }))
+        const [row] = yield* ended(bot)
+        const { items } = yield* ask(() => admin.runs.messages(row!.id))
+        const made = items.filter(({ kind }) => kind === "tool_call_message")
+        const returns = items.filter(({ kind }) => kind === "tool_return_message")
+        assert.deepStrictEqual<unknown>(
+          made.map(({ input: given, tool }) => ({ tool, input: given })),
+          calls,
+        )
+        assert.deepStrictEqual(
+          returns.map(({ call, tool }) => [call, tool]),
+          made.map(({ call, tool }) => [call, tool]),
+        )
+        assert.strictEqual(new Set(made.map(({ call }) => call)).size, calls.length)
+        const posted = (yield* ask(() => ada.client.spaces.messages(space.id))).items[1]!
+        assert.deepStrictEqual(
+          returns.map(({ error, output, state }) => [state, error?.tag ?? (output as { readonly id: string }).id]),
+          [
+            ["done", posted.id],
+            ["failed", "ToolExecutionError"],
+            ["refused", "ToolValidationError"],
+            ["refused", "ToolAuthorizationError"],
+            ["refused", "ToolNotFoundError"],
+          ],
+        )
+        for (const { error } of returns.slice(1)) assert.isNotEmpty(error?.message)
+      }),
+    )
+
     it.effect("S0-20 S0-55 S1-90 a run whose model only speaks posts nothing, and is completed", () =>
       Effect.gen(function* () {
         const ada = yield* someone()

@@ -31,8 +31,19 @@ for (const store of ["sqlite", "postgres"] as const)
             "store_memory",
             "update_memory",
           ])
-          // Who calls is never an argument, and where to is always one.
-          for (const { inputSchema } of tools) assert.notMatch(JSON.stringify(inputSchema), /agent|user_?id/i)
+          // Who calls is never an argument, under whatever name, and where to is always one.
+          const properties = tools.map(({ inputSchema, name }) => {
+            const schema = inputSchema as { properties?: object; additionalProperties?: unknown }
+            return [name, [Object.keys(schema.properties ?? {}).toSorted(), schema.additionalProperties]] as const
+          })
+          assert.deepStrictEqual(Object.fromEntries(properties), {
+            do_nothing: [[], false],
+            react_to_message: [["emoji", "messageId"], false],
+            search_memory: [["query"], false],
+            send_message: [["channelId", "text"], false],
+            store_memory: [["content", "tags"], false],
+            update_memory: [["content", "label"], false],
+          })
           const send = tools.find(({ name }) => name === "send_message")!.inputSchema as { required: Array<string> }
           assert.deepStrictEqual(send.required, ["channelId", "text"])
 
@@ -59,13 +70,32 @@ for (const store of ["sqlite", "postgres"] as const)
             assert.deepInclude(frame.data!.body as object, { by: dwight.id, emoji: "👍" })
             break
           }
-          const forged = yield* other.call("send_message", { channelId: space.name, text: "hi", agentId: jim.id })
-          assert.isTrue(forged.isError)
+          // Whoever says that they are somebody else is refused by every tool, and nothing is changed.
+          const sql = yield* SqlClient.SqlClient
+          const state = Effect.all([
+            sql`SELECT id, author, text FROM messages ORDER BY id`,
+            sql`SELECT * FROM reactions ORDER BY message, emoji, principal`,
+            sql`SELECT id, owner, key, content FROM memory_records ORDER BY id`,
+          ])
+          const before = yield* state
+          const inputs = {
+            send_message: { channelId: space.name, text: "hi" },
+            react_to_message: { messageId, emoji: "👀" },
+            do_nothing: {},
+            update_memory: { label: "personality", content: "meek" },
+            search_memory: { query: "beets" },
+            store_memory: { content: "a note" },
+          }
+          for (const [name, input] of Object.entries(inputs)) {
+            const forged = yield* other.call(name, { ...input, agentId: jim.id })
+            assert.isTrue(forged.isError, name)
+            assert.include(JSON.stringify(forged.content), "agentId", name)
+          }
+          assert.deepStrictEqual(yield* state, before)
           assert.deepStrictEqual(said(yield* client.call("do_nothing")), { action: "none" })
           const wrong = yield* client.call("send_message", { channelId: space.name })
           assert.isTrue(wrong.isError)
           // S0-51: also the bad call has its row with the error.
-          const sql = yield* SqlClient.SqlClient
           const rows = yield* sql<{ state: string; error: string }>`SELECT state, error FROM calls
             WHERE principal = ${jim.id} AND state = 'refused'`
           assert.lengthOf(rows, 1)

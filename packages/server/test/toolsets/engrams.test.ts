@@ -199,6 +199,10 @@ for (const store of ["sqlite", "postgres"] as const)
             ["2", "1", "1", content({ level: "medium" })],
           )
           assert.include(yield* who.told("engram_update", { id, content: "{bad" }), "JSON")
+          // Content is required, and so is the id: nothing is changed without one of them.
+          assert.include(yield* who.told("engram_update", { id, tags: ["d"] }), '"content"')
+          assert.include(yield* who.told("engram_update", { content: "9" }), '"id"')
+          assert.deepInclude(yield* get(who, "u"), { content: "2", tags: [], version: 4 })
           for (const wrong of ["eng_nowhere", "nowhere", "../x", "eng_00000000-0000-7000-8000-000000000000"])
             assert.include(yield* who.told("engram_update", { id: wrong, content: "1" }), wrong)
           yield* Effect.forEach(
@@ -323,6 +327,16 @@ for (const store of ["sqlite", "postgres"] as const)
           const foreign = { wallet_address: who.wallet, field: "base", content: content({ name: "Eve" }) }
           assert.include(yield* other.told("user_profile_update", foreign), who.wallet)
           assert.isFalse((yield* get(other, "user.profile.base")).found)
+          // Stored and returned equal, as JSON in a string.
+          const nested = { name: "Ann", likes: ["é", { deep: null }], age: 7 }
+          const kept = yield* who.done("user_profile_update", {
+            wallet_address: who.wallet,
+            field: "nested",
+            content: content(nested),
+          })
+          assert.deepStrictEqual(JSON.parse(kept.content), nested)
+          assert.deepStrictEqual(JSON.parse((yield* get(who, "user.profile.nested")).content), nested)
+          yield* who.done("engram_delete", { id: kept.id })
           assert.deepStrictEqual(yield* update("base", content({ name: "Ann" })), first)
           assert.strictEqual((yield* update("base", content({ name: "Bea" }))).version, 2)
           yield* update("style", content("short"))
@@ -347,6 +361,12 @@ for (const store of ["sqlite", "postgres"] as const)
             yield* who.told("user_profile_update", { wallet_address: who.wallet, field: "base", content: "{bad" }),
             "JSON",
           )
+          for (const wrong of [{}, { content: { name: "Ann" } }])
+            assert.include(
+              yield* who.told("user_profile_update", { wallet_address: who.wallet, field: "base", ...wrong }),
+              '"content"',
+            )
+          assert.strictEqual((yield* get(who, "user.profile.base")).content, content({ name: "Bea" }))
           assert.include(
             yield* who.told("user_profile_update", { wallet_address: who.wallet, field: "fake", content: "1" }),
             "knowledge",
@@ -378,17 +398,18 @@ for (const store of ["sqlite", "postgres"] as const)
           const after = yield* get(who, first.key)
           assert.deepStrictEqual([after.is_pinned, JSON.parse(after.content)], [true, "now likes Solana"])
           assert.include(yield* who.told("engram_delete", { id: first.id }), "pinned")
-          const preference = yield* remember({ key: `${agent}.p`, engram_type: "preference" })
-          assert.strictEqual((yield* get(who, preference.key)).engram_type, "preference")
-          assert.include(
-            yield* who.told(`${agent}_remember`, {
-              wallet_address: who.wallet,
-              key: "x",
-              content: "x",
-              engram_type: "strategy",
-            }),
-            "engram_type",
-          )
+          for (const engram_type of ["persona", "preference", "knowledge"]) {
+            const { key } = yield* remember({ key: `${agent}.${engram_type}`, engram_type })
+            assert.strictEqual((yield* get(who, key)).engram_type, engram_type)
+          }
+          const whole = { wallet_address: who.wallet, key: "x", content: "x" }
+          for (const engram_type of ["strategy", "compliance", "other"])
+            assert.include(yield* who.told(`${agent}_remember`, { ...whole, engram_type }), "engram_type")
+          for (const name of Object.keys(whole)) {
+            const { [name as never]: _, ...rest } = whole
+            assert.include(yield* who.told(`${agent}_remember`, rest), `"${name}"`)
+          }
+          assert.isFalse((yield* get(who, "x")).found)
         }
         const strategy = yield* create(who, "plan", { engram_type: "strategy" })
         yield* who.told("hecate_remember", { wallet_address: who.wallet, key: "plan", content: "overwritten" })

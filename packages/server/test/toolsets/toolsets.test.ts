@@ -113,7 +113,22 @@ for (const store of ["sqlite", "postgres"] as const)
             })
           const { body } = yield* request(pam, "GET", `/messages/${id}`)
           assert.deepStrictEqual<unknown>(body["reactions"], [{ emoji: "👍", by: [jim.id] }])
+          const messageId = id.slice(4)
+          for (const input of [
+            {},
+            { messageId },
+            { emoji: "👀" },
+            { messageId, emoji: "" },
+            { messageId, emoji: 1 },
+            { messageId: 1, emoji: "👀" },
+            { messageId: "", emoji: "👀" },
+            { messageId, emoji: "👀", channelId: space.id },
+          ])
+            assert.strictEqual((yield* use(jim, "react_to_message", input)).status, 400, JSON.stringify(input))
           yield* failed(jim, "react_to_message", { messageId: "00000000-0000-0000-0000-000000000000", emoji: "👍" })
+          assert.deepStrictEqual<unknown>((yield* request(pam, "GET", `/messages/${id}`)).body["reactions"], [
+            { emoji: "👍", by: [jim.id] },
+          ])
           const tables = ["messages", "reactions", "spaces", "members", "decisions", "timers"]
           const before = yield* Effect.forEach(tables, count)
           const calls = yield* count("calls")

@@ -7,6 +7,7 @@ import type { PrincipalId } from "@stoa/contract"
 import type { StoaError } from "@stoa/sdk"
 import { defaultMCPPorts, Redactor, Resolver } from "@stoa/tools"
 import { Context, Deferred, Effect, Exit, Fiber, Scope } from "effect"
+import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { Journal } from "../../src/store/journal/Journal.ts"
 import { stayConnected } from "../../src/upstreams/connections/reconnect.ts"
@@ -409,6 +410,21 @@ for (const store of ["sqlite", "postgres"] as const)
             assert.match(error.message, message)
           }
           assert.strictEqual(upstreams.tools().length, 2)
+          // By http or sse, whichever it says.
+          const sql = yield* SqlClient.SqlClient
+          for (const [transport, shown] of [
+            ["http", "streamable-http"],
+            ["streamable-http", "streamable-http"],
+            ["sse", "sse"],
+          ]) {
+            yield* write({ agents: [{ name: "pam", mcp: own(one.url, { transport }) }] })
+            yield* reload
+            const kept = yield* sql<{ transport: string }>`SELECT transport FROM mcp_servers WHERE owner IS NOT NULL`
+            assert.deepStrictEqual(
+              kept.map((one) => one.transport),
+              [shown],
+            )
+          }
           yield* write({})
           yield* reload
           yield* offers((names) => names.length === 0)

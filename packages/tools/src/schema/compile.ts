@@ -76,6 +76,8 @@ export const compileSchema = (given: Readonly<Record<string, unknown>>): Compile
   // One instance per schema: a shared one keeps every schema and throws on a repeated $id.
   const ajv = new Ajv2020({
     strict: false,
+    // NaN and Infinity are no numbers (S4-52): JSON such as 1e999 is read as Infinity.
+    strictNumbers: true,
     validateSchema: false,
     logger: false,
     // Errors then include their schema: "missing" can say what is missing.
@@ -234,6 +236,7 @@ const at = (value: unknown, steps: ReadonlyArray<string>): unknown =>
 const shown = (value: unknown): string => {
   if (Array.isArray(value)) return "array"
   if (typeof value === "object" && value !== null) return "object"
-  const text = JSON.stringify(value) ?? "undefined"
+  // JSON has no word for NaN and Infinity.
+  const text = typeof value === "number" ? String(value) : (JSON.stringify(value) ?? "undefined")
   return text.length > 100 ? `${text.slice(0, 100)}…` : text
 }

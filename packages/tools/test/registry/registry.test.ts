@@ -164,6 +164,16 @@ describe("types", () => {
     assert.isFalse(error({ message: "m" }))
     assert.isFalse(error({ code: -1 }))
     assert.isFalse(error({ code: "-1", message: "m" }))
+    assert.isFalse(error({ code: -1, message: 1 }))
+    // Nothing of a response is lost where it is decoded.
+    const decode = Schema.decodeUnknownSync(MCPResponseSchema)
+    for (const response of [
+      { jsonrpc: "2.0", id: 1, result: { content: [{ type: "text", text: "t" }] } },
+      { jsonrpc: "2.0", id: "1", result: null },
+      { jsonrpc: "2.0", id: 1, error: { code: -32_601, message: "no such method", data: { method: "x" } } },
+      { jsonrpc: "2.0", id: 1, error: { code: -32_601, message: "no such method" } },
+    ])
+      assert.deepStrictEqual<unknown>(decode(response), response)
     const exported = { name: "x", description: "", input_schema: {} }
     hasFields(FunctionCallingToolSchema, exported, { name: 1, description: 1, input_schema: "x" }, [])
   })

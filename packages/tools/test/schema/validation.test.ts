@@ -235,6 +235,24 @@ describe("JSON Schema", () => {
       }),
   )
 
+  it.effect("S4-52 NaN and Infinity are no numbers and no integers of a schema, wherever they stand", () =>
+    Effect.gen(function* () {
+      for (const reviewed of [true, false])
+        for (const type of ["number", "integer"]) {
+          const of = { type }
+          const schema = { type: "object", properties: { n: of, list: { type: "array", items: of } } }
+          assert.strictEqual(yield* check(schema, { n: 1, list: [-2] }, reviewed), "ok")
+          for (const value of [Number.NaN, Infinity, -Infinity, JSON.parse("1e999") as number]) {
+            assert.strictEqual(yield* check(schema, { n: value }, reviewed), `n: ${type} / ${String(value)}`)
+            assert.strictEqual(
+              yield* check(schema, { list: [1, value] }, reviewed),
+              `list.1: ${type} / ${String(value)}`,
+            )
+          }
+        }
+    }),
+  )
+
   it.effect("G-32 what does not fit is said in a sentence, with what the tool takes and without a name of it", () =>
     Effect.gen(function* () {
       const message = (inputSchema: Record<string, unknown>, args: Record<string, unknown>, reviewed = true) =>

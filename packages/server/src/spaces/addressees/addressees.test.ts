@@ -39,6 +39,14 @@ describe("trigger", () => {
     assert.deepStrictEqual(addresseesOf(said({ members: [michael, pam] })), id(pam))
     assert.deepStrictEqual(addresseesOf(said({ members: [michael, pam, toby] })), [])
     assert.deepStrictEqual(addresseesOf(said({ members: [michael, pam, toby], mentions: id(pam) })), id(pam))
+    // Whoever says it, and wherever: an agent and a service too, and in a thread of others.
+    for (const author of [michael, jim, bot]) {
+      const two = { author, members: [author, pam] }
+      assert.deepStrictEqual(addresseesOf(said(two)), id(pam), author.id)
+      assert.deepStrictEqual(addresseesOf(said({ ...two, thread: id(toby), mentions: id(toby) })), id(pam), author.id)
+      for (const third of [toby, dwight, bot].filter((one) => one.id !== author.id))
+        assert.deepStrictEqual(addresseesOf(said({ author, members: [author, pam, third] })), [], third.id)
+    }
   })
 
   it("S1-93 each agent that is mentioned, never the author, never a person", () => {

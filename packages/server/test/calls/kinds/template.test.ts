@@ -52,6 +52,7 @@ describe("a template", () => {
       n: "{{ input.n }}",
       list: ["{{input.b}}", "{{input.z}}", "{{input.a}}", { o: "{{input.o}}" }],
       nested: { deep: "{{input.a.1.deep}}", item: "{{input.o.k.l.0}}", all: "{{input}}" },
+      rows: [["{{input.n}}", ["{{input.o}}"]], [{ cells: ["{{input.b}}"] }]],
       constant: [1, true, null, "as it is"],
     }
     assert.deepStrictEqual(filled(body, input), {
@@ -60,6 +61,7 @@ describe("a template", () => {
         n: 1.5,
         list: [false, null, [1, { deep: "x" }], { o: { k: { l: ["m"] } } }],
         nested: { deep: "x", item: "m", all: input },
+        rows: [[1.5, [{ k: { l: ["m"] } }]], [{ cells: [false] }]],
         constant: [1, true, null, "as it is"],
       },
       faults: [],

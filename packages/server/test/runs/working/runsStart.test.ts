@@ -113,7 +113,7 @@ for (const store of stores)
       )
 
       it.effect(
-        "requests for one agent that come at once, with keys and without, never work two at a time, and all end",
+        "S0-57 requests for one agent that come at once, with keys and without, never work two at a time, and all end",
         () =>
           Effect.gen(function* () {
             const sql = yield* SqlClient.SqlClient
@@ -143,7 +143,7 @@ for (const store of stores)
       )
 
       it.effect(
-        "a second run of a mailbox that takes one waits for the first; so does a third where two slots are taken",
+        "S0-57 a second run of a mailbox that takes one waits for the first; so does a third where two slots are taken",
         () =>
           Effect.gen(function* () {
             yield* setRules([{ when: {}, say: "done" }])
@@ -198,7 +198,7 @@ layer(runsHouse({ store: "postgres" }), { excludeTestServices: true, timeout: 90
       return yield* Fiber.join(asking)
     })
 
-    it.effect("nobody claims another of its mailbox", () =>
+    it.effect("S0-57 nobody claims another of its mailbox", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const { queueing } = yield* Dispatch
