@@ -147,7 +147,7 @@ export class WalletSignIn extends Context.Service<
         const { walletBy = null, walletSince = null } = given[0] ?? {}
         const firstIssuer = { hand: walletBy ?? principal.id, handSince: walletSince ?? at }
         return yield* causedBy(
-          { ...cause, provenance: cause.provenance as never },
+          cause,
           transact(tokens.issue({ principal: principal.id, label: "wallet sign-in", expiresAt }, { firstIssuer })),
         ).pipe(Effect.mapError(() => refused))
       })
