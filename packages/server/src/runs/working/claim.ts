@@ -99,14 +99,19 @@ export const makeClaim = Effect.fnUntraced(function* (record: RunRecorder, slots
   /** Claims the next runs, if there is room; from now on they belong to this house. */
   const claim = Effect.fnUntraced(function* (working: number) {
     // wall clock: moments that are stored.
-    const now = yield* Clock.currentTimeMillis
-    const iso = DateTime.formatIso(yield* DateTime.now)
-    const taken = yield* takeAlone(working, now, iso)
+    const moment = Effect.map(Clock.currentTimeMillis, (now) => ({
+      now,
+      iso: DateTime.formatIso(DateTime.makeUnsafe(now)),
+    }))
+    const before = yield* moment
+    const taken = yield* takeAlone(working, before.now, before.iso)
     if (taken !== undefined) return taken
     return yield* journal.transact(
       Effect.gen(function* () {
         const most = yield* room(working)
         if (most <= 0) return []
+        // Once it may write: a run that ended while it waited for that ended before this one begins.
+        const { iso, now } = yield* moment
         const rows = yield* Effect.orDie(sql<Candidate>`UPDATE runs SET state = ${to("claim")}, owner = ${me},
           fence = fence + 1, started_at = COALESCE(started_at, ${iso}) WHERE id IN (
             SELECT id FROM runs WHERE ${inState(sql, from("claim"))} AND id IN (${chosen(now, most)}) ${unlocked})
