@@ -138,6 +138,21 @@ for (const store of stores)
       }),
     )
 
+    it.effect("G-12 a pause of a tool is told to those who may use it, and to nobody else", () =>
+      Effect.gen(function* () {
+        const [may, mayNot] = [yield* someone("agent"), yield* someone("agent")]
+        const { name } = yield* configure()
+        const deny = { principal: mayNot.id, resource: `tools/${name}`, actions: ["execute"], effect: "deny" }
+        assert.strictEqual((yield* request(yield* admin, "POST", "/grants", deny)).status, 201)
+        const before = yield* callTool(mayNot, name)
+        yield* pause(`tools/${name}`)
+        assert.match(told(yield* callTool(may, name)).detail ?? "", /is paused/)
+        const after = yield* callTool(mayNot, name)
+        assert.deepStrictEqual([after.status, after.body], [before.status, before.body])
+        yield* lift(`tools/${name}`)
+      }),
+    )
+
     it.effect("G-12 everything, for admins too, until it is lifted", () =>
       Effect.gen(function* () {
         const { asked, bot, closed, pam, running, stub, waits } = yield* underWay

@@ -81,12 +81,18 @@ export const makePrepare = Effect.gen(function* () {
     attempt.tool = definition.name
     attempt.found = found
     const stop = pausedBy(stops, { principal: caller.principal, tool: definition.name, server: found.server })
-    if (stop !== undefined) return yield* paused(attempt, stop, stops)
-    if (options.counted) yield* limits.take(caller, `tools/${definition.name}`, 1, found.countedAs)
-
     const judgement: Judgement = yield* catalogue.judge(caller, definition.name)
-    attempt.rule = judgement.rule
-    yield* Effect.mapError(Road.judge(config, attempt, judgement), (error) => explained(error, attempt))
+    const judged = () => {
+      attempt.rule = judgement.rule
+      return Effect.mapError(Road.judge(config, attempt, judgement), (error) => explained(error, attempt))
+    }
+    if (stop !== undefined) {
+      // Whoever may not use the tool is not told of its pause.
+      yield* judged()
+      return yield* paused(attempt, stop, stops)
+    }
+    if (options.counted) yield* limits.take(caller, `tools/${definition.name}`, 1, found.countedAs)
+    yield* judged()
 
     if (attempt.run !== null) attempt.input = fillWallets(found, attempt.input, caller.principal)
     attempt.input = yield* Road.validate(found.tool, attempt)
