@@ -6,6 +6,7 @@
 import { execFile } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "@effect/vitest"
+import { isLong } from "../../../../test/long.ts"
 
 const script = fileURLToPath(new URL("../../../../scripts/conformance.ts", import.meta.url))
 
@@ -20,8 +21,9 @@ const run = (address: string): Promise<{ readonly code: number; readonly said: s
 describe.concurrent("conformance of the server", () => {
   for (const [address, old, now] of [
     ["toolset", "33 scenarios, 83 checks", "50 scenarios, 196 checks"],
-    ["new-upstream", "33 scenarios, 80 checks", "50 scenarios, 196 checks"],
     ["old-upstream", "33 scenarios, 80 checks", "50 scenarios, 187 checks"],
+    // What is left to translate for a server of the new era is translated for the old one too.
+    ...(isLong ? ([["new-upstream", "33 scenarios, 80 checks", "50 scenarios, 196 checks"]] as const) : []),
   ] as const)
     it(
       `X-39 the suite's sets of both eras pass whole, without a warning: ${address}`,

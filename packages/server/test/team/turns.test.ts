@@ -4,15 +4,16 @@ import { join } from "node:path"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { databases } from "../../../../test/long.ts"
 import { ask, Guest } from "../house.ts"
-import { dm, ended, inState, runsOf, stores, until } from "../runs/runsKit.ts"
+import { dm, ended, inState, runsOf, until } from "../runs/runsKit.ts"
 import { someone, statusOf } from "../spaces/spacesGuests.ts"
 import { answersOf, logOf, programmed, setProgram, teamHouse, turnsOf } from "./teamKit.ts"
 
 const texts = (page: { readonly items: ReadonlyArray<{ readonly text: string }> }) => page.items.map(({ text }) => text)
 const isAlive = (pid: number): boolean => existsSync(`/proc/${pid}`)
 
-for (const store of stores)
+for (const store of databases)
   layer(teamHouse({ store }), { excludeTestServices: true, timeout: 60_000 })(`turns of programs on ${store}`, (it) => {
     it.effect("a person writes, the program reads its mail, calls a tool of the house and is done", () =>
       Effect.gen(function* () {

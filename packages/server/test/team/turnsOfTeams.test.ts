@@ -1,12 +1,13 @@
 /** What only turns of a whole team show: gathering, rings, polling, failures that keep the mail, gates, and the awaited who die. */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { databases } from "../../../../test/long.ts"
 import { ask, Guest } from "../house.ts"
 import { Readers } from "../../src/store/journal/readers/Readers.ts"
-import { ended, inState, runsOf, stores, until } from "../runs/runsKit.ts"
+import { ended, inState, runsOf, until } from "../runs/runsKit.ts"
 import { answersOf, crew, logOf, setProgram, teamHouse, turnsOf } from "./teamKit.ts"
 
-for (const store of stores)
+for (const store of databases)
   layer(teamHouse({ store, env: { STOA_SLOTS: "2" } }), { excludeTestServices: true, timeout: 90_000 })(
     `turns of a team on ${store}`,
     (it) => {
