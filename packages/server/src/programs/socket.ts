@@ -73,7 +73,11 @@ const forward = (url: URL, asked: IncomingMessage, answer: ServerResponse): void
   asked.pipe(onward)
 }
 
-const refuse = (answer: ServerResponse, problem: ReturnType<typeof bodyOf>, headers: Readonly<Record<string, string>> = {}): void => {
+const refuse = (
+  answer: ServerResponse,
+  problem: ReturnType<typeof bodyOf>,
+  headers: Readonly<Record<string, string>> = {},
+): void => {
   answer
     .writeHead(problem.status, { ...headers, "content-type": problemType, connection: "close" })
     .end(JSON.stringify(problem))
