@@ -7,7 +7,7 @@ import { createHash, timingSafeEqual } from "node:crypto"
 import { chmodSync, chownSync, closeSync, constants, openSync } from "node:fs"
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http"
 import { join } from "node:path"
-import { bodyOf, problemType, statusOf, Unauthenticated } from "@stoa/contract"
+import { BadInput, bodyOf, problemType, statusOf, Unauthenticated } from "@stoa/contract"
 import { Effect } from "effect"
 import type { User } from "./isolation.ts"
 
@@ -17,13 +17,32 @@ const mostConnections = 64
 
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest()
 
-/** Hop-by-hop headers, which are not forwarded. */
-const ofTheHop = ["connection", "keep-alive", "transfer-encoding", "upgrade", "te", "trailer", "proxy-authorization"]
+/** Headers of one hop, which are not forwarded. `expect` has been answered here. */
+const ofTheHop = [
+  "connection",
+  "expect",
+  "keep-alive",
+  "proxy-authorization",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]
 
 const passed = (headers: NodeJS.Dict<Array<string>>): Record<string, Array<string>> =>
   Object.fromEntries(
     Object.entries(headers).flatMap(([name, values = []]) => (ofTheHop.includes(name) ? [] : [[name, values]])),
   )
+
+/** Why a request with this body is not forwarded: the house must read it as the one request that was checked here. */
+const bodyFault = ({ headers, method }: IncomingMessage): string | undefined => {
+  const { "content-length": length, "transfer-encoding": coding } = headers
+  if (coding !== undefined && (length !== undefined || coding.toLowerCase() !== "chunked"))
+    return "a body is sent with content-length or in chunks, and in no other coding"
+  const isEmpty = coding === undefined && Number(length ?? 0) === 0
+  return isEmpty || (method !== "GET" && method !== "HEAD") ? undefined : `a ${method} has no body`
+}
 
 const forward = (url: URL, asked: IncomingMessage, answer: ServerResponse): void => {
   const onward = request({
@@ -31,7 +50,14 @@ const forward = (url: URL, asked: IncomingMessage, answer: ServerResponse): void
     port: url.port,
     path: asked.url,
     method: asked.method,
-    headers: { ...passed(asked.headersDistinct), host: url.host },
+    headers: {
+      ...passed(asked.headersDistinct),
+      host: url.host,
+      // Without it Node writes the body of a DELETE bare, and the house would read the body as another request.
+      ...(asked.headers["transfer-encoding"] === undefined ? {} : { "transfer-encoding": "chunked" }),
+    },
+    // A connection of its own, so that nothing left on it reaches another request or another turn.
+    agent: false,
   })
   onward.once("response", (heard) => {
     answer.writeHead(heard.statusCode ?? 502, passed(heard.headersDistinct))
@@ -47,12 +73,26 @@ const forward = (url: URL, asked: IncomingMessage, answer: ServerResponse): void
   asked.pipe(onward)
 }
 
-const refuse = (answer: ServerResponse, reason: Unauthenticated["reason"]): void => {
+const refuse = (
+  answer: ServerResponse,
+  problem: ReturnType<typeof bodyOf>,
+  headers: Readonly<Record<string, string>> = {},
+): void => {
+  answer
+    .writeHead(problem.status, { ...headers, "content-type": problemType, connection: "close" })
+    .end(JSON.stringify(problem))
+}
+
+const refuseToken = (answer: ServerResponse, reason: Unauthenticated["reason"]): void => {
   const detail = "Only the token of this turn comes in here: send STOA_TOKEN as a bearer token."
   const problem = { reason, ...bodyOf("Unauthenticated", statusOf(Unauthenticated), detail) }
-  answer
-    .writeHead(problem.status, { "content-type": problemType, "www-authenticate": "Bearer", connection: "close" })
-    .end(JSON.stringify(problem))
+  refuse(answer, problem, { "www-authenticate": "Bearer" })
+}
+
+const refuseBody = (answer: ServerResponse, message: string): void => {
+  const { issues, message: detail } = new BadInput({ issues: [{ path: "body", message }] })
+  const problem = { issues, ...bodyOf("BadInput", statusOf(BadInput), detail) }
+  refuse(answer, problem)
 }
 
 /**
@@ -74,10 +114,13 @@ export const openSocket = (
       const mayCome = ({ headers, method, url: path }: IncomingMessage): boolean =>
         (method === "GET" && path === "/readyz") || timingSafeEqual(digest(headers.authorization ?? ""), wanted)
       const server = createServer((asked, answer) => {
-        if (mayCome(asked)) return forward(url, asked, answer)
-        if (asked.headers.authorization === undefined) return refuse(answer, "missing")
+        if (mayCome(asked)) {
+          const fault = bodyFault(asked)
+          return fault === undefined ? forward(url, asked, answer) : refuseBody(answer, fault)
+        }
+        if (asked.headers.authorization === undefined) return refuseToken(answer, "missing")
         wrongToken()
-        refuse(answer, "refused")
+        refuseToken(answer, "refused")
       })
       server.maxConnections = mostConnections
       // Paths of sockets must be short: on Linux a deep data folder is named by its descriptor, held as long as the

@@ -27,7 +27,7 @@ export interface Toolset {
   readonly name: string
   readonly tools: ReadonlyArray<CatalogueOffer>
   readonly contents?: Contents
-  /** The tool that gives the same as the contents: whoever lacks it lacks them too. By default any of its tools. */
+  /** The tool that gives the same as the contents: whoever lacks it lacks them too, and its pause stops reading. By default any of its tools. */
   readonly contentsTool?: string
 }
 
@@ -98,7 +98,8 @@ export class Toolsets extends Context.Service<
           return yield* Effect.die(new Error(`toolset ${name} has more than ${most} tools; split it`))
         const set = setOf(name)!
         for (const { tool, traits } of tools) yield* Effect.orDie(catalogue.offer(set, tool, traits))
-        if (contents !== undefined) offered.push({ set, tool: contentsTool, contents: unlessPaused(pauses, contents) })
+        if (contents !== undefined)
+          offered.push({ set, tool: contentsTool, contents: unlessPaused(pauses, contents, contentsTool) })
       }
       for (const { offered: united, sets } of unionsOf(own))
         yield* Effect.orDie(catalogue.unite(sets, united.tool, united.traits))

@@ -157,4 +157,29 @@ for (const store of stores)
         assert.isDefined((yield* mine("resources/read", { uri })).result)
       }),
     )
+
+    it.effect(
+      "G-12 while read_messages is paused nobody reads a space as a resource, and other resources are read",
+      () =>
+        Effect.gen(function* () {
+          const { name: server, token, url } = yield* scene("new")
+          const bot = yield* someone("agent")
+          const uri = `stoa://spaces/${yield* room(bot)}`
+          const places = [
+            yield* clientOf("new", `${url}/mcp`, bot.token),
+            yield* clientOf("old", `${url}/mcp/stoa`, bot.token),
+          ]
+          const ada = yield* clientOf("new", `${url}/mcp`, token)
+          yield* pause("tools/read_messages")
+          for (const client of places)
+            assert.strictEqual(
+              (yield* client("resources/read", { uri })).error?.message,
+              `"resources/read" does not run now: tools/read_messages is paused. Try again when an admin has lifted the pause`,
+            )
+          const other = { uri: `stoa-mcp://${server}/test://static-text` }
+          assert.isDefined((yield* ada("resources/read", other)).result)
+          yield* lift("tools/read_messages")
+          for (const client of places) assert.isDefined((yield* client("resources/read", { uri })).result)
+        }),
+    )
   })

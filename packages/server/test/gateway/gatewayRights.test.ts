@@ -102,6 +102,38 @@ layer(Test, { excludeTestServices: true, timeout: 60_000 })("rights to servers",
     }),
   )
 
+  it.effect("a session has at most 1,000 subscriptions, of at most 2,048 characters each", () =>
+    Effect.gen(function* () {
+      const { name, token, url } = yield* scene
+      const session = yield* ask(() => initialized(`${url}/mcp`, token))
+      const send = (method: string, uri: string) =>
+        Effect.map(
+          ask(() => oldRequest(`${url}/mcp`, token, method, { uri }, session)),
+          ({ body }) => body.error ?? "fine",
+        )
+      const start = `stoa-mcp://${name}/test://`
+      const longest = start.padEnd(2048, "x")
+      const long = yield* send("resources/subscribe", `${longest}x`)
+      assert.deepStrictEqual(long, { code: -32_602, message: "uri has more than 2048 characters" })
+      assert.strictEqual(yield* send("resources/subscribe", longest), "fine")
+      const others = Array.from({ length: 999 }, (_, n) => send("resources/subscribe", `${start}${n}`))
+      const answers = yield* Effect.all(others, { concurrency: 20 })
+      assert.isTrue(answers.every((one) => one === "fine"))
+      const more = yield* send("resources/subscribe", `${start}more`)
+      const message = "This session has 1000 subscriptions; end one of them first"
+      assert.deepStrictEqual(more, { code: -32_602, message })
+      assert.strictEqual(yield* send("resources/subscribe", longest), "fine")
+      assert.strictEqual(yield* send("resources/unsubscribe", longest), "fine")
+      assert.strictEqual(yield* send("resources/subscribe", `${start}more`), "fine")
+      // A client of the new era names all of them at once.
+      const listen = (uri: string) =>
+        ask(() =>
+          newRequest(`${url}/mcp`, token, "subscriptions/listen", { notifications: { resourceSubscriptions: [uri] } }),
+        )
+      assert.strictEqual((yield* listen(`${longest}x`)).body.error?.code, -32_602)
+    }),
+  )
+
   it.effect("X-60 a name that nobody has is kept and noted: of a tool, of a server, of a configured tool", () =>
     Effect.gen(function* () {
       const { admin } = yield* Guest

@@ -57,9 +57,11 @@ export const makeSpaceResources = Effect.gen(function* () {
     Effect.orElseSucceed(() => []),
   )
 
+  const isOwn = (uri: string): boolean => uri.startsWith(prefix)
+
   const read = Effect.fnUntraced(
     function* (uri: string) {
-      if (!uri.startsWith(prefix)) return undefined
+      if (!isOwn(uri)) return undefined
       const viewer = yield* grants.viewer("spaces")
       const space = yield* spaces.get(uri.slice(prefix.length), viewer)
       const { items } = yield* messages.list(space, viewer, { limit: shown })
@@ -103,7 +105,7 @@ export const makeSpaceResources = Effect.gen(function* () {
 
   const watch = Effect.fnUntraced(function* (uris: ReadonlyArray<string>, tell: (uri: string) => void) {
     const caller = yield* Caller
-    const asked = uris.filter((uri) => uri.startsWith(prefix))
+    const asked = uris.filter(isOwn)
     const visible = asked.length === 0 ? new Set() : yield* seenNow(caller)
     const honoured = asked.filter((uri) => visible.has(uri.slice(prefix.length)))
     if (honoured.length === 0) return { honoured, stop: () => {} }
@@ -112,5 +114,5 @@ export const makeSpaceResources = Effect.gen(function* () {
     return { honoured, stop: () => void watchers.delete(one) }
   })
 
-  return { list, read, watch } satisfies Contents["resources"]
+  return { list, isOwn, read, watch } satisfies Contents["resources"]
 })

@@ -34,6 +34,8 @@ export interface Contents {
     readonly templates?: List
     /** Whether changes of it can be watched; without this, `watch` itself decides. */
     readonly watchable?: (uri: string) => boolean
+    /** Whether an address is one of its own; without this, any may be. */
+    readonly isOwn?: (uri: string) => boolean
     readonly read: (uri: string, reader: ContentsReader) => Found<JsonObject | InputRequired>
     /** Reports changes of these until it is stopped; `honoured` are those that it will report. */
     readonly watch: (
@@ -59,12 +61,17 @@ const internal = -32_603
 export const pauseRefusal = ({ message, subject }: Stopped): MCPRefused =>
   new MCPRefused(internal, message, { tag: "ToolAuthorizationError", rule: pauseRule(subject) })
 
-/** Contents behind the kill switch: a paused caller can read nothing. */
-export const unlessPaused = ({ unless }: Pauses["Service"], contents: Contents): Contents => {
-  const guarded = <A>(method: string, it: Found<A>): Found<A> =>
+/**
+ * Contents behind the kill switch: a paused caller can read nothing, and while the tool is paused that gives the same as
+ * a resource, nobody can read the resource.
+ */
+export const unlessPaused = ({ unless }: Pauses["Service"], contents: Contents, same: string | undefined): Contents => {
+  const guarded = <A>(method: string, it: Found<A>, tool?: string): Found<A> =>
     Effect.flatMap(Caller, ({ principal }) =>
-      Effect.catchTag(unless(method, { principal, server: undefined }, it), "Stopped", (stopped) =>
-        Effect.fail(pauseRefusal(stopped)),
+      Effect.catchTag(
+        unless(method, { principal, server: undefined, ...(tool === undefined ? {} : { tool }) }, it),
+        "Stopped",
+        (stopped) => Effect.fail(pauseRefusal(stopped)),
       ),
     )
   const list = (method: string, it: List): List => Effect.map(guarded(method, it), (items) => items ?? [])
@@ -76,7 +83,9 @@ export const unlessPaused = ({ unless }: Pauses["Service"], contents: Contents):
         ...resources,
         list: list("resources/list", resources.list),
         ...(resources.templates && { templates: list("resources/templates/list", resources.templates) }),
-        read: (uri, reader) => guarded("resources/read", resources.read(uri, reader)),
+        // At an endpoint of several, all are asked for an address: the tool's pause stops no resource of another.
+        read: (uri, reader) =>
+          guarded("resources/read", resources.read(uri, reader), resources.isOwn?.(uri) === false ? undefined : same),
       },
     }),
     ...(prompts && {

@@ -6,7 +6,7 @@ import { codes, Fault, invalidParams } from "../wire/Fault.ts"
 import type { OpenStream, OpenStreams } from "../wire/openStreams.ts"
 import { notificationText, type Stamp, taskDetail, responseText } from "../wire/results.ts"
 import { newRevision } from "../wire/revision.ts"
-import type { Session } from "./old/sessions.ts"
+import { type Session, sessionLimits } from "./old/sessions.ts"
 import type { MCPRequestContext } from "./context.ts"
 
 const listed = {
@@ -28,10 +28,13 @@ const changeText = (change: Change, meta: JsonObject, stamp: Stamp): string => {
   }
 }
 
+const { longestUri, mostUris } = sessionLimits
 const strings = (value: unknown): ReadonlyArray<string> | undefined =>
   value === undefined
     ? []
-    : Array.isArray(value) && value.length <= 1000 && value.every((it) => typeof it === "string")
+    : Array.isArray(value) &&
+        value.length <= mostUris &&
+        value.every((it) => typeof it === "string" && it.length <= longestUri)
       ? value
       : undefined
 
@@ -40,7 +43,9 @@ const interestOf = (filter: unknown): Interest | Fault => {
   const uris = strings(filter["resourceSubscriptions"])
   const tasks = strings(filter["taskIds"])
   if (uris === undefined || tasks === undefined)
-    return invalidParams("resourceSubscriptions and taskIds are lists of at most 1000 strings")
+    return invalidParams(
+      `resourceSubscriptions and taskIds are lists of at most ${mostUris} strings of at most ${longestUri} characters`,
+    )
   return {
     tools: filter["toolsListChanged"] === true,
     prompts: filter["promptsListChanged"] === true,

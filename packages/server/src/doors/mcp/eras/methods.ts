@@ -30,6 +30,7 @@ import {
 } from "../wire/results.ts"
 import { featuresOf, servedRevisions } from "../wire/revision.ts"
 import type { MCPRequestContext } from "./context.ts"
+import { sessionLimits } from "./old/sessions.ts"
 
 type Method = (context: MCPRequestContext, request: Request) => Effect.Effect<string, Fault>
 
@@ -268,10 +269,16 @@ const subscribing =
     if (uri === undefined || uri === "") return fail(invalidParams("uri must be the address of a resource"))
     return Effect.as(act(context, uri), "{}")
   }
+const { longestUri, mostUris } = sessionLimits
 const subscribe = subscribing((context, uri) =>
-  Effect.flatMap(context.view.resources!.watchable(uri), (is) =>
-    is ? Effect.sync(() => context.session?.subscribe(uri)) : fail(noResource(context, uri)),
-  ),
+  uri.length > longestUri
+    ? fail(invalidParams(`uri has more than ${longestUri} characters`))
+    : Effect.flatMap(context.view.resources!.watchable(uri), (is) => {
+        if (!is) return fail(noResource(context, uri))
+        return context.session?.subscribe(uri) === false
+          ? fail(invalidParams(`This session has ${mostUris} subscriptions; end one of them first`))
+          : Effect.void
+      }),
 )
 const unsubscribe = subscribing((context, uri) => Effect.sync(() => context.session?.unsubscribe(uri)))
 

@@ -3,7 +3,7 @@
  * except `enumNames`, and default values only for booleans. What cannot be expressed in it is not asked.
  */
 import type { JsonObject } from "../../desk/Desk.ts"
-import { isObject } from "../../wire/message.ts"
+import { declares, isObject } from "../../wire/message.ts"
 import { featuresOf, type Revision } from "../../wire/revision.ts"
 
 interface Choice {
@@ -53,14 +53,17 @@ export const formFor = (params: JsonObject, revision: Revision): JsonObject | un
   }
 }
 
+/** What the house uses of a client's capabilities, with the flags of each. The client may declare more, of any size. */
+const used = { elicitation: ["form", "url"], roots: [], sampling: ["context", "tools"] }
+
 /** The declared capabilities that exist in the client's revision; it could not use the others. */
 export const knownCapabilities = (declared: JsonObject, revision: Revision): JsonObject => {
   const { elicitation: knowsForms, richForms } = featuresOf(revision)
-  if (richForms) return declared
-  const { elicitation, sampling, ...rest } = declared
-  return {
-    ...rest,
-    ...(isObject(elicitation) && knowsForms ? { elicitation: {} } : {}),
-    ...(isObject(sampling) ? { sampling: {} } : {}),
+  const known: Record<string, JsonObject> = {}
+  for (const [name, flags] of Object.entries(used)) {
+    if (!declares(declared, name) || (name === "elicitation" && !knowsForms)) continue
+    const set = richForms ? flags.filter((flag) => declares(declared, name, flag)) : []
+    known[name] = Object.fromEntries(set.map((flag) => [flag, {}]))
   }
+  return known
 }

@@ -81,6 +81,16 @@ describe("sessions", () => {
     assert.deepStrictEqual(heard, [{ result: { ok: true } }, { error: "the session has ended" }])
   })
 
+  it("a session remembers only so many addresses, and one that it has counts once", () => {
+    const session = open(new Sessions())
+    for (let n = 0; n < sessionLimits.mostUris; n++) assert.isTrue(session.subscribe(`a://${n}`))
+    assert.isFalse(session.subscribe("a://more"))
+    assert.isTrue(session.subscribe("a://0"))
+    assert.strictEqual(session.uris.length, sessionLimits.mostUris)
+    session.unsubscribe("a://0")
+    assert.isTrue(session.subscribe("a://more"))
+  })
+
   it("a stream gives what came after an event, as long as it is kept", () => {
     const stream = new EventStream("3")
     stream.prime()

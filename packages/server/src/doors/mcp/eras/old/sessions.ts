@@ -16,6 +16,9 @@ export const sessionLimits = {
   idleMs: 30 * 60_000,
   /** Ended streams that can still be requested. */
   mostEndedStreams: 4,
+  /** Subscribed addresses of a session, and the characters of each. */
+  mostUris: 1000,
+  longestUri: 2048,
 }
 
 const standingPrefix = "g"
@@ -97,9 +100,13 @@ export class Session {
   get uris(): ReadonlyArray<string> {
     return [...(this.#uris ?? [])]
   }
-  subscribe(uri: string): void {
-    ;(this.#uris ??= new Set()).add(uri)
+  /** False if it has too many subscriptions for one more. */
+  subscribe(uri: string): boolean {
+    const uris = (this.#uris ??= new Set())
+    if (uris.size >= sessionLimits.mostUris && !uris.has(uri)) return false
+    uris.add(uri)
     this.interestChanged?.()
+    return true
   }
   unsubscribe(uri: string): void {
     this.#uris?.delete(uri)
