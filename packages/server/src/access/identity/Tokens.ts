@@ -30,9 +30,9 @@ import { type Credential, makeCallerNow, makeRenewCaller } from "./callerNow.ts"
 import { makeCallers } from "./callers.ts"
 import { outerOf, usualContext } from "./contexts.ts"
 import { makeEndTokens } from "./endTokens.ts"
+import { type FirstIssuer, makeFirstIssuer } from "./firstIssuer.ts"
 import { Principals } from "./Principals.ts"
 import {
-  type FirstIssuer,
   hashOf,
   hashOfSession,
   makeOpenSession,
@@ -138,6 +138,7 @@ export class Tokens extends Context.Service<
       const changed = Effect.provideService(rightsChanged, SqlClient.SqlClient, sql)
 
       const endTokens = yield* makeEndTokens
+      const firstIssuers = yield* makeFirstIssuer
 
       const insert = Effect.fnUntraced(function* (wanted: TokenRow) {
         const secret = `stoa_${randomBytes(32).toString("base64url")}`
@@ -164,12 +165,6 @@ export class Tokens extends Context.Service<
         return token
       })
 
-      const firstIssuerOf = (id: TokenId): Effect.Effect<FirstIssuer | undefined> =>
-        Effect.map(
-          Effect.orDie(sql<FirstIssuer>`SELECT hand, hand_since FROM tokens WHERE id = ${id}`),
-          (rows) => rows[0],
-        )
-
       const issue: Tokens["Service"]["issue"] = Effect.fn("Tokens.issue")(function* (
         wanted,
         { caller, firstIssuer } = {},
@@ -183,9 +178,7 @@ export class Tokens extends Context.Service<
           })
         const expiresAt = wanted.expiresAt ?? (wanted.certificate === true ? DateTime.add(now, certificateLife) : null)
         if (caller !== undefined) yield* mayMake(caller, principal)
-        // A token made from one's own token keeps the original `hand`.
-        const own = caller !== undefined && caller.principal.id === principal.id ? caller.token : null
-        const from = firstIssuer ?? (own === null ? undefined : yield* firstIssuerOf(own))
+        const from = firstIssuer ?? (yield* firstIssuers.ofGift(caller, principal.id))
         return yield* insert({
           ...(from === undefined ? {} : { firstIssuer: from }),
           principal,
@@ -223,7 +216,7 @@ export class Tokens extends Context.Service<
       }, Effect.orDie)
 
       const leave = makeSessionTransfer(sql)
-      const openSession = makeOpenSession(sql, { insert, firstIssuerOf, revoke: end })
+      const openSession = makeOpenSession(sql, { insert, firstIssuerOf: firstIssuers.ofToken, revoke: end })
       const { closeTurn, openTurn } = makeTurnTokens(sql, { insert, revoke: end, get: principals.get })
 
       const rotate: Tokens["Service"]["rotate"] = Effect.fn("Tokens.rotate")(function* (id, { caller, latest }) {
@@ -237,8 +230,7 @@ export class Tokens extends Context.Service<
         yield* end(id)
         const renewable = decodeFlag(rows[0]!.certificate)
         // Whoever rotates it sees the new secret, whoever made the old one.
-        const isOwn = caller.principal.id === old.principal && caller.token !== null
-        const firstIssuer = isOwn ? yield* firstIssuerOf(caller.token) : undefined
+        const firstIssuer = yield* firstIssuers.ofGift(caller, old.principal)
         const life = renewable && old.expiresAt !== null ? DateTime.distance(old.createdAt, old.expiresAt) : null
         const now = yield* DateTime.now
         const renewed = life === null ? old.expiresAt : DateTime.addDuration(now, life)
