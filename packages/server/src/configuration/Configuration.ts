@@ -242,7 +242,7 @@ export class Configuration extends Context.Service<
               wallet: rest.wallet ?? null,
               owner,
             }
-            const now = yield* Effect.orDie(principals.change(old.id, changes, "file"))
+            const now = yield* Effect.orDie(principals.change(old.id, changes, { source: "file" }))
             if (now !== old && JSON.stringify(now) !== JSON.stringify(old)) done.changed.push(name)
           }
           return done

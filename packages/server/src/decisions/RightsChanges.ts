@@ -118,7 +118,7 @@ export class RightsChanges extends Context.Service<
         }),
         PrincipalChanged: Effect.fnUntraced(function* ({ changes, principal }: Of<"PrincipalChanged">) {
           yield* authority.changedPrincipal(yield* principals.get(principal), changes, approval)
-          return yield* transact(principals.change(principal, changes))
+          return yield* transact(principals.change(principal, changes, { caller: yield* Caller }))
         }),
       })
 

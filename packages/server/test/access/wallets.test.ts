@@ -1,36 +1,12 @@
 /** Wallets: one principal each, lent by whoever has it and by nobody else, and a way in for whoever can sign. */
 import { assert, layer } from "@effect/vitest"
-import { ed25519 } from "@noble/curves/ed25519.js"
-import { secp256k1 } from "@noble/curves/secp256k1.js"
-import { keccak_256 } from "@noble/hashes/sha3.js"
-import { base58, hex } from "@scure/base"
 import { DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { ask, Guest, house } from "../house.ts"
+import { ethereum, solana } from "./walletKit.ts"
 import { addressOf, content, holder, type Holder } from "../toolsets/engramKit.ts"
 
 const statusOf = (error: unknown) => (error as { readonly status?: number }).status
-const bytes = (value: string) => new TextEncoder().encode(value)
-
-const ethereum = () => {
-  const key = secp256k1.utils.randomSecretKey()
-  const address = `0x${hex.encode(keccak_256(secp256k1.getPublicKey(key, false).slice(1)).slice(-20))}`
-  const sign = (message: string) => {
-    const text = bytes(message)
-    const digest = keccak_256(new Uint8Array([...bytes(`\u0019Ethereum Signed Message:\n${text.length}`), ...text]))
-    const signed = secp256k1.sign(digest, key, { prehash: false, format: "recovered" })
-    return `0x${hex.encode(signed.slice(1))}${(27 + signed[0]!).toString(16)}`
-  }
-  return { address, sign }
-}
-const solana = () => {
-  const key = ed25519.utils.randomSecretKey()
-  return {
-    address: base58.encode(ed25519.getPublicKey(key)),
-    sign: (message: string) => base58.encode(ed25519.sign(bytes(message), key)),
-  }
-}
-
 const create = (who: Holder, address: string, key: string) => ({
   wallet_address: address,
   engram_type: "knowledge",

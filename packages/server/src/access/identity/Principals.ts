@@ -1,5 +1,6 @@
 /** People, agents and services. Names are unique among principals that are not retired; retiring one frees its name. */
 import {
+  type Caller,
   Missing,
   NameTaken,
   type NewPrincipal,
@@ -24,6 +25,7 @@ import { pageFrom, pageOf } from "../../store/Pages.ts"
 import { rightsChanged } from "../rights/Rights.ts"
 import { defaultRoles } from "../rights/policy.ts"
 import { makeEndTokens } from "./endTokens.ts"
+import { makeFirstIssuer } from "./firstIssuer.ts"
 import { walletKey } from "./wallets/walletKey.ts"
 
 const Row = Schema.Struct({
@@ -68,7 +70,11 @@ export class Principals extends Context.Service<
     readonly change: (
       ref: string,
       changes: PrincipalChanges,
-      by?: Source,
+      by?: {
+        readonly source?: Source
+        /** Who wants it. */
+        readonly caller?: Caller["Service"]
+      },
     ) => Effect.Effect<Principal, Missing | NameTaken | OwnedByFile | WrongState, Transaction>
     /** Retires a principal for good: its tokens stop at once, its name becomes free, its history stays. */
     readonly retire: (ref: string, by?: Source) => Effect.Effect<void, Missing | OwnedByFile | WrongState, Transaction>
@@ -88,6 +94,7 @@ export class Principals extends Context.Service<
         const sql = yield* SqlClient.SqlClient
         const journal = yield* Journal
         const endTokens = yield* makeEndTokens
+        const firstIssuers = yield* makeFirstIssuer
         const changed = Effect.provideService(rightsChanged, SqlClient.SqlClient, sql)
 
         const find = Effect.fnUntraced(function* (ref: string) {
@@ -114,6 +121,13 @@ export class Principals extends Context.Service<
           if (rows[0] !== undefined && rows[0].id !== by) return yield* new NameTaken({ noun: "wallet", name: wallet })
         })
 
+        /** Whoever gives a wallet may have its key: who that is, and since when. */
+        const giftOf = Effect.fnUntraced(function* (to: PrincipalId, now: DateTime.Utc, caller?: Caller["Service"]) {
+          const from = yield* firstIssuers.ofGift(caller, to)
+          if (from !== undefined) return { walletBy: from.hand, walletSince: from.handSince }
+          return { walletBy: (yield* currentCause).actor, walletSince: DateTime.formatIso(now) }
+        })
+
         const add: Principals["Service"]["add"] = Effect.fn("Principals.add")(function* (wanted, source = "house") {
           yield* free(wanted.name)
           yield* unclaimed(wanted.wallet)
@@ -131,7 +145,8 @@ export class Principals extends Context.Service<
             retiredAt: null,
           })
           const adminSince = principal.roles.includes("admin") ? DateTime.formatIso(principal.createdAt) : null
-          const row = { ...encode(principal), ...keysOf(principal), adminSince }
+          const given = principal.wallet === null ? {} : yield* giftOf(principal.id, principal.createdAt)
+          const row = { ...encode(principal), ...keysOf(principal), ...given, adminSince }
           yield* Effect.catchReason(sql`INSERT INTO principals ${sql.insert(row)}`, "SqlError", "UniqueViolation", () =>
             Effect.fail(new NameTaken({ noun: "principal", name: wanted.name })),
           ).pipe(Effect.catchTag("SqlError", Effect.die))
@@ -167,10 +182,10 @@ export class Principals extends Context.Service<
         const change: Principals["Service"]["change"] = Effect.fn("Principals.change")(function* (
           ref,
           changes,
-          by = "house",
+          { caller, source = "house" } = {},
         ) {
           const before = yield* get(ref)
-          yield* mayTouch(before, by)
+          yield* mayTouch(before, source)
           if (changes.name !== undefined && nameKey(changes.name) !== nameKey(before.name)) yield* free(changes.name)
           yield* unclaimed(changes.wallet, before.id)
           if (before.name === "admin" && changes.name !== undefined && changes.name !== "admin")
@@ -187,9 +202,7 @@ export class Principals extends Context.Service<
           const { id: _, ...row } = encode(after)
           const [was, is] = [before.roles.includes("admin"), after.roles.includes("admin")]
           const rule = was === is ? {} : { adminSince: is ? DateTime.formatIso(yield* DateTime.now) : null }
-          const given = named.includes("wallet")
-            ? { walletBy: (yield* currentCause).actor, walletSince: DateTime.formatIso(yield* DateTime.now) }
-            : {}
+          const given = named.includes("wallet") ? yield* giftOf(before.id, yield* DateTime.now, caller) : {}
           yield* Effect.orDie(
             sql`UPDATE principals SET ${sql.update({ ...row, ...rule, ...given, ...keysOf(after) })}
               WHERE id = ${before.id}`,

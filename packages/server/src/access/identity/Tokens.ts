@@ -7,8 +7,8 @@ import { randomBytes } from "node:crypto"
 import {
   type AccessContext,
   BadInput,
-  Forbidden,
   type Caller,
+  type Forbidden,
   IssuedToken,
   Missing,
   type NewToken,
@@ -30,9 +30,9 @@ import { type Credential, makeCallerNow, makeRenewCaller } from "./callerNow.ts"
 import { makeCallers } from "./callers.ts"
 import { outerOf, usualContext } from "./contexts.ts"
 import { makeEndTokens } from "./endTokens.ts"
+import { type FirstIssuer, makeFirstIssuer } from "./firstIssuer.ts"
 import { Principals } from "./Principals.ts"
 import {
-  type FirstIssuer,
   hashOf,
   hashOfSession,
   makeOpenSession,
@@ -46,6 +46,7 @@ import {
   type TokenRow,
   type TokenTurn,
 } from "./session.ts"
+import { mayEnd, mayMake, mayReplace } from "./tokenLimits.ts"
 import { rightsChanged, rightsEpoch } from "../rights/Rights.ts"
 
 export type { Credential } from "./callerNow.ts"
@@ -75,9 +76,12 @@ export class Tokens extends Context.Service<
         /** The latest end of the new token, of whatever kind. */
         readonly latest: DateTime.Utc | null
       },
-    ) => Effect.Effect<IssuedToken, Missing | WrongState, Transaction>
-    /** Revokes the token and everything made from it. */
-    readonly revoke: (id: TokenId) => Effect.Effect<void, Missing | WrongState, Transaction>
+    ) => Effect.Effect<IssuedToken, Missing | WrongState | Forbidden, Transaction>
+    /** Revokes the token and everything made from it. `caller`: who wants it. */
+    readonly revoke: (
+      id: TokenId,
+      caller?: Caller["Service"],
+    ) => Effect.Effect<void, Missing | WrongState | Forbidden, Transaction>
     /** A token for the caller's browser: not stronger than the caller's token, not longer, and ended with it. */
     readonly openSession: (
       caller: Caller["Service"],
@@ -134,6 +138,7 @@ export class Tokens extends Context.Service<
       const changed = Effect.provideService(rightsChanged, SqlClient.SqlClient, sql)
 
       const endTokens = yield* makeEndTokens
+      const firstIssuers = yield* makeFirstIssuer
 
       const insert = Effect.fnUntraced(function* (wanted: TokenRow) {
         const secret = `stoa_${randomBytes(32).toString("base64url")}`
@@ -160,12 +165,6 @@ export class Tokens extends Context.Service<
         return token
       })
 
-      const firstIssuerOf = (id: TokenId): Effect.Effect<FirstIssuer | undefined> =>
-        Effect.map(
-          Effect.orDie(sql<FirstIssuer>`SELECT hand, hand_since FROM tokens WHERE id = ${id}`),
-          (rows) => rows[0],
-        )
-
       const issue: Tokens["Service"]["issue"] = Effect.fn("Tokens.issue")(function* (
         wanted,
         { caller, firstIssuer } = {},
@@ -178,15 +177,8 @@ export class Tokens extends Context.Service<
             issues: [{ path: "expiresAt", message: "is in the past; give a time in the future" }],
           })
         const expiresAt = wanted.expiresAt ?? (wanted.certificate === true ? DateTime.add(now, certificateLife) : null)
-        if (caller?.turn !== undefined)
-          return yield* new Forbidden({
-            action: "write",
-            resource: `tokens/${principal.name}`,
-            rule: "the token of a program's turn makes no tokens",
-          })
-        // A token made from one's own token keeps the original `hand`.
-        const own = caller !== undefined && caller.principal.id === principal.id ? caller.token : null
-        const from = firstIssuer ?? (own === null ? undefined : yield* firstIssuerOf(own))
+        if (caller !== undefined) yield* mayMake(caller, principal)
+        const from = firstIssuer ?? (yield* firstIssuers.ofGift(caller, principal.id))
         return yield* insert({
           ...(from === undefined ? {} : { firstIssuer: from }),
           principal,
@@ -209,9 +201,11 @@ export class Tokens extends Context.Service<
         return rows[0]?.hand
       }, Effect.orDie)
 
-      const revoke: Tokens["Service"]["revoke"] = Effect.fn("Tokens.revoke")(function* (id) {
+      const revoke: Tokens["Service"]["revoke"] = Effect.fn("Tokens.revoke")(function* (id, caller) {
+        const it = yield* get(id)
         // Without it nobody could let anybody in, and the next start would make it good again.
-        if ((yield* get(id)).madeFor === "house") return yield* new WrongState({ detail: notRevoked })
+        if (it.madeFor === "house") return yield* new WrongState({ detail: notRevoked })
+        if (caller !== undefined) yield* mayEnd(caller, it, yield* principals.get(it.principal))
         yield* end(id)
       })
       const end: (id: TokenId) => Effect.Effect<void, never, Transaction> = Effect.fnUntraced(function* (id) {
@@ -222,25 +216,26 @@ export class Tokens extends Context.Service<
       }, Effect.orDie)
 
       const leave = makeSessionTransfer(sql)
-      const openSession = makeOpenSession(sql, { insert, firstIssuerOf, revoke: end })
+      const openSession = makeOpenSession(sql, { insert, firstIssuerOf: firstIssuers.ofToken, revoke: end })
       const { closeTurn, openTurn } = makeTurnTokens(sql, { insert, revoke: end, get: principals.get })
 
       const rotate: Tokens["Service"]["rotate"] = Effect.fn("Tokens.rotate")(function* (id, { caller, latest }) {
         const old = yield* get(id)
         if (old.revokedAt !== null) return yield* new Missing({ noun: "token", ref: id })
         if (old.madeFor !== undefined) return yield* new WrongState({ detail: notRotated[old.madeFor] })
+        const whose = yield* principals.get(old.principal)
+        yield* mayReplace(caller, whose)
         const rows = yield* Effect.orDie(sql<StoredKind>`SELECT certificate FROM tokens WHERE id = ${id}`)
         const goOver = yield* leave(id, caller)
         yield* end(id)
         const renewable = decodeFlag(rows[0]!.certificate)
         // Whoever rotates it sees the new secret, whoever made the old one.
-        const isOwn = caller.principal.id === old.principal && caller.token !== null
-        const firstIssuer = isOwn ? yield* firstIssuerOf(caller.token) : undefined
+        const firstIssuer = yield* firstIssuers.ofGift(caller, old.principal)
         const life = renewable && old.expiresAt !== null ? DateTime.distance(old.createdAt, old.expiresAt) : null
         const now = yield* DateTime.now
         const renewed = life === null ? old.expiresAt : DateTime.addDuration(now, life)
         const made = yield* insert({
-          principal: yield* principals.get(old.principal),
+          principal: whose,
           label: old.label,
           context: old.context,
           expiresAt: latest === null || renewed === null ? (renewed ?? latest) : DateTime.min(renewed, latest),

@@ -18,12 +18,7 @@ import {
 import { DateTime, Effect, Redacted, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Transaction } from "../../store/journal/Journal.ts"
-
-/** Who a credential originally came from, and since when. */
-export interface FirstIssuer {
-  readonly hand: PrincipalId | null
-  readonly handSince: string
-}
+import type { FirstIssuer } from "./firstIssuer.ts"
 
 export interface TokenRow {
   readonly principal: Principal

@@ -42,7 +42,7 @@ export const tokensHandlers = HttpApiBuilder.group(
       revoke: Effect.fnUntraced(function* ({ params }) {
         const { token, whose } = yield* found(params.id)
         yield* authority.revocation(token, whose)
-        yield* transact(tokens.revoke(token.id))
+        yield* transact(tokens.revoke(token.id, yield* Caller))
       }),
     })
   }),
