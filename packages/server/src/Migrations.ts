@@ -7,6 +7,7 @@ import sessions from "./access/migrations/0075_sessions.ts"
 import sessionsApart from "./access/migrations/0076_sessions_apart.ts"
 import access from "./access/migrations/0002_access.ts"
 import auditCalls from "./access/migrations/0018_audit_calls.ts"
+import delegationsToken from "./access/migrations/0137_delegations_token.ts"
 import loans from "./access/migrations/0016_loans.ts"
 import origins from "./access/migrations/0050_origins.ts"
 import wallets from "./access/migrations/0053_wallets.ts"
@@ -128,4 +129,5 @@ export const migrations: Migrations = {
   "0129_journal_kinds": journalKinds,
   "0130_call_resume": callResume,
   "0131_message_authors": messageAuthors,
+  "0137_delegations_token": delegationsToken,
 }

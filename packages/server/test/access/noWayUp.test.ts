@@ -205,6 +205,48 @@ for (const store of ["sqlite", "postgres"] as const)
         }),
       )
 
+      it.effect("S4-101 what is lent ends at once when its token is revoked or rotated, with what was handed on", () =>
+        Effect.gen(function* () {
+          const { admin, as } = yield* Guest
+          const sql = yield* SqlClient.SqlClient
+          const [giver, taker, third] = [
+            yield* someone("agent"),
+            yield* someone("agent", { roles: ["guest"] }),
+            yield* someone("agent", { roles: ["guest"] }),
+          ]
+          const token = (who: { readonly id: string }) => ask(() => admin.tokens.add({ principal: who.id }))
+          const help = { resource: "tools/x", actions: ["execute"], reason: "help" } as const
+          const lend = (by: { readonly token: string }, to: { readonly id: string }) =>
+            ask(() => as(by.token).delegations.add({ ...help, to: to.id }))
+          const [takers, thirds] = [yield* token(taker), yield* token(third)]
+          const may = (who: { readonly token: string }) =>
+            ask(() => as(who.token).grants.judge({ action: "execute", resource: "tools/x" })).pipe(
+              Effect.map(({ verdict }) => verdict === "allow"),
+            )
+          const both = Effect.all([may(takers), may(thirds)])
+          for (const end of ["revoke", "rotate"] as const) {
+            const [lost, other] = [yield* token(giver), yield* token(giver)]
+            const first = yield* lend(lost, taker)
+            const next = yield* lend(takers, third)
+            const { id: kept } = yield* ask(() =>
+              as(other.token).delegations.add({ ...help, to: taker.id, resource: "tools/y" }),
+            )
+            assert.deepStrictEqual(yield* both, [true, true])
+            yield* ask(() => Promise.resolve(admin.tokens[end](lost.id)))
+            assert.deepStrictEqual(yield* both, [false, false], end)
+            const { items } = yield* ask(() => as(other.token).delegations.list())
+            assert.isNotNull(items.find(({ id }) => id === first.id)!.revokedAt)
+            // What another token has lent goes on.
+            assert.isNull(items.find(({ id }) => id === kept)!.revokedAt)
+            for (const { id } of [first, next]) {
+              const said =
+                yield* sql`SELECT kind FROM journal WHERE kind = 'delegation.revoked' AND body LIKE ${`%${id}%`}`
+              assert.lengthOf(said, 1)
+            }
+          }
+        }),
+      )
+
       it.effect("nobody is freed from the rules of those above by being moved: that takes an admin of it", () =>
         Effect.gen(function* () {
           const { admin, as } = yield* Guest

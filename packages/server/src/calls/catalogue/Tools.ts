@@ -238,18 +238,24 @@ export class Tools extends Context.Service<
         const change = Effect.fn("Tools.change")(function* (name: string, value: unknown) {
           yield* owned(name)
           const tool = yield* orBad(value)
-          if (tool.form.name !== name)
-            return yield* new BadInput({
-              issues: [{ path: "name", message: `A tool cannot be renamed; use "${name}"` }],
-            })
           yield* commit(update(tool))
           return tool.form
         })
 
-        const put: Tools["Service"]["put"] = (name, given) => {
+        const put: Tools["Service"]["put"] = Effect.fn("Tools.put")(function* (name, given) {
+          // The caller's right is about this name. Another one would be a tool that nobody asked the caller about.
+          if (typeof given["name"] === "string" && given["name"] !== name)
+            return yield* new BadInput({
+              issues: [
+                {
+                  path: "name",
+                  message: `is "${given["name"]}", but this is the tool "${name}"; a tool cannot be renamed`,
+                },
+              ],
+            })
           const form = { ...given, name: given["name"] ?? name }
-          return Effect.catchTag(change(name, form), "Missing", () => add(form))
-        }
+          return yield* Effect.catchTag(change(name, form), "Missing", () => add(form))
+        })
 
         const remove: Tools["Service"]["remove"] = Effect.fn("Tools.remove")(function* (name) {
           yield* owned(name)

@@ -209,6 +209,34 @@ for (const store of stores)
         }),
       )
 
+      it.effect("a right to change one tool makes or changes no tool of another name", () =>
+        Effect.gen(function* () {
+          const boss = yield* admin
+          const bot = yield* someone("agent")
+          const [mine, other, there] = [fresh("mine"), fresh("payroll"), (yield* configure({})).name]
+          const right = { principal: bot.id, resource: `tools/${mine}`, actions: ["admin"] }
+          assert.strictEqual((yield* request(boss, "POST", "/grants", right)).status, 201)
+          const form = { description: "Planted.", inputSchema: { type: "object" }, executionType: "internal" }
+          const put = (name?: string) => request(bot, "PUT", `/tools/${mine}`, { ...form, name })
+          const refusedFor = Effect.fnUntraced(function* (name: string) {
+            const refused = yield* put(name)
+            assert.deepStrictEqual([refused.status, told(refused).tag], [400, "BadInput"])
+            const [issue, ...more] = told(refused).issues!
+            assert.deepStrictEqual([issue!.path, more], ["name", []])
+            assert.include(JSON.stringify(issue), mine)
+            assert.include(JSON.stringify(issue), name)
+          })
+          // Whether or not there is a tool of either name.
+          yield* refusedFor(other)
+          assert.strictEqual((yield* request(boss, "GET", `/tools/${other}`)).status, 404)
+          yield* refusedFor(there)
+          assert.strictEqual((yield* put()).status, 200)
+          assert.strictEqual((yield* put(mine)).status, 200)
+          yield* refusedFor(other)
+          assert.strictEqual((yield* request(boss, "GET", `/tools/${other}`)).status, 404)
+        }),
+      )
+
       it.effect("S4-104 a right that is taken away is gone at the next call", () =>
         Effect.gen(function* () {
           const bot = yield* someone("agent")

@@ -13,6 +13,7 @@ import {
   type Page,
   type PageQuery,
   type Principal,
+  type TokenId,
 } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -23,6 +24,7 @@ import { pageFrom, pageOf } from "../../../store/Pages.ts"
 import { Principals } from "../../identity/Principals.ts"
 import { walletResource } from "../../identity/wallets/walletKey.ts"
 import { delegationFrom, rowOfDelegation } from "./delegationRows.ts"
+import { makeEndDelegations } from "./endDelegations.ts"
 import { Grants } from "../Grants.ts"
 import { deepestDelegation, longestDelegation, mayDelegate, mostDelegations } from "../policy.ts"
 import { resourceFaults } from "../Resources.ts"
@@ -48,6 +50,7 @@ export class Delegations extends Context.Service<
       const principals = yield* Principals
       const grants = yield* Grants
       const changed = Effect.provideService(rightsChanged, SqlClient.SqlClient, sql)
+      const endDelegations = yield* makeEndDelegations
 
       const get = Effect.fnUntraced(function* (id: DelegationId) {
         const rows = yield* Effect.orDie(sql`SELECT * FROM delegations WHERE id = ${id}`)
@@ -70,6 +73,14 @@ export class Delegations extends Context.Service<
               { path: "to", message: `at most ${mostDelegations} delegations may be open at a time; revoke one first` },
             ],
           })
+      })
+
+      /** What is lent ends with its token. Asked after `changed`: the end of a token waits for that, or is seen here. */
+      const notEnded = Effect.fnUntraced(function* (token: TokenId | null, resource: string) {
+        if (token === null) return
+        const alive = yield* Effect.orDie(sql`SELECT id FROM tokens WHERE id = ${token} AND revoked_at IS NULL`)
+        if (alive.length === 0)
+          return yield* new Forbidden({ action: "delegate", resource, rule: "the token that lends it has ended" })
       })
 
       const add: Delegations["Service"]["add"] = Effect.fn("Delegations.add")(function* (asked) {
@@ -103,6 +114,8 @@ export class Delegations extends Context.Service<
         if (receiver.id === caller.principal.id)
           return yield* new BadInput({ issues: [{ path: "to", message: "is yourself: you have it already" }] })
         yield* room(caller.principal.id, receiver.id, DateTime.formatIso(now))
+        yield* changed
+        yield* notEnded(caller.token, wanted.resource)
         const parent = source.name.startsWith("delegation:") ? source.name.slice("delegation:".length) : null
         const before = parent === null ? undefined : yield* get(parent as DelegationId)
         const depth = (before?.depth ?? 0) + 1
@@ -123,13 +136,14 @@ export class Delegations extends Context.Service<
           revokedAt: null,
           createdAt: now,
         })
-        yield* Effect.orDie(sql`INSERT INTO delegations ${sql.insert(rowOfDelegation(delegation, parent))}`)
+        yield* Effect.orDie(
+          sql`INSERT INTO delegations ${sql.insert(rowOfDelegation(delegation, { parent, token: caller.token }))}`,
+        )
         const { actions, reason, resource } = delegation
         yield* journal.append({
           kind: "delegation.added",
           body: { delegation: delegation.id, principal: receiver.id, resource, actions, reason, depth },
         })
-        yield* changed
         return delegation
       })
 
@@ -140,16 +154,7 @@ export class Delegations extends Context.Service<
         // To anybody else it looks missing.
         if (from !== caller.principal.id && verdict !== "allow")
           return yield* new Missing({ noun: "delegation", ref: id })
-        const now = DateTime.formatIso(yield* DateTime.now)
-        const rows = yield* Effect.orDie(
-          sql`WITH RECURSIVE chain (id) AS (
-            SELECT id FROM delegations WHERE id = ${id}
-            UNION SELECT d.id FROM delegations d JOIN chain ON d.parent = chain.id
-          ) UPDATE delegations SET revoked_at = ${now} WHERE id IN (SELECT id FROM chain) AND revoked_at IS NULL RETURNING *`,
-        )
-        for (const row of rows.map(delegationFrom))
-          yield* journal.append({ kind: "delegation.revoked", body: { delegation: row.id, principal: row.to } })
-        yield* changed
+        yield* endDelegations(sql`id = ${id}`)
       })
 
       const list: Delegations["Service"]["list"] = Effect.fn("Delegations.list")(function* (of, query) {

@@ -9,6 +9,7 @@ const Row = Schema.Struct({
   giver: from,
   receiver: to,
   parent: Schema.NullOr(Schema.String),
+  token: Schema.NullOr(Schema.String),
   actions: json(fields.actions),
 })
 const decode = Schema.decodeUnknownSync(Row)
@@ -19,5 +20,11 @@ export const delegationFrom = (row: unknown): Delegation => {
   return new Delegation({ ...rest, from: giver, to: receiver })
 }
 
-export const rowOfDelegation = ({ from: giver, to: receiver, ...rest }: Delegation, parent: string | null) =>
-  encode({ ...rest, giver, receiver, parent })
+/** Where a delegation comes from: the one that it hands on, and the token that made it. */
+export interface Origin {
+  readonly parent: string | null
+  readonly token: string | null
+}
+
+export const rowOfDelegation = ({ from: giver, to: receiver, ...rest }: Delegation, origin: Origin) =>
+  encode({ ...rest, ...origin, giver, receiver })
