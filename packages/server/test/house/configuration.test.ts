@@ -115,6 +115,47 @@ for (const store of ["sqlite", "postgres"] as const)
       }),
     )
 
+    it.effect("a space that left the file comes back with it: the same space, with what was said there", () =>
+      Effect.gen(function* () {
+        const { admin } = yield* Guest
+        const shelf = { name: "shelf", kind: "public", topic: "old things", members: ["Ada"] }
+        yield* write({ people: [{ name: "Ada" }], spaces: [shelf] })
+        assert.include((yield* reload).added, "spaces/shelf")
+        const { id } = yield* ask(() => admin.spaces.get("shelf"))
+        yield* ask(() => admin.spaces.post("shelf", { text: "kept" }))
+        yield* write({ people: [{ name: "Ada" }] })
+        assert.deepStrictEqual((yield* reload).retired, ["spaces/shelf"])
+        // Retired: the file owns it no more.
+        yield* ask(() => admin.spaces.change("shelf", { archived: false }))
+        yield* ask(() => admin.spaces.change("shelf", { topic: "changed meanwhile", archived: true }))
+        assert.deepStrictEqual((yield* reload).retired, [])
+        yield* write({ people: [{ name: "Ada" }], spaces: [shelf] })
+        const back = yield* reload
+        assert.deepStrictEqual([back.added, back.changed, back.retired], [["spaces/shelf"], [], []])
+        const after = yield* ask(() => admin.spaces.get("shelf"))
+        assert.deepStrictEqual(
+          [after.id, after.archivedAt, after.topic, after.members.map(({ name }) => name)],
+          [id, null, "old things", ["Ada"]],
+        )
+        const said = yield* ask(() => admin.spaces.messages("shelf"))
+        assert.deepStrictEqual(
+          said.items.map(({ text }) => text),
+          ["kept"],
+        )
+        const again = yield* reload
+        assert.deepStrictEqual([again.added, again.changed, again.retired], [[], [], []])
+        const owned = yield* refusal(ask(() => admin.spaces.change("shelf", { topic: "x" })))
+        assert.strictEqual(owned.tag, "OwnedByFile")
+        // Another one's space is not taken, archived or not.
+        yield* ask(() => admin.spaces.add({ name: "ours", kind: "public" }))
+        yield* ask(() => admin.spaces.change("ours", { archived: true }))
+        yield* write({ spaces: [{ name: "ours", kind: "public" }] })
+        assert.include((yield* refusal(reload)).message, "spaces: ours: a space made at run time has this name")
+        yield* write({})
+        yield* reload
+      }),
+    )
+
     it.effect("what the file declares is read-only elsewhere: 409 names the file", () =>
       Effect.gen(function* () {
         const { admin, configFile } = yield* Guest
