@@ -30,6 +30,8 @@ export class DeclaredSpaces extends Context.Service<
       wanted: ReadonlyArray<NewSpace>,
       by: Principal,
     ) => Effect.Effect<AppliedSpaces, Fault, Transaction>
+    /** How many the file declares. */
+    readonly declared: Effect.Effect<number>
   }
 >()("server/spaces/DeclaredSpaces") {
   static readonly layer = Layer.effect(
@@ -117,7 +119,7 @@ export class DeclaredSpaces extends Context.Service<
         return done
       })
 
-      return DeclaredSpaces.of({ declare })
+      return DeclaredSpaces.of({ declare, declared: Effect.map(owned, ({ size }) => size) })
     }),
   )
 }

@@ -288,13 +288,30 @@ for (const store of ["sqlite", "postgres"] as const)
         }
         const hints: ReadonlyArray<readonly [content: unknown, path: string, words: string]> = [
           [{ peple: [] }, "peple", 'did you mean "people"?'],
+          [{ agents: [{ name: "pam", modle: "demo" }] }, "agents.0.modle", 'did you mean "model"?'],
+          [
+            {
+              tools: [
+                {
+                  name: "t",
+                  description: "d",
+                  inputSchema: {},
+                  executionType: "gateway",
+                  execution: { urll: "https://tides.test/" },
+                },
+              ],
+            },
+            "tools.0.execution",
+            "a gateway tool needs one of url, agentConfig, provider, operation here; it has urll",
+          ],
           [{ agents: [{ name: "pam", toolset: ["office"] }] }, "agents.0.toolset", 'did you mean "toolsets"?'],
           [{ mcpServers: { notes: { comand: "node" } } }, "mcpServers.notes.comand", 'did you mean "command"?'],
           [{ egress: { open: true } }, "egress.open", "there are: allow, hosts, maxRedirects"],
         ]
         for (const [content, path, words] of hints) {
           yield* write(content)
-          const { issues } = yield* refusal(reload)
+          const { issues, message } = yield* refusal(reload)
+          assert.notMatch(message, /[.?]\.$/)
           assert.include(issues.find((issue) => issue.path === path)?.message ?? JSON.stringify(issues), words)
         }
         yield* write({})
@@ -305,12 +322,22 @@ for (const store of ["sqlite", "postgres"] as const)
     it.effect("a file that is gone refuses rather than retires everybody", () =>
       Effect.gen(function* () {
         const { configFile } = yield* Guest
-        yield* write({ people: [{ name: "Bo" }] })
+        const tool = { name: "alone", description: "Says it.", inputSchema: {}, executionType: "internal" }
+        yield* write({ people: [{ name: "Bo" }], tools: [tool], spaces: [{ name: "attic", kind: "public" }] })
         yield* reload
         rmSync(configFile)
         const error = yield* refusal(reload)
         assert.strictEqual(error.tag, "ConfigFaulty")
+        assert.include(
+          error.message,
+          "there is no such file, but the house still has what it declared (people and agents: 1, tools: 1, spaces: 1)",
+        )
         assert.deepStrictEqual(yield* names, ["Bo"])
+        // A tool of the file is enough, without any principal.
+        yield* write({ tools: [tool] })
+        yield* reload
+        rmSync(configFile)
+        assert.include((yield* refusal(reload)).message, "what it declared (tools: 1)")
         yield* write({})
         yield* reload
       }),
