@@ -193,6 +193,28 @@ describe("while it does not run", () => {
     await back.stop()
   })
 
+  it("a house restored from when a space had left its file starts with the file that has it again", async () => {
+    const moved = new Home()
+    try {
+      moved.configure({ spaces: [{ name: "archive", kind: "public" }] })
+      const first = await moved.start()
+      const { id } = await first.admin.spaces.get("archive")
+      await first.admin.spaces.post("archive", { text: "kept" })
+      moved.configure({ spaces: [] })
+      expect((await first.admin.house.reload()).retired).toEqual(["spaces/archive"])
+      expect(await moved.stoa("backup", "retired.db")).toMatchObject({ code: 0 })
+      await first.stop()
+      expect(await moved.stoa("restore", "retired.db", "--replace")).toMatchObject({ code: 0 })
+      moved.configure({ spaces: [{ name: "archive", kind: "public" }] })
+      const back = await moved.start()
+      expect(await back.admin.spaces.get("archive")).toMatchObject({ id, archivedAt: null })
+      expect((await back.admin.spaces.messages("archive")).items.map(({ text }) => text)).toEqual(["kept"])
+      await back.stop()
+    } finally {
+      await moved.remove()
+    }
+  }, 60_000)
+
   it("restore does not take the place of a house unasked, and keeps aside what was there", async () => {
     const unasked = await away.stoa("restore", inFile("without.db"))
     expect(unasked).toMatchObject({ code: 2, stdout: "", stderr: sentence(/--replace/) })

@@ -1,7 +1,7 @@
 /** How the house starts, refuses to start, and stops: real processes, real signals. */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { mkdirSync, readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from "node:fs"
+import { mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { connect as dial, createServer } from "node:net"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
@@ -264,6 +264,17 @@ describe("what is refused at the start: exit 2, one sentence, nothing made", () 
     // The advice, followed.
     home.configure({})
     await (await home.start()).stop()
+  }, 60_000)
+
+  it("a house may run without a configuration file; a reload says that there is none, with its path", async () => {
+    const home = newHome({ STOA_CONFIG: "stoa.config.json" })
+    rmSync(home.config)
+    const house = await home.start()
+    expect(house.process.stderr).not.toContain("stoa.config.json")
+    const reloaded = await home.stoa("reload")
+    expect(reloaded).toMatchObject({ code: 0, stdout: "stoa.config.json: nothing has changed\n" })
+    expect(reloaded.stderr).toMatch(/There is no \/\S+\/stoa\.config\.json, and a house may run without one/)
+    await house.stop()
   }, 60_000)
 
   it("a configuration file that was named and is not there", async () => {

@@ -172,7 +172,8 @@ export class ConfigFaulty extends Schema.TaggedError<ConfigFaulty>()(
     const faults = firstIssues(this.issues)
       .map((issue) => `${issue.path}: ${issue.message}`)
       .join("; ")
-    return `${this.file} was not applied, and nothing has changed. ${faults}.`
+    const end = /[.?!]$/.test(faults) ? "" : "."
+    return `${this.file} was not applied, and nothing has changed. ${faults}${end}`
   }
 }
 

@@ -26,6 +26,7 @@ import spaces from "./spaces/migrations/0003_spaces.ts"
 import activeSpaces from "./spaces/migrations/0009_active_spaces.ts"
 import spaceNames from "./spaces/migrations/0032_space_names.ts"
 import declaredSpaces from "./spaces/migrations/0010_declared_spaces.ts"
+import retiredSpaces from "./spaces/migrations/0138_retired_spaces.ts"
 import messageWords from "./spaces/migrations/0058_message_words.ts"
 import openers from "./spaces/migrations/0051_openers.ts"
 import messageAuthors from "./spaces/migrations/0131_message_authors.ts"
@@ -130,4 +131,5 @@ export const migrations: Migrations = {
   "0130_call_resume": callResume,
   "0131_message_authors": messageAuthors,
   "0137_delegations_token": delegationsToken,
+  "0138_retired_spaces": retiredSpaces,
 }

@@ -263,7 +263,9 @@ export const readTool = (value: unknown): ToolRead => {
   const kind = kindOf(form.executionType, form.execution)
   if (kind === undefined) {
     const keys = table[form.executionType].map(([key]) => key).join(", ")
-    issues.push({ path: "execution", message: `a ${form.executionType} tool needs one of ${keys} here` })
+    const given = Object.keys(form.execution ?? {}).join(", ")
+    const has = given === "" ? "" : `; it has ${given}`
+    issues.push({ path: "execution", message: `a ${form.executionType} tool needs one of ${keys} here${has}` })
     return { ok: false, issues }
   }
   const execution = readers[kind](form.execution ?? {})

@@ -181,15 +181,21 @@ export class Configuration extends Context.Service<
         })
 
         const absent = Effect.gen(function* () {
-          const orphans = yield* principals.declared
-          const servers = yield* upstreams.declared
-          if (!options.mustExist && orphans.length + servers === 0) return nothing
+          const counts = [
+            ["people and agents", (yield* principals.declared).length],
+            ["tools", yield* tools.declared],
+            ["MCP servers", yield* upstreams.declared],
+            ["spaces", yield* spaces.declared],
+            ["models", yield* languages.declared],
+          ] as const
+          const left = counts.flatMap(([what, count]) => (count === 0 ? [] : [`${what}: ${count}`]))
+          if (!options.mustExist && left.length === 0) return nothing
           return yield* faulty([
             {
               path: file,
               message:
-                orphans.length + servers > 0
-                  ? `it is not there, but declares ${orphans.length} principals and ${servers} MCP servers; put it back, or put {} in its place to retire them`
+                left.length > 0
+                  ? `there is no such file, but the house still has what it declared (${left.join(", ")}); put it back, or put {} in its place to retire them`
                   : "there is no such file; create it, or unset STOA_CONFIG",
             },
           ])
@@ -337,7 +343,8 @@ export class Configuration extends Context.Service<
           )
 
         const apply = Effect.gen(function* () {
-          const declared = (yield* exists) ? yield* load : yield* absent
+          const isThere = yield* exists
+          const declared = isThere ? yield* load : yield* absent
           const written = yield* journal.transact(
             Effect.gen(function* () {
               const done = yield* applyPrincipals(declared)
@@ -366,7 +373,9 @@ export class Configuration extends Context.Service<
           yield* tools.refresh
           const applied = { ...written, warnings: [...written.warnings, ...(yield* notesOn(declared))] }
           for (const warning of applied.warnings) yield* Effect.logWarning(`${file}: ${warning}`)
-          return applied
+          // Not logged: a house may start without a file, but whoever reloads expects one.
+          const none = `There is no ${resolve(file)}, and a house may run without one: nothing is declared.`
+          return isThere ? applied : { ...applied, warnings: [...applied.warnings, none] }
         }).pipe(Effect.withSpan("Configuration.apply"))
 
         return Configuration.of({ file, apply })

@@ -49,6 +49,8 @@ export class Languages extends Context.Service<
       options: LanguageModelV4CallOptions,
       show: (delta: OutputDelta) => void,
     ) => Effect.Effect<ModelOutput, ModelFailure>
+    /** How many the file declares. */
+    readonly declared: Effect.Effect<number>
     /** Whether a model that is not declared yet could be used; the failure is a sentence. */
     readonly reachable: (name: string, declared: DeclaredModel) => Effect.Effect<void, string>
     /** Adds a model of the house's own, beside those of the file, or replaces it. */
@@ -221,6 +223,10 @@ export class Languages extends Context.Service<
         put,
         drop,
         declare,
+        declared: Effect.map(
+          Effect.orDie(sql`SELECT name FROM models WHERE source = 'file'`),
+          (declared) => declared.length,
+        ),
       })
     }),
   )

@@ -1,9 +1,9 @@
 /**
  * The spaces that the configuration file declares: only the file says who is in them. A space removed from the file is
- * archived.
+ * archived, and remembered as the file's: the file takes it back, with its history, when it declares the name again.
  */
 import { type NewSpace, type Principal, type Space, type SpaceId } from "@stoa/contract"
-import { Context, Effect, Layer } from "effect"
+import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { nameKey, Principals } from "../access/identity/Principals.ts"
 import { houseViewer, type Viewer } from "../access/rights/Viewer.ts"
@@ -30,6 +30,8 @@ export class DeclaredSpaces extends Context.Service<
       wanted: ReadonlyArray<NewSpace>,
       by: Principal,
     ) => Effect.Effect<AppliedSpaces, Fault, Transaction>
+    /** How many the file declares. */
+    readonly declared: Effect.Effect<number>
   }
 >()("server/spaces/DeclaredSpaces") {
   static readonly layer = Layer.effect(
@@ -40,12 +42,18 @@ export class DeclaredSpaces extends Context.Service<
       const principals = yield* Principals
 
       const owned = Effect.map(
-        Effect.orDie(sql<{ space: SpaceId }>`SELECT space FROM declared_spaces`),
+        Effect.orDie(sql<{ space: SpaceId }>`SELECT space FROM declared_spaces WHERE retired_at IS NULL`),
         (rows) => new Set(rows.map((row) => row.space)),
       )
 
+      /** The file's own comes first, then the one that it retired last, then what was made at run time. */
       const namesakes = (name: string) =>
-        Effect.orDie(sql<{ id: SpaceId }>`SELECT id FROM spaces WHERE lookup_key = ${nameKey(name)}`)
+        Effect.orDie(
+          sql<{ id: SpaceId; standing: "declared" | "retired" | "foreign" }>`SELECT s.id,
+              CASE WHEN d.space IS NULL THEN 'foreign' WHEN d.retired_at IS NULL THEN 'declared' ELSE 'retired' END AS standing
+            FROM spaces s LEFT JOIN declared_spaces d ON d.space = s.id WHERE s.lookup_key = ${nameKey(name)}
+            ORDER BY CASE WHEN d.space IS NULL THEN 2 WHEN d.retired_at IS NULL THEN 0 ELSE 1 END, d.retired_at DESC`,
+        )
 
       const fault = (name: string) => (error: { readonly message: string }) => ({ name, message: error.message })
 
@@ -76,12 +84,12 @@ export class DeclaredSpaces extends Context.Service<
         const done: AppliedSpaces = { added: [], changed: [], retired: [] }
         const house = houseViewer(by)
         const before = yield* owned
+        const now = DateTime.formatIso(yield* DateTime.now)
         const kept = new Set<SpaceId>()
         for (const one of wanted) {
-          const known = yield* namesakes(one.name)
           // Finds its own space, not one with the same name that somebody who cannot see it has made since.
-          const own = known.find(({ id }) => before.has(id))
-          if (own === undefined && known.length > 0)
+          const own = (yield* namesakes(one.name))[0]
+          if (own?.standing === "foreign")
             return yield* Effect.fail({
               name: one.name,
               message: "a space made at run time has this name; rename one of the two",
@@ -95,20 +103,23 @@ export class DeclaredSpaces extends Context.Service<
           }
           kept.add(own.id)
           const space = yield* Effect.orDie(spaces.get(own.id, house))
-          if (yield* Effect.mapError(follow(space, one, house), fault(one.name)))
-            done.changed.push(`spaces/${one.name}`)
+          const changed = yield* Effect.mapError(follow(space, one, house), fault(one.name))
+          if (own.standing === "retired") {
+            yield* Effect.orDie(sql`UPDATE declared_spaces SET retired_at = NULL WHERE space = ${own.id}`)
+            done.added.push(`spaces/${one.name}`)
+          } else if (changed) done.changed.push(`spaces/${one.name}`)
         }
         for (const id of before) {
           if (kept.has(id)) continue
           const space = yield* Effect.orDie(spaces.get(id, house))
-          yield* Effect.orDie(sql`DELETE FROM declared_spaces WHERE space = ${id}`)
+          yield* Effect.orDie(sql`UPDATE declared_spaces SET retired_at = ${now} WHERE space = ${id}`)
           if (space.archivedAt === null) yield* Effect.orDie(spaces.change(space, { archived: true }, house))
           done.retired.push(`spaces/${nameKey(space.name)}`)
         }
         return done
       })
 
-      return DeclaredSpaces.of({ declare })
+      return DeclaredSpaces.of({ declare, declared: Effect.map(owned, ({ size }) => size) })
     }),
   )
 }

@@ -101,7 +101,9 @@ export class Spaces extends Context.Service<
         /** A space of the configuration file can be changed only there. */
         const free = Effect.fnUntraced(function* (space: Space, { house }: Viewer) {
           if (house === true) return
-          const rows = yield* Effect.orDie(sql`SELECT space FROM declared_spaces WHERE space = ${space.id}`)
+          const rows = yield* Effect.orDie(
+            sql`SELECT space FROM declared_spaces WHERE space = ${space.id} AND retired_at IS NULL`,
+          )
           if (rows.length > 0) return yield* new OwnedByFile({ noun: "space", name: space.name, file })
         })
 

@@ -115,6 +115,47 @@ for (const store of ["sqlite", "postgres"] as const)
       }),
     )
 
+    it.effect("a space that left the file comes back with it: the same space, with what was said there", () =>
+      Effect.gen(function* () {
+        const { admin } = yield* Guest
+        const shelf = { name: "shelf", kind: "public", topic: "old things", members: ["Ada"] }
+        yield* write({ people: [{ name: "Ada" }], spaces: [shelf] })
+        assert.include((yield* reload).added, "spaces/shelf")
+        const { id } = yield* ask(() => admin.spaces.get("shelf"))
+        yield* ask(() => admin.spaces.post("shelf", { text: "kept" }))
+        yield* write({ people: [{ name: "Ada" }] })
+        assert.deepStrictEqual((yield* reload).retired, ["spaces/shelf"])
+        // Retired: the file owns it no more.
+        yield* ask(() => admin.spaces.change("shelf", { archived: false }))
+        yield* ask(() => admin.spaces.change("shelf", { topic: "changed meanwhile", archived: true }))
+        assert.deepStrictEqual((yield* reload).retired, [])
+        yield* write({ people: [{ name: "Ada" }], spaces: [shelf] })
+        const back = yield* reload
+        assert.deepStrictEqual([back.added, back.changed, back.retired], [["spaces/shelf"], [], []])
+        const after = yield* ask(() => admin.spaces.get("shelf"))
+        assert.deepStrictEqual(
+          [after.id, after.archivedAt, after.topic, after.members.map(({ name }) => name)],
+          [id, null, "old things", ["Ada"]],
+        )
+        const said = yield* ask(() => admin.spaces.messages("shelf"))
+        assert.deepStrictEqual(
+          said.items.map(({ text }) => text),
+          ["kept"],
+        )
+        const again = yield* reload
+        assert.deepStrictEqual([again.added, again.changed, again.retired], [[], [], []])
+        const owned = yield* refusal(ask(() => admin.spaces.change("shelf", { topic: "x" })))
+        assert.strictEqual(owned.tag, "OwnedByFile")
+        // Another one's space is not taken, archived or not.
+        yield* ask(() => admin.spaces.add({ name: "ours", kind: "public" }))
+        yield* ask(() => admin.spaces.change("ours", { archived: true }))
+        yield* write({ spaces: [{ name: "ours", kind: "public" }] })
+        assert.include((yield* refusal(reload)).message, "spaces: ours: a space made at run time has this name")
+        yield* write({})
+        yield* reload
+      }),
+    )
+
     it.effect("what the file declares is read-only elsewhere: 409 names the file", () =>
       Effect.gen(function* () {
         const { admin, configFile } = yield* Guest
@@ -247,13 +288,30 @@ for (const store of ["sqlite", "postgres"] as const)
         }
         const hints: ReadonlyArray<readonly [content: unknown, path: string, words: string]> = [
           [{ peple: [] }, "peple", 'did you mean "people"?'],
+          [{ agents: [{ name: "pam", modle: "demo" }] }, "agents.0.modle", 'did you mean "model"?'],
+          [
+            {
+              tools: [
+                {
+                  name: "t",
+                  description: "d",
+                  inputSchema: {},
+                  executionType: "gateway",
+                  execution: { urll: "https://tides.test/" },
+                },
+              ],
+            },
+            "tools.0.execution",
+            "a gateway tool needs one of url, agentConfig, provider, operation here; it has urll",
+          ],
           [{ agents: [{ name: "pam", toolset: ["office"] }] }, "agents.0.toolset", 'did you mean "toolsets"?'],
           [{ mcpServers: { notes: { comand: "node" } } }, "mcpServers.notes.comand", 'did you mean "command"?'],
           [{ egress: { open: true } }, "egress.open", "there are: allow, hosts, maxRedirects"],
         ]
         for (const [content, path, words] of hints) {
           yield* write(content)
-          const { issues } = yield* refusal(reload)
+          const { issues, message } = yield* refusal(reload)
+          assert.notMatch(message, /[.?]\.$/)
           assert.include(issues.find((issue) => issue.path === path)?.message ?? JSON.stringify(issues), words)
         }
         yield* write({})
@@ -264,12 +322,22 @@ for (const store of ["sqlite", "postgres"] as const)
     it.effect("a file that is gone refuses rather than retires everybody", () =>
       Effect.gen(function* () {
         const { configFile } = yield* Guest
-        yield* write({ people: [{ name: "Bo" }] })
+        const tool = { name: "alone", description: "Says it.", inputSchema: {}, executionType: "internal" }
+        yield* write({ people: [{ name: "Bo" }], tools: [tool], spaces: [{ name: "attic", kind: "public" }] })
         yield* reload
         rmSync(configFile)
         const error = yield* refusal(reload)
         assert.strictEqual(error.tag, "ConfigFaulty")
+        assert.include(
+          error.message,
+          "there is no such file, but the house still has what it declared (people and agents: 1, tools: 1, spaces: 1)",
+        )
         assert.deepStrictEqual(yield* names, ["Bo"])
+        // A tool of the file is enough, without any principal.
+        yield* write({ tools: [tool] })
+        yield* reload
+        rmSync(configFile)
+        assert.include((yield* refusal(reload)).message, "what it declared (tools: 1)")
         yield* write({})
         yield* reload
       }),

@@ -219,6 +219,34 @@ for (const store of stores)
         }),
     )
 
+    it.effect("at the address of an unknown MCP server, it is said which ones there are", () =>
+      Effect.gen(function* () {
+        const { raw } = yield* Guest
+        const { name } = yield* scene("new")
+        const { token } = yield* withSets("stoa")
+        const unknown = Effect.fnUntraced(function* (ref: string) {
+          const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }
+          const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" })
+          const answer = yield* ask(() => raw(`/mcp/servers/${ref}`, { method: "POST", headers, body }))
+          assert.strictEqual(answer.status, 404)
+          return (yield* ask(() => answer.json())) as {
+            readonly tag: string
+            readonly detail: string
+            readonly meant?: string
+            readonly yours: ReadonlyArray<string>
+          }
+        })
+        const { detail, tag, yours } = yield* unknown("nowhere-at-all")
+        assert.strictEqual(tag, "Missing")
+        assert.include(yours, name)
+        assert.strictEqual(
+          detail,
+          `There is no MCP server "nowhere-at-all" that you can see. Yours: ${yours.join(", ")}.`,
+        )
+        assert.strictEqual((yield* unknown(`${name}s`)).meant, name)
+      }),
+    )
+
     it.effect("an unknown tool says what may have been meant, of what is listed; it is written down", () =>
       Effect.gen(function* () {
         const { url } = yield* Guest

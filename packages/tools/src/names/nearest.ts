@@ -1,15 +1,25 @@
-/** The name that was probably meant: fewest edits, and at most a third of its letters. */
+/** The name that was probably meant: fewest edits, and at most a third of its letters. Two letters swapped are one edit. */
 
 const distance = (one: string, other: string, most: number): number => {
   if (Math.abs(one.length - other.length) > most) return most + 1
+  let earlier: ReadonlyArray<number> = []
   let before = Array.from({ length: other.length + 1 }, (_, at) => at)
   for (let row = 1; row <= one.length; row++) {
     const line = [row]
-    for (let at = 1; at <= other.length; at++)
+    for (let at = 1; at <= other.length; at++) {
+      const same = one[row - 1] === other[at - 1]
+      const swapped = row > 1 && at > 1 && one[row - 1] === other[at - 2] && one[row - 2] === other[at - 1]
       line.push(
-        Math.min(before[at]! + 1, line[at - 1]! + 1, before[at - 1]! + (one[row - 1] === other[at - 1] ? 0 : 1)),
+        Math.min(
+          before[at]! + 1,
+          line[at - 1]! + 1,
+          before[at - 1]! + (same ? 0 : 1),
+          swapped ? earlier[at - 2]! + 1 : Infinity,
+        ),
       )
+    }
     if (Math.min(...line) > most) return most + 1
+    earlier = before
     before = line
   }
   return before[other.length]!

@@ -76,6 +76,8 @@ export class Tools extends Context.Service<
       NameTaken,
       Transaction
     >
+    /** How many the file declares. */
+    readonly declared: Effect.Effect<number>
     /** Makes the catalogue match the rows. */
     readonly refresh: Effect.Effect<void>
   }
@@ -316,6 +318,7 @@ export class Tools extends Context.Service<
           }),
           declarations,
           declare,
+          declared: Effect.map(rows, (all) => all.filter((row) => row.source === "file").length),
           refresh,
         })
       }),

@@ -2,8 +2,8 @@
  * Implements the desk with the catalogue and the one road. Nothing here knows a tool's name; what a caller sees is
  * cached until its rights or the catalogue change.
  */
-import { Caller } from "@stoa/contract"
-import { inputSchemaOf } from "@stoa/tools"
+import { Caller, Missing } from "@stoa/contract"
+import { inputSchemaOf, nearest } from "@stoa/tools"
 import { Clock, Context, Effect, Layer } from "effect"
 import { monotonicOf } from "../../../store/Moment.ts"
 import { Arrivals } from "../../../access/identity/Arrivals.ts"
@@ -204,6 +204,12 @@ export const layerHouseDesk = Layer.effect(
         : `${who} ${endpoint.kind} ${endpoint.name} ${endpoint.kind === "toolset" && endpoint.anyway === true}`
     }
 
+    const noServer = Effect.fnUntraced(function* (caller: Caller["Service"], ref: string) {
+      const yours = (yield* serverContents.servers(caller)).map(({ name }) => name)
+      const meant = nearest(ref, yours)
+      return yield* new Missing({ noun: "MCP server", ref, yours, ...(meant === undefined ? {} : { meant }) })
+    })
+
     const freshView = Effect.fnUntraced(function* (caller: Caller["Service"], endpoint: Endpoint) {
       const shown = shownOf(endpoint)
       if (shown === undefined)
@@ -212,7 +218,7 @@ export const layerHouseDesk = Layer.effect(
       const now = version()
       const view = yield* make(caller, endpoint, shown)
       // A server without tools still has an endpoint: it may be disconnected.
-      if (view === undefined) return undefined
+      if (view === undefined) return endpoint.kind === "server" ? yield* noServer(caller, endpoint.name) : undefined
       if (kept.size >= mostKept) kept.clear()
       // A right that expires by itself changes no epoch.
       const until = (yield* grants.last(caller)) ? Infinity : monotonicOf(clock) + keptMillis
