@@ -148,7 +148,16 @@ it("faults of a file are named by path, exit 2, and nothing of it is added", asy
     const path = file("none.json", none)
     expect(await stoa("tools", "add", path)).toMatchObject({ code: 2, stderr: `stoa: ${path} has no tools.\n` })
   }
-  expect(all[2].stderr).toMatch(/^stoa: free: .*1 of 2 tools were added before it\./m)
+  expect(all[2].stderr).toMatch(
+    /^stoa: free: There is already a tool named "free"\. .*1 of 2 tools were added before it\. .*: stoa tools set \S+taken\.json$/m,
+  )
+  const once = file("once.json", tool("once"))
+  expect(await stoa("tools", "add", once)).toMatchObject({ code: 0 })
+  expect(await stoa("tools", "add", once)).toMatchObject({
+    code: 2,
+    stderr: `stoa: There is already a tool named "once". Choose another name, or use that one. To change a configured tool of this name: stoa tools set ${once}\n`,
+  })
+  expect(await stoa("tools", "set", once)).toMatchObject({ code: 0 })
 })
 
 it("S1-10 tools migrate prints the form of today with its notes on stderr, and refuses waiting by path", async () => {
@@ -332,6 +341,10 @@ it("decide needs exactly one answer; a link is made for whoever may answer; an a
   const given = json(await stoa("decide", "--approvals", "--json")) as unknown as Array<{ id: string; tool: string }>
   const { id } = given.find((one) => one.tool === "burn")!
   expect(await stoa("decide", "--revoke", id)).toMatchObject({ code: 0, stdout: "" })
+  expect(await stoa("decide", "--revoke", "apv_x")).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/"stoa decide --approvals" lists yours\.\n$/),
+  })
   await waiting("burn")
 })
 
@@ -372,8 +385,10 @@ it("G-12 pause stops a tool at once, lists it, and lets it go on", async () => {
     stoa("pause", "noisy"),
     asJim("pause", "everything"),
     stoa("pause", "--lift", "tools/no"),
+    stoa("pause", "tools/zebra"),
   ])
-  expect(ended.map((one) => one.code)).toEqual([2, 2, 2])
+  expect(ended.map((one) => one.code)).toEqual([2, 2, 2, 2])
+  expect(ended[3].stderr).toMatch(/nobody has "tools\/zebra"; .* "stoa tools ls" lists yours\.$/m)
 })
 
 it("a refusal says who can give the right, and here the command that does it, as it works in a checkout", async () => {

@@ -139,6 +139,22 @@ it("--url is the server's address there; nobody at it is a server that is kept a
   })
   expect(JSON.stringify(added)).not.toMatch(/hush|very=secret/)
   expect(added).toMatchObject((await http("mcp-servers/away")) as object)
+  // It has no tools, and the reason is told beside them.
+  expect(await stoa("servers", "tools", "away")).toMatchObject({
+    code: 0,
+    stdout: "",
+    stderr: expect.stringMatching(/^none\naway is error: nothing answers at http:\/\/127\.0\.0\.1:9\/mcp\. [^\n]+\n$/),
+  })
+  expect(await stoa("servers", "tools", "away", "--json")).toEqual({
+    code: 0,
+    signal: null,
+    stdout: "[]\n",
+    stderr: "",
+  })
+  expect(await stoa("servers", "add", "away", "--url", "http://127.0.0.1:9/mcp")).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/already an MCP server named "away"\. .* add it again: stoa servers rm away\n$/),
+  })
   await stoa("servers", "rm", "away")
 })
 

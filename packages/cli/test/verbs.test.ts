@@ -166,6 +166,9 @@ describe("rights at the command line", () => {
     expect(await stoa("lists", "set", "office", "agent", "no_such")).toMatchObject(
       refused(/no tool "no_such" in office/),
     )
+    expect(await stoa("lists", "set", "engrams", "agent", "engram_gett")).toMatchObject(
+      refused(/no tool "engram_gett" in engrams \(did you mean "engram_get"\?\)/),
+    )
   })
 
   it("tools ls says which of them ask a person first", async () => {
@@ -224,7 +227,7 @@ describe("secrets", () => {
     expect(json(listed)).toEqual(await itemsOf("secrets"))
     expect(listed.stdout).toMatch(/^\[\{"name":"OPENAI","setAt":"[^"]+"\}\]\n$/)
     expect(await home.spawn(["secrets", "set", "EMPTY"], { input: "\n" }).ended).toMatchObject(
-      refused(/stdin was empty/),
+      refused(/stdin was empty\. .*printf %s 'VALUE' \| stoa secrets set EMPTY/),
     )
     expect(await home.spawn(["secrets", "set", "SHORT"], { input: "hunter2\n" }).ended).toMatchObject(
       refused(/at least 8 characters/),

@@ -92,7 +92,7 @@ export class NameTaken extends Schema.TaggedError<NameTaken>()(
   override get message(): string {
     if (this.noun === "wallet")
       return `The wallet "${this.name}" already belongs to another principal. Remove it there first, or use another one.`
-    return `There is already a ${this.noun} named "${this.name}". Choose another name, or use that one.`
+    return `There is already ${/^(?:[aeiou]|MCP)/.test(this.noun) ? "an" : "a"} ${this.noun} named "${this.name}". Choose another name, or use that one.`
   }
 }
 

@@ -128,6 +128,21 @@ describe("tools of v1", () => {
     assert.match(notes.join("\n"), /left out its input targetSpaceId/)
   })
 
+  it("a note names each placeholder that it changed, before and after", () => {
+    const { notes } = migrate({
+      ...old,
+      type: "request",
+      inputSchema: { type: "object", properties: { city: { type: "string" }, day: { type: "string" } } },
+      url: "https://a.example/{{args.city}}?day={{ input.day }}&key={{env.KEY}}&other={{other}}&city={{args.city}}",
+      headers: { day: "{{input.day}}" },
+    })
+    assert.include(
+      notes.join("\n"),
+      "today's spelling: {{env.KEY}} is now ${env.KEY}; {{args.city}} is now {{input.city}}; {{ input.day }} is now {{input.day}}",
+    )
+    assert.notInclude(notes.join("\n"), "https://a.example")
+  })
+
   it("S1-91 an input that the tool itself sends on stays, whatever it is called", () => {
     const schema = { type: "object", properties: { spaceId: { type: "string" } } }
     const tool = one({

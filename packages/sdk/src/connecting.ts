@@ -131,7 +131,7 @@ for await (const message of query({ prompt: "Who am I here?", options: { mcpServ
         mcpServers: {
           [nameOf(wanted)]: {
             command: "npx",
-            args: ["stoa", "mcp"],
+            args: ["--no-install", "stoa", "mcp"],
             env: { STOA_URL: wanted.url, STOA_TOKEN: wanted.token },
           },
         },

@@ -1,5 +1,6 @@
 /** The lines that connect a program: each has the address and the token, and a shell takes them as they are. */
 import { execFileSync } from "node:child_process"
+import { readFileSync } from "node:fs"
 import { connectableClients, type ConnectableName } from "@stoa/sdk"
 import { describe, expect, it } from "vitest"
 
@@ -28,6 +29,14 @@ describe("lines to paste", () => {
       expect(words).toContain(name === "curl" ? "/api/v1/me" : "my house")
     },
   )
+
+  it("the command that connects runs the installed stoa alone, never a package of the registry, as the guide says", () => {
+    const { mcpServers } = JSON.parse(connectableClients.stdio.line(wanted).text) as { mcpServers: { stoa: object } }
+    const args = ["--no-install", "stoa", "mcp"]
+    expect(mcpServers.stoa).toMatchObject({ command: "npx", args })
+    const guide = readFileSync(new URL("../../../docs/user/mcp.md", import.meta.url), "utf8")
+    expect(guide).toContain(`"command": "npx", "args": ${JSON.stringify(args).replaceAll(",", ", ")}`)
+  })
 
   it("a link opens what the line says", () => {
     const { link } = connectableClients.cursor.line(wanted)

@@ -1,5 +1,5 @@
 /** The house's neutral sentence becomes one with the command that helps. */
-import { Forbidden, Missing, OwnedByFile } from "@stoa/contract"
+import { Forbidden, Missing, NameTaken, OwnedByFile } from "@stoa/contract"
 import { describe, expect, it } from "vitest"
 import { withCommand, withHint } from "./hints.ts"
 
@@ -55,9 +55,36 @@ describe("hints", () => {
     expect(hinted(new Missing({ noun: "space", ref: "x" }))).toBe(
       'There is no space "x" that you can see. "stoa spaces ls" lists yours.',
     )
+    for (const [noun, command] of [
+      ["approval", "stoa decide --approvals"],
+      ["wait", "stoa runs waits"],
+      ["delegation", "stoa api delegations list"],
+    ] as const)
+      expect(hinted(new Missing({ noun, ref: "x" }))).toMatch(new RegExp(`see\\. "${command}" lists yours\\.$`))
+    expect(hinted(new Missing({ noun: "call", ref: "x" }))).toMatch(
+      / "stoa tools calls TOOL" lists the calls of a tool, with their ids\.$/,
+    )
     const odd = new Missing({ noun: "cave", ref: "x" })
     expect(hinted(odd)).toBe(odd.message)
     expect(hinted(new OwnedByFile({ noun: "agent", name: "a", file: "f" }))).toMatch(/stoa reload$/)
+  })
+
+  it("a name that is taken: what changes the thing that has it", () => {
+    expect(hinted(new NameTaken({ noun: "MCP server", name: "files" }))).toBe(
+      'There is already an MCP server named "files". Choose another name, or use that one. To change it, remove it and add it again: stoa servers rm files',
+    )
+    expect(hinted(new NameTaken({ noun: "principal", name: "Big Jim" }))).toMatch(
+      /^There is already a principal .* stoa agents set 'Big Jim', or for a person: stoa people set 'Big Jim'$/,
+    )
+    const space = new NameTaken({ noun: "space", name: "lab" })
+    expect(hinted(space)).toBe(space.message)
+  })
+
+  it("what cannot be paused: which command lists those that can", () => {
+    const message = 'Not valid: subject: nobody has "tools/nope"; list the tools to see those there are'
+    expect(withHint({ tag: "BadInput", message, fields: {} }, undefined)).toBe(
+      `${message}. "stoa tools ls" lists yours.`,
+    )
   })
 
   it("stored failures without fields: a secret that is not set, an agent without a model", () => {

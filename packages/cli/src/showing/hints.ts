@@ -3,6 +3,7 @@
  * page as well: here its tag and fields, or a stored call's, become one. Pure.
  */
 import { listYours } from "@stoa/contract"
+import { quoted } from "./quoted.ts"
 
 export interface Refusal {
   readonly tag: string
@@ -21,9 +22,11 @@ export interface RefusedPrincipal {
 const listing: Readonly<Record<string, string>> = {
   "MCP server": "stoa servers ls",
   agent: "stoa agents ls",
+  approval: "stoa decide --approvals",
   "chat session": "stoa chat ls",
   "configured tool": "stoa tools ls",
   decision: "stoa decide",
+  delegation: "stoa api delegations list",
   grant: "stoa grants ls",
   host: "stoa hosts ls",
   memory: "stoa memory ls",
@@ -32,17 +35,16 @@ const listing: Readonly<Record<string, string>> = {
   space: "stoa spaces ls",
   token: "stoa token ls",
   tool: "stoa tools ls",
+  wait: "stoa runs waits",
   "webhook tool": "stoa tools ls",
 }
 
 const where = (noun: string): string | undefined => {
   if (noun === "principal") return '"stoa people ls" and "stoa agents ls" list everybody.'
   if (noun === "secret") return '"stoa secrets ls" lists their names.'
-  if (noun === "call") return 'See one with "stoa call --status ID".'
+  if (noun === "call") return '"stoa tools calls TOOL" lists the calls of a tool, with their ids.'
   return listing[noun] === undefined ? undefined : `"${listing[noun]}" lists yours.`
 }
-
-const quoted = (text: string): string => (/^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`)
 
 const grant = (me: RefusedPrincipal | undefined, resource: string, action: string): string =>
   `An admin can do this with: stoa grants add ${me === undefined ? "NAME" : quoted(me.name)} ${quoted(resource)}${action === "execute" ? "" : ` --action ${action}`}`
@@ -61,6 +63,13 @@ const forbidden = ({ fields }: Refusal, me: RefusedPrincipal | undefined): strin
 const secretsIn = /[Tt]he secret "([^"]+)"(?:, which)? (?:is not set|has fewer than)/g
 const agentsIn = /the agent "([^"]+)", which does not exist/g
 
+/** What changes the thing that has the name. For a tool it needs the file, so the verb that has it says it. */
+const changing = (noun: string, name: string): string | undefined => {
+  if (noun === "principal") return `To change it: stoa agents set ${name}, or for a person: stoa people set ${name}`
+  if (noun === "MCP server") return `To change it, remove it and add it again: stoa servers rm ${name}`
+  return undefined
+}
+
 /** In texts of failures that have no fields, because they were stored with a call, and in warnings. */
 const inWords = (message: string): string | undefined => {
   const named = (pattern: RegExp) => [...new Set([...message.matchAll(pattern)].map(([, name]) => quoted(name!)))]
@@ -69,6 +78,8 @@ const inWords = (message: string): string | undefined => {
     ...named(agentsIn).map((name) => `stoa agents add ${name}`),
   ]
   if (commands.length > 0) return `An operator can do this with: ${commands.join("; ")}`
+  const kind = /list the (tools|servers) to see/.exec(message)?.[1]
+  if (kind !== undefined) return `"stoa ${kind} ls" lists yours.`
   const agent = /(?:^|\s)(\S+) has no model to think with/.exec(message)?.[1]
   return agent === undefined ? undefined : `An admin can do this with: stoa agents set ${quoted(agent)} --model MODEL`
 }
@@ -94,6 +105,8 @@ const hintFor = (refusal: Refusal, me: RefusedPrincipal | undefined): string | u
         : inWords(message)
     case "Missing":
       return where(String(fields["noun"]))
+    case "NameTaken":
+      return changing(String(fields["noun"]), quoted(String(fields["name"])))
     case "OwnedByFile":
       return "To reload now: stoa reload"
     case "Unauthenticated":

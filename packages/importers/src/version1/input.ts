@@ -60,13 +60,13 @@ export const schemaFrom = (given: unknown, execution: unknown, note: Note): Json
 }
 
 /** `{{x}}`, `{{args.x}}` and `{{ input.x }}` are `{{input.x}}`; the environment is `${env.NAME}`. */
-const rewrite = (text: string, names: ReadonlySet<string>): string =>
+const rewrite = (text: string, names: ReadonlySet<string>, seen: (old: string, now: string) => string): string =>
   text
-    .replace(/\{\{\s*env\.(\w+)\s*\}\}|\$\{process\.env\.(\w+)\}/g, (_, a, b) =>
-      placeholderText({ from: "env", name: String(a ?? b) }),
+    .replace(/\{\{\s*env\.(\w+)\s*\}\}|\$\{process\.env\.(\w+)\}/g, (whole, a, b) =>
+      seen(whole, placeholderText({ from: "env", name: String(a ?? b) })),
     )
     .replace(/\{\{\s*(?:(?:args|params|parameters|input)\.)?([\w.-]+)\s*\}\}/g, (whole, path: string) =>
-      names.has(path.split(".")[0]!) ? `{{input.${path}}}` : whole,
+      names.has(path.split(".")[0]!) ? seen(whole, `{{input.${path}}}`) : whole,
     )
 
 const mapText = (value: unknown, change: (text: string) => string): unknown => {
@@ -86,11 +86,11 @@ export const placeholders = (
   const changed = new Set<string>()
   // An agent's texts are not rewritten.
   const { agentConfig, ...ours } = execution
-  const result = mapText(ours, (text) => {
-    const after = rewrite(text, names)
-    if (after !== text) changed.add(text.length > 80 ? `${text.slice(0, 80)}…` : text)
-    return after
-  })
+  const seen = (old: string, now: string) => {
+    if (now !== old) changed.add(`${old} is now ${now}`)
+    return now
+  }
+  const result = mapText(ours, (text) => rewrite(text, names, seen))
   if (changed.size > 0) note(`wrote its placeholders in today's spelling: ${[...changed].join("; ")}`)
   return { ...(result as object), ...(agentConfig === undefined ? {} : { agentConfig }) }
 }

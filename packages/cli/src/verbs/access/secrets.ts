@@ -19,13 +19,16 @@ const set = Command.make(
     if (process.stdin.isTTY) yield* printNote("Type the value, then Enter and Ctrl-D. It is shown while you type.")
     // The trailing newline of an editor or echo is not part of a key.
     const value = (yield* stdin).replace(/\r?\n$/, "")
-    if (value === "") return yield* refusal(`stdin was empty. Give the value: stoa secrets set ${name} < file`)
+    if (value === "")
+      return yield* refusal(
+        `stdin was empty. Type the value in a terminal, or pipe it: printf %s 'VALUE' | stoa secrets set ${name}`,
+      )
     yield* ask((stoa) => stoa.secrets.set(name, { value }))
     yield* printNote(`${name} is set; nobody can read it back`)
   }),
 ).pipe(
   Command.withDescription("Set a secret from stdin"),
-  Command.withExamples([{ command: "stoa secrets set OPENAI < key.txt", description: "Set it from a file" }]),
+  Command.withExamples([{ command: "printf %s 'VALUE' | stoa secrets set OPENAI", description: "Set it from a pipe" }]),
 )
 
 const ls = Command.make(

@@ -4,6 +4,7 @@ import { countNoun } from "../../showing/countNoun.ts"
 import { Failure, refusal } from "../../Failure.ts"
 import { givenFlags, nameArgument, textFlag } from "../../command/flags.ts"
 import { ask, list, root, show, printNote } from "../../command/root.ts"
+import { quoted } from "../../showing/quoted.ts"
 
 const server = nameArgument("server", "Its name", 'Give a server; "stoa servers ls" lists them')
 
@@ -150,7 +151,11 @@ const pinned = Command.make(
       shown: ["name", "state", "digest", ...why, "says", "would say"],
       spare: ["says"],
     })
-    if (!json && items.some(({ held }) => held !== null))
+    if (json) return
+    // The tools are those it had; of a server that was never reached there are none.
+    const { error, status } = yield* ask((stoa) => stoa.mcpServers.get(server))
+    if (status !== "connected") yield* printNote(`${server} is ${status}${error === undefined ? "" : `: ${error}`}`)
+    if (items.some(({ held }) => held !== null))
       yield* printNote(`To see a whole change, and how to accept it: stoa servers accept ${server} TOOL`)
   }),
 ).pipe(Command.withDescription("List its tools: active, held for review, or left out"))
@@ -171,8 +176,6 @@ const changeOf = (before: unknown, now: unknown): string => {
   const [old, young] = [linesOf(before), linesOf(now)]
   return [...marked("It said:", "-", old, young), ...marked("It says now:", "+", young, old)].join("\n")
 }
-
-const quoted = (text: string): string => (/^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`)
 
 const accept = Command.make(
   "accept",

@@ -10,6 +10,7 @@ import { withCommand } from "../../showing/hints.ts"
 import { givenFlags, nameArgument, switchFlag, textFlag, wordsFlag } from "../../command/flags.ts"
 import { jsonFile } from "../../reading/input.ts"
 import { nameOf, namesForPeople } from "../../showing/names.ts"
+import { quoted } from "../../showing/quoted.ts"
 import { all, ask, client, list, printLine, printJson, root, show, printNote } from "../../command/root.ts"
 
 type Form = Parameters<Stoa["tools"]["add"]>[0]
@@ -101,6 +102,15 @@ const forms = Effect.fnUntraced(function* (file: string) {
   return { tools: found as ReadonlyArray<Form & { readonly name: string }>, single: prefix === undefined }
 })
 
+/** The verb that changes it, for a tool that is there already: the house's answer cannot name the file. */
+const toChange = (failure: Failure, file: string): Failure =>
+  failure.cause instanceof StoaError && failure.cause.tag === "NameTaken"
+    ? withMessage(
+        failure,
+        `${failure.message} To change a configured tool of this name: stoa tools set ${quoted(file)}`,
+      )
+    : failure
+
 const send = (
   verb: string,
   words: string,
@@ -116,14 +126,12 @@ const send = (
       for (const form of tools) {
         const tool = yield* Effect.mapError(
           ask((stoa) => sent(stoa, form)),
-          // Says how many were added before the failure.
-          (failure) =>
-            single
-              ? failure
-              : withMessage(
-                  failure,
-                  `${form.name}: ${failure.message} ${made.length} of ${tools.length} tools were added before it.`,
-                ),
+          (failure) => {
+            // Says how many were added before the failure.
+            const told = `${form.name}: ${failure.message} ${made.length} of ${tools.length} tools were added before it.`
+            const whole = single ? failure : withMessage(failure, told)
+            return verb === "add" ? toChange(whole, file) : whole
+          },
         )
         made.push(tool)
         if (!json) yield* printLine(tool.name)

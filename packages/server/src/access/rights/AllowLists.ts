@@ -13,6 +13,7 @@ import {
   toolNames,
   type ToolsetName,
 } from "@stoa/contract"
+import { nearest } from "@stoa/tools"
 import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { json } from "../../store/database/dialect/Columns.ts"
@@ -33,6 +34,11 @@ export const defaultTools = (toolset: ListedSet, context: AccessContext): Readon
  */
 export const unknownNames = (toolset: ListedSet, tools: ReadonlyArray<string>): ReadonlyArray<string> =>
   toolset in toolNames ? tools.filter((tool) => tool !== "*" && !toolNames[toolset as ToolsetName].includes(tool)) : []
+
+const noSuchTool = (toolset: ListedSet, name: string): string => {
+  const meant = nearest(name, toolset in toolNames ? toolNames[toolset as ToolsetName] : [])
+  return `there is no tool "${name}" in ${toolset}${meant === undefined ? "" : ` (did you mean "${meant}"?)`}`
+}
 
 /** Everything of an MCP server: its tools, resources and prompts. */
 export const wholeServer = (server: string): string => `${server}/*`
@@ -129,7 +135,7 @@ export class AllowLists extends Context.Service<
             return yield* new BadInput({
               issues: unknown.map((name) => ({
                 path: `tools.${wanted.indexOf(name)}`,
-                message: `there is no tool "${name}" in ${toolset}`,
+                message: noSuchTool(toolset, name),
               })),
             })
           const before = yield* get(toolset, context)
