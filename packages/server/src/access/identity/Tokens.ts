@@ -117,7 +117,10 @@ export class Tokens extends Context.Service<
     readonly stillStands: (who: Pick<Caller["Service"], "principal" | "token">) => Effect.Effect<boolean>
     /** The caller of requests without a token, if a setting allows them. */
     readonly standIn: (name: string) => Effect.Effect<Caller["Service"], Missing>
-    /** The caller of something that has waited, with its present rights; `by`: what it was identified by then. */
+    /**
+     * The caller of something that has waited, with its present rights; `by`: what it was identified by then. Its context
+     * is no more trusted than that of its token is now.
+     */
     readonly callerNow: (
       id: string,
       context: AccessContext,
@@ -298,7 +301,11 @@ export class Tokens extends Context.Service<
         return { principal, context, token: null, expiresAt: null, epoch: rows[0]!.epoch }
       })
 
-      const callerNow = makeCallerNow(principals.get, epochNow)
+      const contextOf = Effect.fnUntraced(function* (id: TokenId) {
+        const rows = yield* Effect.orDie(sql<{ context: AccessContext }>`SELECT context FROM tokens WHERE id = ${id}`)
+        return rows[0]?.context
+      })
+      const callerNow = makeCallerNow(principals.get, epochNow, contextOf)
 
       const keepAdmin: Tokens["Service"]["keepAdmin"] = Effect.fn("Tokens.keepAdmin")(function* (token) {
         const hashed = hashOf(Redacted.value(token))

@@ -2,8 +2,9 @@
  * The caller of something that continues without a credential, with its present rights. It is needed at every step of
  * every run, and cached per epoch of rights.
  */
-import { type AccessContext, type Caller, Missing, type Principal } from "@stoa/contract"
+import { type AccessContext, type Caller, Missing, type Principal, type TokenId } from "@stoa/contract"
 import { Effect } from "effect"
+import { outerOf } from "./contexts.ts"
 
 const most = 10_000
 
@@ -11,11 +12,7 @@ const most = 10_000
 export const makeRenewCaller =
   (callerNow: ReturnType<typeof makeCallerNow>) =>
   (caller: Caller["Service"]): Effect.Effect<Caller["Service"], Missing> =>
-    Effect.map(callerNow(caller.principal.id, caller.context), ({ epoch, principal }) => ({
-      ...caller,
-      principal,
-      epoch,
-    }))
+    callerNow(caller.principal.id, caller.context, caller)
 
 /** What a caller was identified by, as far as something stored knows it. */
 export type Credential = Pick<Caller["Service"], "token" | "expiresAt" | "run" | "turn">
@@ -23,6 +20,8 @@ export type Credential = Pick<Caller["Service"], "token" | "expiresAt" | "run" |
 export const makeCallerNow = (
   get: (id: string) => Effect.Effect<Principal, Missing>,
   epochNow: () => Effect.Effect<number>,
+  /** The present context of a token: whoever is no admin any more has lost the one that they began with. */
+  contextOf: (token: TokenId) => Effect.Effect<AccessContext | undefined>,
 ): ((id: string, context: AccessContext, by?: Credential) => Effect.Effect<Caller["Service"], Missing>) => {
   // One object per epoch: other code caches by it what it may see.
   const known = new Map<string, Caller["Service"]>()
@@ -42,6 +41,13 @@ export const makeCallerNow = (
     if (epoch === since) known.set(key, caller)
     return caller
   })
-  return (id, context, by) =>
-    by === undefined ? callerNow(id, context) : Effect.map(callerNow(id, context), (caller) => ({ ...caller, ...by }))
+  return Effect.fnUntraced(function* (id, context, by) {
+    if (by === undefined) return yield* callerNow(id, context)
+    const present = by.token === null ? undefined : yield* contextOf(by.token)
+    const { epoch, principal, ...now } = yield* callerNow(
+      id,
+      present === undefined ? context : outerOf(context, present),
+    )
+    return { ...by, epoch, principal, context: now.context }
+  })
 }

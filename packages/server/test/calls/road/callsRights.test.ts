@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { Principals } from "../../../src/access/identity/Principals.ts"
 import { Tokens } from "../../../src/access/identity/Tokens.ts"
 import { Journal } from "../../../src/store/journal/Journal.ts"
-import { admin, callTool, configure, request, room, ruler, stores, told } from "../callsKit.ts"
+import { admin, callTool, configure, request, room, ruler, settled, stores, told } from "../callsKit.ts"
 import { ask, Guest, house, roomy } from "../../house.ts"
 import { newRequest } from "../../mcp/mcpKit.ts"
 import { fresh, listen, someone, type Someone } from "../../spaces/spacesGuests.ts"
@@ -235,6 +235,33 @@ for (const store of stores)
           yield* refusedFor(other)
           assert.strictEqual((yield* request(boss, "GET", `/tools/${other}`)).status, 404)
         }),
+      )
+
+      it.effect(
+        "a call that waited while its caller ceased to be an admin goes on in the token's present context",
+        () =>
+          Effect.gen(function* () {
+            const boss = yield* admin
+            const { name } = yield* configure({ requiresApproval: true })
+            const alice = yield* ruler()
+            const issued = yield* request(boss, "POST", "/tokens", { principal: alice.id, context: "internal" })
+            const inside: Someone = { ...alice, token: (issued.body as { readonly token: string }).token }
+            const ask = Effect.map(callTool(inside, name), told)
+            const [kept, lost] = [yield* ask, yield* ask]
+            const approve = ({ on }: { readonly on?: { readonly id: string } }) =>
+              request(boss, "POST", `/decisions/${on!.id}/answer`, { verdict: "approve" })
+            const list = "/allow-lists/configured/agent"
+            assert.strictEqual((yield* request(boss, "PUT", list, { tools: [] })).status, 200)
+            yield* Effect.gen(function* () {
+              assert.strictEqual((yield* approve(kept)).status, 200)
+              assert.strictEqual((yield* settled(inside, kept.id)).state, "done")
+              const demoted = yield* request(boss, "PATCH", `/principals/${alice.id}`, { roles: ["member"] })
+              assert.strictEqual(demoted.status, 200)
+              assert.strictEqual((yield* approve(lost)).status, 200)
+              const ended = yield* settled(inside, lost.id)
+              assert.deepStrictEqual([ended.state, ended.error?.tag], ["refused", "ToolNotFoundError"])
+            }).pipe(Effect.ensuring(Effect.orDie(request(boss, "DELETE", list))))
+          }),
       )
 
       it.effect("S4-104 a right that is taken away is gone at the next call", () =>
