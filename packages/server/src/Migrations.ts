@@ -2,6 +2,7 @@
  * Every migration, in order. Listed by hand, because a bundle has no folder to read, and the order should be explicit.
  */
 import teamAgents from "./access/migrations/0095_team_agents.ts"
+import tokensEnd from "./access/migrations/0136_tokens_end.ts"
 import turns from "./access/migrations/0093_turns.ts"
 import sessions from "./access/migrations/0075_sessions.ts"
 import sessionsApart from "./access/migrations/0076_sessions_apart.ts"
@@ -130,6 +131,7 @@ export const migrations: Migrations = {
   "0129_journal_kinds": journalKinds,
   "0130_call_resume": callResume,
   "0131_message_authors": messageAuthors,
+  "0136_tokens_end": tokensEnd,
   "0137_delegations_token": delegationsToken,
   "0138_retired_spaces": retiredSpaces,
 }

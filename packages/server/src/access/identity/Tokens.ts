@@ -46,7 +46,7 @@ import {
   type TokenRow,
   type TokenTurn,
 } from "./session.ts"
-import { mayEnd, mayMake, mayReplace } from "./tokenLimits.ts"
+import { makeTokenLimits, mayEnd } from "./tokenLimits.ts"
 import { rightsChanged, rightsEpoch } from "../rights/Rights.ts"
 
 export type { Credential } from "./callerNow.ts"
@@ -56,6 +56,11 @@ const encodeIssued = Schema.encodeSync(IssuedToken)
 
 /** Certificates of seed 004 last seven days (S4-102). */
 const certificateLife = { days: 7 }
+
+/** The earlier of two ends; null is none. */
+const earlier = (one: DateTime.Utc | null, other: DateTime.Utc | null): DateTime.Utc | null =>
+  one === null || other === null ? (one ?? other) : DateTime.min(one, other)
+
 export class Tokens extends Context.Service<
   Tokens,
   {
@@ -68,7 +73,10 @@ export class Tokens extends Context.Service<
         readonly firstIssuer?: FirstIssuer
       },
     ) => Effect.Effect<IssuedToken, Missing | BadInput | Forbidden, Transaction>
-    /** A new secret; the old one stops at once. A certificate gets a new lifetime; other tokens keep their end. */
+    /**
+     * A new secret; the old one stops at once. A certificate gets a new lifetime, up to the end of the token that it was
+     * made or replaced with; other tokens keep their end.
+     */
     readonly rotate: (
       id: TokenId,
       by: {
@@ -142,6 +150,7 @@ export class Tokens extends Context.Service<
 
       const endTokens = yield* makeEndTokens
       const firstIssuers = yield* makeFirstIssuer
+      const { mayMake, mayReplace } = yield* makeTokenLimits
 
       const insert = Effect.fnUntraced(function* (wanted: TokenRow) {
         const secret = `stoa_${randomBytes(32).toString("base64url")}`
@@ -158,8 +167,9 @@ export class Tokens extends Context.Service<
         const issuedBy = (yield* currentCause).actor
         const kept = wanted.parent === undefined ? hashOf(secret) : hashOfSession(secret)
         const { hand, handSince } = wanted.firstIssuer ?? { hand: issuedBy, handSince: row.createdAt }
+        const latestEnd = wanted.latestEnd == null ? null : DateTime.formatIso(wanted.latestEnd)
         yield* Effect.orDie(
-          sql`INSERT INTO tokens ${sql.insert({ ...row, certificate: wanted.certificate ?? false, hash: kept, issuedBy, hand, handSince, parent: wanted.parent ?? null, ...wanted.turn })}`,
+          sql`INSERT INTO tokens ${sql.insert({ ...row, certificate: wanted.certificate ?? false, latestEnd, hash: kept, issuedBy, hand, handSince, parent: wanted.parent ?? null, ...wanted.turn })}`,
         )
         yield* journal.append({
           kind: "token.issued",
@@ -190,6 +200,7 @@ export class Tokens extends Context.Service<
           expiresAt,
           createdAt: now,
           certificate: wanted.certificate ?? false,
+          latestEnd: wanted.certificate === true ? (caller?.expiresAt ?? null) : null,
         })
       })
 
@@ -227,11 +238,13 @@ export class Tokens extends Context.Service<
         if (old.revokedAt !== null) return yield* new Missing({ noun: "token", ref: id })
         if (old.madeFor !== undefined) return yield* new WrongState({ detail: notRotated[old.madeFor] })
         const whose = yield* principals.get(old.principal)
-        yield* mayReplace(caller, whose)
-        const rows = yield* Effect.orDie(sql<StoredKind>`SELECT certificate FROM tokens WHERE id = ${id}`)
+        yield* mayReplace(caller, old, whose)
+        const rows = yield* Effect.orDie(sql<StoredKind>`SELECT certificate, latest_end FROM tokens WHERE id = ${id}`)
         const goOver = yield* leave(id, caller)
         yield* end(id)
-        const renewable = decodeFlag(rows[0]!.certificate)
+        const { certificate, latestEnd } = rows[0]!
+        const renewable = decodeFlag(certificate)
+        const outermost = earlier(latest, latestEnd === null ? null : DateTime.makeUnsafe(latestEnd))
         // Whoever rotates it sees the new secret, whoever made the old one.
         const firstIssuer = yield* firstIssuers.ofGift(caller, old.principal)
         const life = renewable && old.expiresAt !== null ? DateTime.distance(old.createdAt, old.expiresAt) : null
@@ -241,9 +254,10 @@ export class Tokens extends Context.Service<
           principal: whose,
           label: old.label,
           context: old.context,
-          expiresAt: latest === null || renewed === null ? (renewed ?? latest) : DateTime.min(renewed, latest),
+          expiresAt: earlier(renewed, outermost),
           createdAt: now,
           certificate: life !== null,
+          latestEnd: life === null ? null : outermost,
           ...(firstIssuer === undefined ? {} : { firstIssuer }),
         })
         yield* goOver(made.id)

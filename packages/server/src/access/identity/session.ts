@@ -27,6 +27,8 @@ export interface TokenRow {
   readonly expiresAt: DateTime.Utc | null
   readonly createdAt: DateTime.Utc
   readonly certificate?: boolean
+  /** A certificate is not renewed past this. */
+  readonly latestEnd?: DateTime.Utc | null
   readonly parent?: TokenId
   readonly firstIssuer?: FirstIssuer
   readonly turn?: TokenTurn
@@ -39,9 +41,10 @@ export interface TokenTurn {
   readonly root: string
 }
 
-/** Other properties of a stored token: whether it is renewed as a certificate. */
+/** Other properties of a stored token: whether it is renewed as a certificate, and until when. */
 export interface StoredKind {
   readonly certificate: unknown
+  readonly latestEnd: string | null
 }
 
 /** The label of the admin token that the house itself stores. */

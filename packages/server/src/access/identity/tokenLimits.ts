@@ -1,18 +1,41 @@
 /** What a caller may not do to tokens because of the token that it has, whatever its rights. */
-import { type Caller, Forbidden, type Principal, type Token } from "@stoa/contract"
-import { Effect } from "effect"
+import { type Caller, Forbidden, type Principal, type Token, type TokenId } from "@stoa/contract"
+import { Effect, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { Flag } from "../../store/database/dialect/Columns.ts"
+
+const decodeFlag = Schema.decodeUnknownSync(Flag)
 
 const refuse = (whose: Principal, rule: string, action = "write") =>
   Effect.fail(new Forbidden({ action, resource: `tokens/${whose.name}`, rule }))
 
 type TokenCaller = Pick<Caller["Service"], "token" | "turn">
 
-/** The token of a turn ends with the turn, and so does all that its program does: it makes and replaces no tokens. */
-export const mayMake = (caller: TokenCaller, whose: Principal): Effect.Effect<void, Forbidden> =>
-  caller.turn === undefined ? Effect.void : refuse(whose, "the token of a program's turn makes no tokens")
+/** Tokens that make and replace no others: those of a turn, because they end with it, and certificates (S4-102). */
+export const makeTokenLimits = Effect.map(SqlClient.SqlClient, (sql) => {
+  /** The certificate that a caller has, or that its browser signed in with. */
+  const certificateOf = Effect.fnUntraced(function* (token: TokenId | null) {
+    if (token === null) return undefined
+    const rows = yield* Effect.orDie(
+      sql<{ id: TokenId; certificate: unknown }>`SELECT id, certificate FROM tokens
+        WHERE id = ${token} OR id = (SELECT parent FROM tokens WHERE id = ${token})`,
+    )
+    return rows.find(({ certificate }) => decodeFlag(certificate))?.id
+  })
 
-export const mayReplace = (caller: TokenCaller, whose: Principal): Effect.Effect<void, Forbidden> =>
-  caller.turn === undefined ? Effect.void : refuse(whose, "the token of a program's turn rotates no tokens")
+  const mayMake = Effect.fnUntraced(function* (caller: TokenCaller, whose: Principal) {
+    if (caller.turn !== undefined) yield* refuse(whose, "the token of a program's turn makes no tokens")
+    if ((yield* certificateOf(caller.token)) !== undefined) yield* refuse(whose, "a certificate makes no other token")
+  })
+
+  const mayReplace = Effect.fnUntraced(function* (caller: TokenCaller, it: Token, whose: Principal) {
+    if (caller.turn !== undefined) yield* refuse(whose, "the token of a program's turn rotates no tokens")
+    const certificate = yield* certificateOf(caller.token)
+    if (certificate !== undefined && certificate !== it.id) yield* refuse(whose, "a certificate rotates only itself")
+  })
+
+  return { mayMake, mayReplace }
+})
 
 export const mayEnd = (caller: TokenCaller, it: Token, whose: Principal): Effect.Effect<void, Forbidden> =>
   caller.turn === undefined || it.id === caller.token
