@@ -32,7 +32,7 @@ import { type Act, first, from, isOpen, leadsTo } from "./lifecycle.ts"
 import type { NewDecision } from "./NewDecision.ts"
 import { Notifications } from "./notices/Notifications.ts"
 import { makeOpenQuestions } from "./openQuestions.ts"
-import { type DecisionQuery, type DecisionReader, makeDecisionReads } from "./decisionReads.ts"
+import { type DecisionQuery, type DecisionReader, makeDecisionReads, type MayCall } from "./decisionReads.ts"
 import { type DecisionRow, type FullRow, isNamed, makeRows } from "./rows.ts"
 import { makeWhoMay } from "./electorate/whoMay.ts"
 import { makeRowInsert } from "../store/database/dialect/Inserts.ts"
@@ -99,6 +99,8 @@ export class Decisions extends Context.Service<
     readonly escalate: (id: string) => Effect.Effect<void, never, Transaction>
     /** What an answered one says about its subject. */
     readonly bound: (id: string) => Effect.Effect<BoundAnswer | undefined>
+    /** Says who may call which tool: the room on a higher floor that has them. Until then nobody may. */
+    readonly learn: (mayCall: MayCall) => void
   }
 >()("server/decisions/Decisions") {
   static readonly layer = Layer.effect(
@@ -109,7 +111,8 @@ export class Decisions extends Context.Service<
       const timers = yield* Timers
       const approvals = yield* Approvals
       const eligibility = yield* makeEligibility
-      const { find, get, list, mayCall, readerOf, seenBy, show, showByLink } = yield* makeDecisionReads(eligibility)
+      const { find, get, learn, list, mayCall, readerOf, seenBy, show, showByLink } =
+        yield* makeDecisionReads(eligibility)
       const { mayLink, requireOwn } = yield* makeOwnApproval(eligibility, get)
       const notifications = yield* Notifications
       const rows = yield* makeRows
@@ -280,7 +283,7 @@ export class Decisions extends Context.Service<
             })
           // The calling client's answer is checked by the server, whose form it is.
           if (!own) yield* checkAnswer(one, given, through === "link")
-          if (given.input !== undefined && !mayCall(reader, one.tool))
+          if (given.input !== undefined && !(yield* mayCall(reader, one.tool)))
             return yield* refused(
               id,
               "those who may call the tool",
@@ -361,6 +364,7 @@ export class Decisions extends Context.Service<
         expire: Effect.fn("Decisions.expire")((id) => end(id, "expire", "")),
         escalate,
         bound: rows.byId,
+        learn,
       })
     }),
   )

@@ -18,6 +18,9 @@ interface LinkReader extends BasicViewer {
   readonly byLink: true
 }
 
+/** Whether somebody could call a tool themselves, as the room that has the tools says. */
+export type MayCall = (who: Pick<DecisionReader, "principal" | "context">, tool: string) => Effect.Effect<boolean>
+
 /** Nobody has so many that a higher count would tell more. */
 const mostCounted = 1000
 
@@ -25,27 +28,31 @@ export const makeDecisionReads = Effect.fnUntraced(function* (eligibility: Effec
   const sql = yield* SqlClient.SqlClient
   const grants = yield* Grants
   const rows = yield* makeRows
+  let ofTools: MayCall = () => Effect.succeed(false)
 
   /** Whether somebody may call the tool of a question themselves: whoever may not cannot say what it is given. */
-  const mayCall = ({ judge }: DecisionReader, tool: string | null): boolean =>
-    tool !== null && judge("execute", `tools/${tool}`).verdict !== "deny"
+  const mayCall = (reader: DecisionReader, tool: string | null): Effect.Effect<boolean> =>
+    tool === null ? Effect.succeed(false) : ofTools(reader, tool)
 
   const shown = Effect.fnUntraced(function* (page: ReadonlyArray<FullRow>, viewer?: DecisionReader | LinkReader) {
     const able = yield* eligibility.mayAnswer(page)
     const approved = yield* rows.approvers(page)
-    return page.map((one) => {
-      const mayAnswer = able.get(one.id) ?? []
-      const approvals = (approved.get(one.id) ?? []).map(({ principal }) => principal)
-      if (viewer === undefined || one.kind !== "approval" || !mayAnswer.includes(viewer.principal.id))
-        return decisionFrom(one, { mayAnswer, approvals })
-      const byLink = "byLink" in viewer
-      const mayAlways = viewer.all || isNamed(one, viewer.principal.id)
-      return decisionFrom(one, {
-        mayAnswer,
-        approvals,
-        options: optionsOf(one, { byLink, mayAlways, mayCall: !byLink && mayCall(viewer, one.tool) }),
-      })
-    })
+    return yield* Effect.forEach(
+      page,
+      Effect.fnUntraced(function* (one) {
+        const mayAnswer = able.get(one.id) ?? []
+        const approvals = (approved.get(one.id) ?? []).map(({ principal }) => principal)
+        if (viewer === undefined || one.kind !== "approval" || !mayAnswer.includes(viewer.principal.id))
+          return decisionFrom(one, { mayAnswer, approvals })
+        const byLink = "byLink" in viewer
+        const mayAlways = viewer.all || isNamed(one, viewer.principal.id)
+        return decisionFrom(one, {
+          mayAnswer,
+          approvals,
+          options: optionsOf(one, { byLink, mayAlways, mayCall: !byLink && (yield* mayCall(viewer, one.tool)) }),
+        })
+      }),
+    )
   })
   const show = (one: FullRow) => Effect.map(shown([one]), ([decision]) => decision!)
   /** As the bearer of a link sees it: with what a link may say, whatever else the person may. */
@@ -123,5 +130,15 @@ export const makeDecisionReads = Effect.fnUntraced(function* (eligibility: Effec
     return { items: yield* shown(page.items, viewer), next: page.next }
   })
 
-  return { show, showByLink, mayCall, readerOf, find, seenBy, get, list }
+  return {
+    learn: (mayCallNow: MayCall) => void (ofTools = mayCallNow),
+    show,
+    showByLink,
+    mayCall,
+    readerOf,
+    find,
+    seenBy,
+    get,
+    list,
+  }
 })

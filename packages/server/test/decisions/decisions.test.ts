@@ -212,6 +212,27 @@ for (const store of stores)
         }),
     )
 
+    it.effect("G-13 G-15 who may not call a tool because of an allow list does not say what it is given", () =>
+      Effect.gen(function* () {
+        const { ask, bot, pam } = yield* scene()
+        const boss = yield* admin
+        const { call, decision } = yield* ask({ input: { word: "look" } })
+        const may = Effect.map(
+          request(pam, "GET", `/decisions/${decision}`),
+          ({ body }) => (body["options"] as { edit: boolean }).edit,
+        )
+        const edit = statusOf(decide(pam, decision, { verdict: "approve", input: { word: "mine" } }))
+        const list = "/allow-lists/configured/agent"
+        assert.isTrue(yield* may)
+        assert.strictEqual(yield* statusOf(request(boss, "PUT", list, { tools: [] })), 200)
+        assert.deepStrictEqual([yield* may, yield* edit], [false, 403])
+        assert.strictEqual(yield* statusOf(request(boss, "DELETE", list)), 200)
+        assert.isTrue(yield* may)
+        assert.strictEqual(yield* edit, 200)
+        assert.deepStrictEqual((yield* settled(bot, call)).input, { word: "mine" })
+      }),
+    )
+
     it.effect("G-13 edited and approved, the edited input is checked, is what runs, and is what the row shows", () =>
       Effect.gen(function* () {
         const { ask, bot, pam, stub } = yield* scene()

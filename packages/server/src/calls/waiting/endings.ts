@@ -22,6 +22,7 @@ import { Journal } from "../../store/journal/Journal.ts"
 import { Upstreams } from "../../upstreams/Upstreams.ts"
 import { makeCallbackRedactor } from "./Callbacks.ts"
 import { Catalogue, everything } from "../catalogue/Catalogue.ts"
+import { makeMayCall } from "./ownCall.ts"
 import { makeResultRights } from "../hosts/resultRights.ts"
 import { makeApprovalRule } from "../road/approvalRule.ts"
 import { causeOf, credentialOf } from "../road/attempt.ts"
@@ -55,6 +56,7 @@ export const makeEndings = Effect.fnUntraced(function* (
   const sql = yield* SqlClient.SqlClient
   const journal = yield* Journal
   const decisions = yield* Decisions
+  decisions.learn(yield* makeMayCall)
   const tokens = yield* Tokens
   const principals = yield* Principals
   const storedAttempt = yield* makeStoredAttempt
