@@ -24,14 +24,16 @@ export const makeTokenLimits = Effect.map(SqlClient.SqlClient, (sql) => {
   })
 
   const mayMake = Effect.fnUntraced(function* (caller: TokenCaller, whose: Principal) {
-    if (caller.turn !== undefined) yield* refuse(whose, "the token of a program's turn makes no tokens")
-    if ((yield* certificateOf(caller.token)) !== undefined) yield* refuse(whose, "a certificate makes no other token")
+    if (caller.turn !== undefined) return yield* refuse(whose, "the token of a program's turn makes no tokens")
+    if ((yield* certificateOf(caller.token)) !== undefined)
+      return yield* refuse(whose, "a certificate makes no other token")
   })
 
   const mayReplace = Effect.fnUntraced(function* (caller: TokenCaller, it: Token, whose: Principal) {
-    if (caller.turn !== undefined) yield* refuse(whose, "the token of a program's turn rotates no tokens")
+    if (caller.turn !== undefined) return yield* refuse(whose, "the token of a program's turn rotates no tokens")
     const certificate = yield* certificateOf(caller.token)
-    if (certificate !== undefined && certificate !== it.id) yield* refuse(whose, "a certificate rotates only itself")
+    if (certificate !== undefined && certificate !== it.id)
+      return yield* refuse(whose, "a certificate rotates only itself")
   })
 
   return { mayMake, mayReplace }
