@@ -37,6 +37,15 @@ export const makeDecisionReads = Effect.fnUntraced(function* (eligibility: Effec
   const shown = Effect.fnUntraced(function* (page: ReadonlyArray<FullRow>, viewer?: DecisionReader | LinkReader) {
     const able = yield* eligibility.mayAnswer(page)
     const approved = yield* rows.approvers(page)
+    // Many questions of a page are about few tools.
+    const callable = new Map<string | null, boolean>()
+    const may = Effect.fnUntraced(function* (reader: DecisionReader, tool: string | null) {
+      const known = callable.get(tool)
+      if (known !== undefined) return known
+      const answer = yield* mayCall(reader, tool)
+      callable.set(tool, answer)
+      return answer
+    })
     return yield* Effect.forEach(
       page,
       Effect.fnUntraced(function* (one) {
@@ -49,7 +58,7 @@ export const makeDecisionReads = Effect.fnUntraced(function* (eligibility: Effec
         return decisionFrom(one, {
           mayAnswer,
           approvals,
-          options: optionsOf(one, { byLink, mayAlways, mayCall: !byLink && (yield* mayCall(viewer, one.tool)) }),
+          options: optionsOf(one, { byLink, mayAlways, mayCall: !byLink && (yield* may(viewer, one.tool)) }),
         })
       }),
     )
