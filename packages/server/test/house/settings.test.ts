@@ -32,10 +32,10 @@ describe("settings", () => {
       const table: ReadonlyArray<readonly [environment: Record<string, string>, message: RegExp]> = [
         [{ STOA_HOTS: "0.0.0.0" }, /^There is no setting STOA_HOTS\. The settings are: STOA_HOST, STOA_PORT,/],
         [{ STOA_PORT: "many" }, /^STOA_PORT is not valid\. Port to listen on; .* Default: 4040\.$/],
-        [{ STOA_PORT: "65536" }, /^STOA_PORT is a number from 0 to 65535\.$/],
+        [{ STOA_PORT: "65536" }, /^STOA_PORT must be a number from 0 to 65535\.$/],
         [{ STOA_PROGRAMS: "loose" }, /^STOA_PROGRAMS is not valid\. `isolated`: .* Default: isolated\.$/],
         [{ STOA_LOG: "loud" }, /^STOA_LOG is not valid\. .* Default: info\.$/],
-        [{ STOA_MONTH_BUDGET: "-1" }, /^STOA_MONTH_BUDGET is a number of US dollars, 0 or more\.$/],
+        [{ STOA_MONTH_BUDGET: "-1" }, /^STOA_MONTH_BUDGET must be a number of US dollars, 0 or more\.$/],
         [{ STOA_ADMIN_TOKEN: "short" }, /^STOA_ADMIN_TOKEN has fewer than 16 characters\./],
         [
           { STOA_ANONYMOUS: "guest", STOA_HOST: "0.0.0.0" },
