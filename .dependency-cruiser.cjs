@@ -7,7 +7,7 @@ const SERVES = "^packages/cli/src/local\\.ts$"
 const FLOORS = [
   ["store"],
   ["access", "models", "migrations"],
-  ["upstreams", "spaces", "memory", "decisions"],
+  ["servers", "spaces", "memory", "decisions"],
   ["calls", "sessions", "programs"],
   ["runs"],
   ["team"],

@@ -112,7 +112,7 @@ const doorFigures = async (
   const headers = { "content-type": "application/json" }
   const { port: service } = await bare.ask<{ readonly port: number }>({ status: 200, headers, body: '{"ok":true}' })
   const { port: stub } = await approver.ask<{ readonly port: number }>({ do: "listen" })
-  const upstream = await startPeer("server.mjs", "server")
+  const official = await startPeer("server.mjs", "server")
   const started = async (name: string, config: object) =>
     both(async (tree) => {
       const options: HouseOptions = { config, ...(urls === undefined ? {} : { database: urls[tree] }) }
@@ -120,13 +120,13 @@ const doorFigures = async (
       return { house, agent: await addAgent(house, "caller") }
     })
   const houses = await started("house", {
-    egress: { allow: [service, stub, upstream.port].map((port) => `127.0.0.1:${port}`) },
+    egress: { allow: [service, stub, official.port].map((port) => `127.0.0.1:${port}`) },
     tools: [hello, fetching("look", service, {}), fetching("careful", stub, { requiresApproval: true })],
   })
   for (const { house } of houses) {
-    const program = { command: process.execPath, args: [`${peers}upstream.mjs`] }
+    const program = { command: process.execPath, args: [`${peers}stdioServer.mjs`] }
     await ask(house, "POST", "/mcp-servers", { name: "stdio", ...program })
-    await ask(house, "POST", "/mcp-servers", { name: "http", url: `http://127.0.0.1:${upstream.port}/mcp` })
+    await ask(house, "POST", "/mcp-servers", { name: "http", url: `http://127.0.0.1:${official.port}/mcp` })
   }
   // A list is as long as the library: a house of its own.
   const names = Array.from({ length: 999 }, (_, index) => `tool-${String(index).padStart(4, "0")}`)
@@ -192,7 +192,7 @@ const doorFigures = async (
   ]
   const close = async () => {
     await Promise.all([...houses, ...(many ?? [])].map(({ house }) => house.stop()))
-    await Promise.all([load.stop(), approver.stop(), bare.stop(), upstream.stop()])
+    await Promise.all([load.stop(), approver.stop(), bare.stop(), official.stop()])
   }
   return { figures, close }
 }

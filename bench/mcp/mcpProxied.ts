@@ -15,12 +15,12 @@ const millis = 1500
 const ways = ["stdio", "http"] as const
 
 export const proxied = async (folder: string): Promise<ReadonlyArray<string>> => {
-  const upstream = await startPeer("server.mjs", "server")
+  const official = await startPeer("server.mjs", "server")
   const house = await startHouse(join(folder, "gateway"), {
-    config: { egress: { allow: [`127.0.0.1:${upstream.port}`] } },
+    config: { egress: { allow: [`127.0.0.1:${official.port}`] } },
   })
-  const program = { command: process.execPath, args: [`${peers}upstream.mjs`] }
-  const address = { url: `http://127.0.0.1:${upstream.port}/mcp` }
+  const program = { command: process.execPath, args: [`${peers}stdioServer.mjs`] }
+  const address = { url: `http://127.0.0.1:${official.port}/mcp` }
   await ask(house, "POST", "/mcp-servers", { name: "stdio", ...program })
   await ask(house, "POST", "/mcp-servers", { name: "http", ...address })
   const token = await addAgent(house, "caller")
@@ -77,7 +77,7 @@ export const proxied = async (folder: string): Promise<ReadonlyArray<string>> =>
   }
   await Promise.all([client.stop(), load.stop()])
   await house.stop()
-  await upstream.stop()
+  await official.stop()
   return [
     `Through the house to a server of the official package behind it, one call at a time, ${rounds} rounds of ${number(count)} calls in turn. Aim: added p50 under the direct call's own (1 x).`,
     "",

@@ -7,7 +7,7 @@ import { pause } from "../../../test/pause.ts"
 import { type Ended, Home, type House } from "./houseProcess.ts"
 
 const everything = fileURLToPath(import.meta.resolve("@modelcontextprotocol/server-everything/dist/index.js"))
-const changing = fileURLToPath(new URL("../../server/test/upstreams/upstreamsFixture.ts", import.meta.url))
+const changing = fileURLToPath(new URL("../../server/test/servers/serversFixture.ts", import.meta.url))
 const home = new Home()
 let house: House
 beforeAll(async () => {

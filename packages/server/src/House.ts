@@ -105,8 +105,8 @@ import { TeamMail } from "./team/TeamMail.ts"
 import { Team } from "./team/Team.ts"
 import { Tree } from "./team/Tree.ts"
 import { Toolsets } from "./toolsets/Toolsets.ts"
-import { ServerContents } from "./upstreams/contents/ServerContents.ts"
-import { Upstreams } from "./upstreams/Upstreams.ts"
+import { ServerContents } from "./servers/contents/ServerContents.ts"
+import { Servers } from "./servers/Servers.ts"
 
 const store = Layer.unwrap(
   Effect.gen(function* () {
@@ -196,7 +196,7 @@ const rooms = (keys: Keys, file: string) =>
     ),
     Layer.provideMerge(Embedding.layer),
     Layer.provideMerge(
-      Layer.mergeAll(Spaces.layer(file), ActiveSpaces.layer, Upstreams.layer(file), Memories.layer, Engrams.layer),
+      Layer.mergeAll(Spaces.layer(file), ActiveSpaces.layer, Servers.layer(file), Memories.layer, Engrams.layer),
     ),
     Layer.provideMerge(Layer.provideMerge(Meanings.layer, Embeddings.layer)),
     Layer.provideMerge(Layer.provide(Languages.layer, modelKeys)),

@@ -53,8 +53,8 @@ import sessionRuns from "./runs/migrations/0125_session_runs.ts"
 import houseKey from "./access/migrations/0085_house_key.ts"
 import runs from "./runs/migrations/0063_runs.ts"
 import type { Migrations } from "./store/Schemas.ts"
-import upstreams from "./upstreams/migrations/0005_upstreams.ts"
-import pinnedAt from "./upstreams/migrations/0104_pinned_at.ts"
+import servers from "./servers/migrations/0005_upstreams.ts"
+import pinnedAt from "./servers/migrations/0104_pinned_at.ts"
 import journal from "./store/migrations/0001_journal.ts"
 import holders from "./store/migrations/0020_holders.ts"
 import journalSpace from "./store/migrations/0012_journal_space.ts"
@@ -73,7 +73,7 @@ export const migrations: Migrations = {
   "0002_access": access,
   "0003_spaces": spaces,
   "0004_decisions": decisions,
-  "0005_upstreams": upstreams,
+  "0005_upstreams": servers,
   "0006_calls": calls,
   "0007_pauses": pauses,
   "0008_hosts": hosts,

@@ -8,7 +8,7 @@ import { toolsetNames } from "./toolsetNames.ts"
 export const ToolsetName = Schema.Literals(toolsetNames)
 export type ToolsetName = typeof ToolsetName.Type
 
-/** What an allow list may be for: the toolsets, and the tools of the configuration and of upstream servers. */
+/** What an allow list may be for: the toolsets, and the tools of the configuration and of MCP servers. */
 export const ListedSet = Schema.Literals([...ToolsetName.literals, "configured", "upstream"])
 export type ListedSet = typeof ListedSet.Type
 

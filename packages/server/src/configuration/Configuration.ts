@@ -34,7 +34,7 @@ import { Tools } from "../calls/catalogue/Tools.ts"
 import { DeclaredSpaces } from "../spaces/DeclaredSpaces.ts"
 import { Languages } from "../models/Languages.ts"
 import { Journal } from "../store/journal/Journal.ts"
-import { type DeclaredServer, Upstreams } from "../upstreams/Upstreams.ts"
+import { type DeclaredServer, Servers } from "../servers/Servers.ts"
 
 export interface AppliedFile {
   readonly file: string
@@ -149,7 +149,7 @@ export class Configuration extends Context.Service<
         const agents = yield* Agents
         const languages = yield* Languages
         const rules = yield* Rules
-        const upstreams = yield* Upstreams
+        const servers = yield* Servers
         const tools = yield* Tools
         const spaces = yield* DeclaredSpaces
         const notesOn = yield* makeConfigurationNotes
@@ -184,7 +184,7 @@ export class Configuration extends Context.Service<
           const counts = [
             ["people and agents", (yield* principals.declared).length],
             ["tools", yield* tools.declared],
-            ["MCP servers", yield* upstreams.declared],
+            ["MCP servers", yield* servers.declared],
             ["spaces", yield* spaces.declared],
             ["models", yield* languages.declared],
           ] as const
@@ -308,7 +308,7 @@ export class Configuration extends Context.Service<
             const owner = agent === undefined ? null : (yield* Effect.orDie(principals.get(agent))).id
             wanted.push({ ...server, owner })
           }
-          return yield* Effect.mapError(upstreams.declare(wanted), (issue) => faulty([issue]))
+          return yield* Effect.mapError(servers.declare(wanted), (issue) => faulty([issue]))
         })
 
         const addressesOf = Effect.fnUntraced(function* (declared: Declared) {

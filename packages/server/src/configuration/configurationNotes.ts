@@ -8,7 +8,7 @@ import { Effect } from "effect"
 import { makeToolNotes } from "../calls/catalogue/ToolNotes.ts"
 import { Languages } from "../models/Languages.ts"
 import { makeProgramNotes } from "../programs/ProgramNotes.ts"
-import { makeServerNotes } from "../upstreams/ServerNotes.ts"
+import { makeServerNotes } from "../servers/ServerNotes.ts"
 
 const source = "file"
 

@@ -8,7 +8,7 @@ import { Portability } from "../memory/portability/Portability.ts"
 import { Languages } from "../models/Languages.ts"
 import { Spaces } from "../spaces/Spaces.ts"
 import { Journal } from "../store/journal/Journal.ts"
-import { Upstreams } from "../upstreams/Upstreams.ts"
+import { Servers } from "../servers/Servers.ts"
 import { makeRows, type PartRow } from "./rows.ts"
 
 export const makeRemoval = Effect.gen(function* () {
@@ -19,7 +19,7 @@ export const makeRemoval = Effect.gen(function* () {
   const spaces = yield* Spaces
   const portability = yield* Portability
   const tools = yield* Tools
-  const upstreams = yield* Upstreams
+  const servers = yield* Servers
   const now = Effect.map(DateTime.now, DateTime.formatIso)
 
   /** Archives the space with its messages, so that people can still read them, and frees its name. */
@@ -42,7 +42,7 @@ export const makeRemoval = Effect.gen(function* () {
       case "model":
         return languages.drop(name)
       case "server":
-        return Effect.ignore(upstreams.remove(name))
+        return Effect.ignore(servers.remove(name))
     }
   }
 

@@ -14,7 +14,7 @@ import { Languages } from "../models/Languages.ts"
 import { Triggers } from "../runs/waking/Triggers.ts"
 import { Spaces } from "../spaces/Spaces.ts"
 import { Journal } from "../store/journal/Journal.ts"
-import { Upstreams } from "../upstreams/Upstreams.ts"
+import { Servers } from "../servers/Servers.ts"
 import * as office from "./declarations.ts"
 import { makeRows } from "./rows.ts"
 
@@ -41,7 +41,7 @@ export const makeSetup = Effect.gen(function* () {
   const memories = yield* Memories
   const tools = yield* Tools
   const triggers = yield* Triggers
-  const upstreams = yield* Upstreams
+  const servers = yield* Servers
 
   const script = { provider: "scripted" as const, rules }
 
@@ -126,7 +126,7 @@ export const makeSetup = Effect.gen(function* () {
       yield* rows.partDone("tool", tool.name)
     }
     if (!waiting.some(({ kind }) => kind === "server")) return
-    yield* Effect.catchTag(Effect.asVoid(upstreams.add(server)), "NameTaken", () => Effect.void)
+    yield* Effect.catchTag(Effect.asVoid(servers.add(server)), "NameTaken", () => Effect.void)
     yield* begin
     yield* rows.partDone("server", office.serverName)
   }).pipe(Effect.withSpan("Demo.finish"))

@@ -22,7 +22,7 @@ import { Retention } from "../store/journal/retention/Retention.ts"
 import { versionOf } from "../store/Schemas.ts"
 import { Disk, roomAt } from "../store/database/disk/Disk.ts"
 import { Store } from "../store/database/Store.ts"
-import { makeServerNotes } from "../upstreams/ServerNotes.ts"
+import { makeServerNotes } from "../servers/ServerNotes.ts"
 
 const ok = (check: string, detail: string): Finding => ({ check, state: "ok", detail })
 const warn = (check: string, detail: string): Finding => ({ check, state: "warn", detail })

@@ -16,8 +16,8 @@ import { databaseSize } from "../store/database/disk/Size.ts"
 import { Store } from "../store/database/Store.ts"
 import { Readers } from "../store/journal/readers/Readers.ts"
 import { pointsOf, type TimeSpan } from "../store/TimeSpan.ts"
-import { serverNeeds } from "../upstreams/ServerNeeds.ts"
-import { Upstreams } from "../upstreams/Upstreams.ts"
+import { serverNeeds } from "../servers/ServerNeeds.ts"
+import { Servers } from "../servers/Servers.ts"
 
 const day = 86_400_000
 /** After this many days without a backup somebody should make one. */
@@ -68,13 +68,13 @@ export const makeFigures = Effect.fnUntraced(function* (version: string) {
   const readers = yield* Readers
   const spaces = yield* Spaces
   const store = yield* Store
-  const upstreams = yield* Upstreams
+  const servers = yield* Servers
 
   /** Only for those who operate the house. */
   const ofHouse = Effect.fnUntraced(function* (now: number, listening: Listening) {
     const paused = yield* pauses.now
     const isPaused = (server: string) => paused.has("everything") || paused.has(`servers/${server.toLowerCase()}`)
-    const servers = yield* upstreams.list
+    const listed = yield* servers.list
     const { findings } = yield* quickReport
     const { backupAt, needs } = yield* needOfBackup(now)
     const behind = Math.max(0, ...(yield* readers.waiting).values())
@@ -99,7 +99,7 @@ export const makeFigures = Effect.fnUntraced(function* (version: string) {
         detail,
         urgent: state === "fail",
       }))
-    return { house, needs: [...serverNeeds(servers.items, isPaused), ...found, ...needs] }
+    return { house, needs: [...serverNeeds(listed.items, isPaused), ...found, ...needs] }
   })
 
   return Effect.fn("Figures")(function* (

@@ -13,7 +13,7 @@ import { Folder, secretKeyName } from "../store/Folder.ts"
 import { causedBy, newCorrelation } from "../store/journal/Correlation.ts"
 import { Journal } from "../store/journal/Journal.ts"
 import { refuse } from "../store/StartError.ts"
-import { Upstreams } from "../upstreams/Upstreams.ts"
+import { Servers } from "../servers/Servers.ts"
 
 export const linkShown = "sign-in-link-shown"
 
@@ -63,7 +63,7 @@ export const opening = (keys: Keys) =>
       const { dialect } = yield* Store
       yield* journal.transact(journal.append({ kind: "house.started", body: { version, store: dialect } }))
       // In the background: no door waits for other people's servers.
-      yield* (yield* Upstreams).open
+      yield* (yield* Servers).open
       yield* (yield* Dispatch).open
       yield* (yield* Starting).over
     }).pipe((start) =>

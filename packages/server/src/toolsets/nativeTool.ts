@@ -1,6 +1,6 @@
 /**
  * A tool of a toolset that speaks MCP: it returns MCP content, such as an image, and may ask its calling client and
- * notify it, in the same way as servers' tools do (upstreams/InputRequired.ts).
+ * notify it, in the same way as servers' tools do (servers/InputRequired.ts).
  */
 import { Caller, type ToolAnnotations, ToolExecutionError } from "@stoa/contract"
 import { MCPRefused, mcpToolResult } from "@stoa/tools"
@@ -8,8 +8,8 @@ import { Effect } from "effect"
 import type { HandlerCall } from "../calls/road/Handler.ts"
 import { withMCPNotes } from "../calls/road/MCPNotes.ts"
 import type { Traits } from "../calls/catalogue/Traits.ts"
-import { InputRequired, lackingFor } from "../upstreams/InputRequired.ts"
-import type { JsonObject } from "../upstreams/contents/Contents.ts"
+import { InputRequired, lackingFor } from "../servers/InputRequired.ts"
+import type { JsonObject } from "../servers/contents/Contents.ts"
 import { builtIn, type CatalogueOffer } from "./toolsetTool.ts"
 
 export interface NativeTool {

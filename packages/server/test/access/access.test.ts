@@ -519,19 +519,21 @@ for (const store of ["sqlite", "postgres"] as const)
       }),
     )
 
-    it.effect("S2-07, X-60 an unknown built-in name is refused by path; an upstream's name is kept and noted", () =>
-      Effect.gen(function* () {
-        const { admin } = yield* Guest
-        const error = yield* refused(() =>
-          admin.allowLists.set("engrams", "agent", { tools: ["engram_get", "engram_fly"] }),
-        )
-        assert.deepStrictEqual([error.status, error.issues[0]!.path], [400, "tools.1"])
-        assert.strictEqual((yield* ask(() => admin.allowLists.get("engrams", "agent"))).tools.length, 6)
-        const kept = made(
-          yield* ask(() => admin.allowLists.set("upstream", "agent", { tools: ["github/create_issue"] })),
-        )
-        assert.deepStrictEqual(kept.tools, ["github/create_issue"])
-      }),
+    it.effect(
+      "S2-07, X-60 an unknown built-in name is refused by path; the name of a server's tool is kept and noted",
+      () =>
+        Effect.gen(function* () {
+          const { admin } = yield* Guest
+          const error = yield* refused(() =>
+            admin.allowLists.set("engrams", "agent", { tools: ["engram_get", "engram_fly"] }),
+          )
+          assert.deepStrictEqual([error.status, error.issues[0]!.path], [400, "tools.1"])
+          assert.strictEqual((yield* ask(() => admin.allowLists.get("engrams", "agent"))).tools.length, 6)
+          const kept = made(
+            yield* ask(() => admin.allowLists.set("upstream", "agent", { tools: ["github/create_issue"] })),
+          )
+          assert.deepStrictEqual(kept.tools, ["github/create_issue"])
+        }),
     )
 
     it.effect("G-38 changing a list at run time leaves an audit row that says who, and needs the right to", () =>

@@ -22,7 +22,7 @@ import {
   told,
 } from "../calls/callsKit.ts"
 import { fresh, someone } from "../spaces/spacesGuests.ts"
-import { everything } from "../upstreams/upstreamsKit.ts"
+import { everything } from "../servers/serversKit.ts"
 
 const pause = Effect.fnUntraced(function* (subject: string, reason = "a test") {
   const answer = yield* request(yield* admin, "POST", "/pauses", { subject, reason })

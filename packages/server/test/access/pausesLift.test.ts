@@ -3,11 +3,11 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { databases } from "../../../../test/long.ts"
 import { admin, callTool, request, told } from "../calls/callsKit.ts"
-import { Fixtures, scene, until } from "../gateway/gatewayKit.ts"
+import { Fixtures, scene, until } from "../proxied/proxiedKit.ts"
 import { ask, house, roomy } from "../house.ts"
 import { newRequest } from "../mcp/mcpKit.ts"
 import { fresh, someone } from "../spaces/spacesGuests.ts"
-import { changing, everything } from "../upstreams/upstreamsKit.ts"
+import { changing, everything } from "../servers/serversKit.ts"
 
 const config = { ...roomy, agents: [{ name: "ada" }] }
 

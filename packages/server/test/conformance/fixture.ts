@@ -3,7 +3,7 @@ import { MCPRefused } from "@stoa/tools"
 import { Effect, type Schema } from "effect"
 import type { CatalogueOffer } from "../../src/toolsets/toolsetTool.ts"
 import { lacks, nativeTool } from "../../src/toolsets/nativeTool.ts"
-import { type Answers, InputRequired, type MCPAsker, type Questions } from "../../src/upstreams/InputRequired.ts"
+import { type Answers, InputRequired, type MCPAsker, type Questions } from "../../src/servers/InputRequired.ts"
 
 export type JsonObject = Readonly<Record<string, unknown>>
 export { lacks }

@@ -5,7 +5,7 @@
 import { MCPRefused } from "@stoa/tools"
 import { Duration, Effect } from "effect"
 import type { CatalogueOffer } from "../../src/toolsets/toolsetTool.ts"
-import type { InputRequired } from "../../src/upstreams/InputRequired.ts"
+import type { InputRequired } from "../../src/servers/InputRequired.ts"
 import {
   asks,
   asksLater,

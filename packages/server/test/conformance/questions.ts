@@ -1,6 +1,6 @@
 /** The fixture tools that ask their client first, and the prompt that does. */
 import type { CatalogueOffer } from "../../src/toolsets/toolsetTool.ts"
-import type { Answers } from "../../src/upstreams/InputRequired.ts"
+import type { Answers } from "../../src/servers/InputRequired.ts"
 import { asks, form, nothing, object, roots, sample, say, text, tool, typed } from "./fixture.ts"
 
 const name = object({ name: { type: "string" } }, "name")

@@ -42,7 +42,7 @@ await Effect.runPromise(
     const second = Context.get(yield* Layer.build(suiteHouse({ new: { url: toolset }, old: { url: old.url } })), Guest)
     yield* connected(second)
     const behind = `${second.url}/mcp/servers`
-    console.log(JSON.stringify({ toolset, "new-upstream": `${behind}/new`, "old-upstream": `${behind}/old` }))
+    console.log(JSON.stringify({ toolset, "new-server": `${behind}/new`, "old-server": `${behind}/old` }))
     yield* stopped
   }).pipe(Effect.scoped),
 )

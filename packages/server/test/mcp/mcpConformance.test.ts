@@ -1,7 +1,7 @@
 /**
  * The frozen server sets of the official suite, against a toolset of fixtures and against the same fixtures behind servers of
  * either era: `npm run conformance -- --server`. Nothing is expected to fail but what an old server has no words for, which
- * stands in `conformance/old-upstream.2026-07-28.yml`, line by line with its reason.
+ * stands in `conformance/old-server.2026-07-28.yml`, line by line with its reason.
  */
 import { execFile } from "node:child_process"
 import { fileURLToPath } from "node:url"
@@ -21,9 +21,9 @@ const run = (address: string): Promise<{ readonly code: number; readonly said: s
 describe.concurrent("conformance of the server", () => {
   for (const [address, old, now] of [
     ["toolset", "33 scenarios, 83 checks", "50 scenarios, 196 checks"],
-    ["old-upstream", "33 scenarios, 80 checks", "50 scenarios, 187 checks"],
+    ["old-server", "33 scenarios, 80 checks", "50 scenarios, 187 checks"],
     // What is left to translate for a server of the new era is translated for the old one too.
-    ...(isLong ? ([["new-upstream", "33 scenarios, 80 checks", "50 scenarios, 196 checks"]] as const) : []),
+    ...(isLong ? ([["new-server", "33 scenarios, 80 checks", "50 scenarios, 196 checks"]] as const) : []),
   ] as const)
     it(
       `X-39 the suite's sets of both eras pass whole, without a warning: ${address}`,

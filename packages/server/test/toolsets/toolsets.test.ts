@@ -179,7 +179,7 @@ for (const store of ["sqlite", "postgres"] as const)
     )
 
     /** Over MCP, without a session: whoever calls is known by the token alone. */
-    const overMcp = Effect.fnUntraced(function* (who: Someone, method: string, params: object) {
+    const overMCP = Effect.fnUntraced(function* (who: Someone, method: string, params: object) {
       const { raw } = yield* Guest
       const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params })
       const headers = {
@@ -202,11 +202,11 @@ for (const store of ["sqlite", "postgres"] as const)
         const twin = { ...bot, token: second.token, client: as(second.token) }
         const say = (who: Someone, text: string) =>
           Effect.map(
-            overMcp(who, "tools/call", { name: "send_message", arguments: { text } }),
+            overMCP(who, "tools/call", { name: "send_message", arguments: { text } }),
             ({ result }) => result.isError === true,
           )
         const enter = (who: Someone, spaceId: string) =>
-          overMcp(who, "tools/call", { name: "enter_space", arguments: { spaceId } })
+          overMCP(who, "tools/call", { name: "enter_space", arguments: { spaceId } })
         yield* enter(bot, one.id)
         assert.isTrue(yield* say(twin, "nowhere yet"))
         yield* enter(twin, other.id)
@@ -228,7 +228,7 @@ for (const store of ["sqlite", "postgres"] as const)
     it.effect("a right that ends by itself is gone from what MCP shows, and back, without any other change", () =>
       Effect.gen(function* () {
         const bot = yield* agentWith("gateway")
-        const listed = Effect.map(overMcp(bot, "tools/list", {}), ({ result }) =>
+        const listed = Effect.map(overMCP(bot, "tools/list", {}), ({ result }) =>
           result.tools.some(({ name }) => name === "send_message"),
         )
         assert.isTrue(yield* listed)

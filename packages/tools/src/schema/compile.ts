@@ -66,7 +66,7 @@ export type Checker = (value: unknown) => SchemaFault | undefined
 
 export interface Compiled {
   readonly check: Checker
-  /** What is not checked here, by path: the upstream has to check it. */
+  /** What is not checked here, by path: the MCP server has to check it. */
   readonly unchecked: ReadonlyArray<string>
 }
 

@@ -82,7 +82,7 @@ export const makeLinear = () => {
 type Linear = ReturnType<typeof makeLinear>
 
 /**
- * Removes patterns that cannot be checked safely because RE2 refuses them. Returns their paths: the upstream has to
+ * Removes patterns that cannot be checked safely because RE2 refuses them. Returns their paths: the MCP server has to
  * check them.
  */
 export const withoutUnsafe = (

@@ -126,7 +126,7 @@ describe("bounds of schemas", () => {
     }),
   )
 
-  it.live("what of a pattern is left to the upstream is said by its path", () =>
+  it.live("what of a pattern is left to the server is said by its path", () =>
     Effect.gen(function* () {
       const schema = { type: "object", properties: { a: { type: "string", pattern: "^(?=a)b" } } }
       assert.deepStrictEqual(yield* admitSchema("s", "inputSchema", schema, { by: "", reviewed: false }), [

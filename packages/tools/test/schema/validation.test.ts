@@ -347,7 +347,7 @@ describe("JSON Schema", () => {
   )
 
   it.effect(
-    "a pattern that would run for years takes no time; one RE2 refuses is left to the upstream and never run here",
+    "a pattern that would run for years takes no time; one RE2 refuses is left to the server and never run here",
     () =>
       Effect.gen(function* () {
         const bomb = `${"a".repeat(40)}!`

@@ -156,7 +156,7 @@ it("an API's description is pasted, shown as the tools it would give, and added 
 
 it("a changed definition is shown as facts and as a difference, and accepted as it was looked at", async () => {
   const file = join(data, "..", "tools.json")
-  const fixture = join(import.meta.dirname, "../../../server/test/upstreams/upstreamsFixture.ts")
+  const fixture = join(import.meta.dirname, "../../../server/test/servers/serversFixture.ts")
   writeFileSync(file, JSON.stringify({ mail: "sends mail", reload: "reads again" }))
   await admin().mcpServers.add({ name: "post", command: process.execPath, args: [fixture, file] })
   const { page } = await visitor()
@@ -179,7 +179,7 @@ it("a changed definition is shown as facts and as a difference, and accepted as 
 })
 
 it("a server is paused with a reason, and goes on", async () => {
-  const fixture = join(import.meta.dirname, "../../../server/test/upstreams/upstreamsFixture.ts")
+  const fixture = join(import.meta.dirname, "../../../server/test/servers/serversFixture.ts")
   const file = join(data, "..", "quay.json")
   writeFileSync(file, JSON.stringify({ tide: "says the tide" }))
   await admin().mcpServers.add({ name: "quay", command: process.execPath, args: [fixture, file] })
@@ -200,7 +200,7 @@ it("a server is paused with a reason, and goes on", async () => {
 })
 
 it("a server says how many calls its tools had in the last day, how many failed, and how fast it answers", async () => {
-  const fixture = join(import.meta.dirname, "../../../server/test/upstreams/upstreamsFixture.ts")
+  const fixture = join(import.meta.dirname, "../../../server/test/servers/serversFixture.ts")
   const file = join(data, "..", "pier.json")
   writeFileSync(file, JSON.stringify({ tide: "says the tide" }))
   await admin().mcpServers.add({ name: "pier", command: process.execPath, args: [fixture, file] })

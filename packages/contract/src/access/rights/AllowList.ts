@@ -14,7 +14,7 @@ export class AllowList extends Schema.Class<AllowList>("AllowList")({
   toolset: ListedSet,
   context: AccessContext,
   tools: Schema.Array(Schema.String),
-  /** Listed names that do not exist at the moment: an upstream may be disconnected. */
+  /** Listed names that do not exist at the moment: an MCP server may be disconnected. */
   unknown: Schema.Array(Schema.String),
   source: Schema.Literals(["default", ...Source.literals]),
   changedAt: MomentOrNull,

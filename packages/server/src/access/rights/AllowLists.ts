@@ -29,7 +29,7 @@ export const defaultTools = (toolset: ListedSet, context: AccessContext): Readon
   context === "crossroads" ? [] : toolset === "engrams" && context === "agent" ? engramsForAgents : ["*"]
 
 /**
- * Names that are not in a built-in set: a mistake (S2-07). Configured and upstream tools come and go, so theirs are
+ * Names that are not in a built-in set: a mistake (S2-07). Configured tools and those of MCP servers come and go, so theirs are
  * accepted.
  */
 export const unknownNames = (toolset: ListedSet, tools: ReadonlyArray<string>): ReadonlyArray<string> =>

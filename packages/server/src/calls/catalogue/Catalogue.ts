@@ -18,7 +18,7 @@ import { Context, Effect, Layer } from "effect"
 import { Pauses } from "../../access/limits/Pauses.ts"
 import { wholeServer } from "../../access/rights/AllowLists.ts"
 import { Grants } from "../../access/rights/Grants.ts"
-import { Upstreams } from "../../upstreams/Upstreams.ts"
+import { Servers } from "../../servers/Servers.ts"
 import {
   type Admission,
   isBrought,
@@ -32,11 +32,11 @@ import {
 } from "./admission.ts"
 import type { HandlerCall, HouseTool } from "../road/Handler.ts"
 import { type CatalogueTool, type Traits, visibilityOf } from "./Traits.ts"
-import { makeUpstreamTools } from "./upstreamTools.ts"
+import { makeServerSync } from "./serverSync.ts"
 
 export { isAdmitted, listOf, type SetName } from "./admission.ts"
 
-/** Which tools are shown: everything the caller has, one set, or one upstream server. */
+/** Which tools are shown: everything the caller has, one set, or one MCP server. */
 export type ToolScope =
   | { readonly kind: "all" }
   /** `anyway`: regardless of the principal's toolsets (X-59). */
@@ -101,7 +101,7 @@ export class Catalogue extends Context.Service<
       const admissionTo = yield* makeAdmission
       const grants = yield* Grants
       const pauses = yield* Pauses
-      const upstreams = yield* Upstreams
+      const servers = yield* Servers
       const runFork = Effect.runForkWith(yield* Effect.context<never>())
       const config = yield* CurrentToolsConfig
       const groups = new Map<string, ToolGroup>()
@@ -188,12 +188,12 @@ export class Catalogue extends Context.Service<
         }
       }
 
-      const upToDate = yield* makeUpstreamTools(upstreams, {
+      const upToDate = yield* makeServerSync(servers, {
         offer: (tool, traits) => offer("upstream", tool, traits),
         withdraw: (name, owner) => withdraw("upstream", name, owner),
       })
       // Listeners are told about changes of servers' tools too, even if nobody asks for a list.
-      yield* upstreams.onChange(() => runFork(upToDate.sync))
+      yield* servers.onChange(() => runFork(upToDate.sync))
 
       // A caller is one object as long as its token and rights are valid, so its views are cached with it.
       type Views = Map<string, { readonly version: number; readonly view: Effect.Effect<CallerTools> }>
@@ -269,7 +269,7 @@ export class Catalogue extends Context.Service<
       const serves: Catalogue["Service"]["serves"] = Effect.fnUntraced(function* (set, name) {
         yield* upToDate.sync
         if (set === "upstream" && name.endsWith("/*"))
-          return (yield* upstreams.list).items.some((server) => wholeServer(server.name) === name)
+          return (yield* servers.list).items.some((server) => wholeServer(server.name) === name)
         return [...groups.values()].some(
           (group) => listOf(group.set) === set && group.registry.find(name)?.definition.name === name,
         )
@@ -288,8 +288,8 @@ export class Catalogue extends Context.Service<
       pauses.learn(
         Effect.gen(function* () {
           yield* upToDate.sync
-          const servers = (yield* upstreams.list).items.map((server) => server.name)
-          return { servers, tools: [...groups.values()].flatMap((group) => group.registry.names()) }
+          const names = (yield* servers.list).items.map((server) => server.name)
+          return { servers: names, tools: [...groups.values()].flatMap((group) => group.registry.names()) }
         }),
       )
 

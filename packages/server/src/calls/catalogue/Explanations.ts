@@ -23,7 +23,7 @@ import { makeTypicalCaller } from "../../access/rights/TypicalCaller.ts"
 import { Limits } from "../../access/limits/Limits.ts"
 import { Pauses, pausedBy } from "../../access/limits/Pauses.ts"
 import { Spaces } from "../../spaces/Spaces.ts"
-import { Upstreams } from "../../upstreams/Upstreams.ts"
+import { Servers } from "../../servers/Servers.ts"
 import { Catalogue, isAdmitted, type KnownTool, listOf } from "./Catalogue.ts"
 
 const mostLeftOut = 1000
@@ -111,7 +111,7 @@ export class Explanations extends Context.Service<
       const grants = yield* Grants
       const catalogue = yield* Catalogue
       const allowLists = yield* AllowLists
-      const upstreams = yield* Upstreams
+      const servers = yield* Servers
       const pauses = yield* Pauses
       const limits = yield* Limits
       const spaces = yield* Spaces
@@ -148,7 +148,7 @@ export class Explanations extends Context.Service<
       })
 
       /** A tool that is held because its definition changed is in no group. */
-      const isHeld = Effect.map(upstreams.list, ({ items }) => {
+      const isHeld = Effect.map(servers.list, ({ items }) => {
         const held = new Set(items.flatMap(({ held: names, name }) => names.map((tool) => `${name}/${tool}`)))
         return (tool: string) => held.has(tool)
       })
@@ -249,7 +249,7 @@ export class Explanations extends Context.Service<
           if (stops !== undefined)
             missing.push({ name, set: listOf(set), description, gate: stops.gate, why: stops.words })
         }
-        for (const { held, name } of (yield* upstreams.list).items)
+        for (const { held, name } of (yield* servers.list).items)
           for (const tool of held)
             missing.push({
               name: `${name}/${tool}`,

@@ -20,7 +20,7 @@ export interface Traits {
   readonly visibilityFor?: Readonly<Record<string, Visibility>>
   /** People act on it, so it needs a space in which they see it (S1-19). */
   readonly interactive?: boolean
-  /** Its result is an MCP result, and it may ask its calling client, and notify it (upstreams/InputRequired.ts). */
+  /** Its result is an MCP result, and it may ask its calling client, and notify it (servers/InputRequired.ts). */
   readonly resultFormat?: "mcp"
   /** It shows and ends the caller's own calls, so every caller may use it at every door, listed or not. */
   readonly atEveryEndpoint?: true
@@ -35,7 +35,7 @@ export interface Traits {
   readonly resultSource?: "the house" | "outside"
   /** It reads or writes its caller's memory: erasing that memory also erases what these calls store of it (G-21). */
   readonly usesMemory?: true
-  /** The upstream server it comes from. */
+  /** The MCP server it comes from. */
   readonly server?: string
   /** Since when its present definition has been pinned. */
   readonly pinnedAt?: string

@@ -3,7 +3,7 @@ import type { CallId, Caller, CallRun, PrincipalId, SpaceId } from "@stoa/contra
 import { Redactor, type Tool, type ToolHandler } from "@stoa/tools"
 import type { Schema } from "effect"
 import type { Transaction } from "../../store/journal/Journal.ts"
-import type { MCPCall } from "../../upstreams/InputRequired.ts"
+import type { MCPCall } from "../../servers/InputRequired.ts"
 
 /** What a call collects while it runs, to be stored beside its outcome or kept out of it. */
 export interface Traces {

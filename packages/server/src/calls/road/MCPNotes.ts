@@ -3,7 +3,7 @@
  * at any time.
  */
 import { Effect, type Schema } from "effect"
-import { InputRequired } from "../../upstreams/InputRequired.ts"
+import { InputRequired } from "../../servers/InputRequired.ts"
 import type { HouseTool } from "./Handler.ts"
 import type { CallRow } from "./record/rows.ts"
 

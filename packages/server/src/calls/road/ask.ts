@@ -6,8 +6,8 @@ import { Approvals } from "../../decisions/Approvals.ts"
 import { Decisions } from "../../decisions/Decisions.ts"
 import { Journal, type Transaction } from "../../store/journal/Journal.ts"
 import { Timers } from "../../store/journal/Timers.ts"
-import { InputRequired } from "../../upstreams/InputRequired.ts"
-import { Upstreams } from "../../upstreams/Upstreams.ts"
+import { InputRequired } from "../../servers/InputRequired.ts"
+import { Servers } from "../../servers/Servers.ts"
 import { Catalogue } from "../catalogue/Catalogue.ts"
 import type { CatalogueTool } from "../catalogue/Traits.ts"
 import { noteOf } from "../waiting/notes.ts"
@@ -32,7 +32,7 @@ export const makeAsk = Effect.fnUntraced(function* (record: CallRecorder) {
   const catalogue = yield* Catalogue
   const timers = yield* Timers
   const questions = yield* makeQuestions
-  const { hangUp } = yield* Upstreams
+  const { hangUp } = yield* Servers
 
   /** The content of an approval or a form. */
   const about = (

@@ -4,7 +4,7 @@ import { Pauses } from "../../access/limits/Pauses.ts"
 import { Grants } from "../../access/rights/Grants.ts"
 import { Journal } from "../../store/journal/Journal.ts"
 import { Readers } from "../../store/journal/readers/Readers.ts"
-import { Upstreams } from "../../upstreams/Upstreams.ts"
+import { Servers } from "../../servers/Servers.ts"
 
 /** How long a lift waits until its pause has stopped everything. */
 const patience = "5 seconds"
@@ -13,7 +13,7 @@ export const makePausing = Effect.gen(function* () {
   const { require } = yield* Grants
   const pauses = yield* Pauses
   const readers = yield* Readers
-  const upstreams = yield* Upstreams
+  const servers = yield* Servers
   const { transact } = yield* Journal
   const mayPause = require("admin", "pauses/*")
 
@@ -22,8 +22,8 @@ export const makePausing = Effect.gen(function* () {
     yield* Effect.timeoutOption(readers.receipt("calls"), patience)
     yield* transact(pauses.lift(subject))
     if (!subject.startsWith("servers/")) return
-    yield* upstreams.follow
-    yield* upstreams.shown(subject.slice("servers/".length))
+    yield* servers.follow
+    yield* servers.shown(subject.slice("servers/".length))
   })
 
   return {

@@ -4,7 +4,7 @@
 import { Effect, Layer } from "effect"
 import { Journal } from "../../store/journal/Journal.ts"
 import { Readers, readerLayer } from "../../store/journal/readers/Readers.ts"
-import { Upstreams } from "../../upstreams/Upstreams.ts"
+import { Servers } from "../../servers/Servers.ts"
 import { waitPurpose } from "../road/ask.ts"
 import { Calls } from "../Calls.ts"
 
@@ -21,7 +21,7 @@ const patience = "5 seconds"
 const followPauses = Effect.gen(function* () {
   const journal = yield* Journal
   const readers = yield* Readers
-  const upstreams = yield* Upstreams
+  const servers = yield* Servers
   yield* journal.follow({
     name: "following the pauses of MCP servers",
     kinds: ["pause.set", "pause.lifted"],
@@ -31,7 +31,7 @@ const followPauses = Effect.gen(function* () {
       if (some.length === 0) return
       const set = some.findLast(({ kind }) => kind === "pause.set")
       if (set !== undefined) yield* Effect.timeoutOption(readers.receipt(name, set.cursor), patience)
-      yield* upstreams.follow
+      yield* servers.follow
     }),
   })
 })

@@ -9,8 +9,8 @@ import { type BoundAnswer, Decisions } from "../../decisions/Decisions.ts"
 import { Holder } from "../../store/leases/Holder.ts"
 import { causedBy } from "../../store/journal/Correlation.ts"
 import { Journal } from "../../store/journal/Journal.ts"
-import type { Answers, CallingClient } from "../../upstreams/InputRequired.ts"
-import { Upstreams } from "../../upstreams/Upstreams.ts"
+import type { Answers, CallingClient } from "../../servers/InputRequired.ts"
+import { Servers } from "../../servers/Servers.ts"
 import { causeOf, waitOf } from "../road/attempt.ts"
 import { type makeExecute, measure } from "../road/execute.ts"
 import { noTraces } from "../road/Handler.ts"
@@ -49,7 +49,7 @@ export const makeAnswers = Effect.fnUntraced(function* (
   const journal = yield* Journal
   const decisions = yield* Decisions
   const storedAttempt = yield* makeStoredAttempt
-  const upstreams = yield* Upstreams
+  const servers = yield* Servers
   const questions = yield* makeQuestions
   const scope = yield* Effect.scope
   const { id: me } = yield* Holder
@@ -103,9 +103,9 @@ export const makeAnswers = Effect.fnUntraced(function* (
   const server = (tool: string) =>
     Effect.gen(function* () {
       // A toolset's tool is always available; a server's tool has the server's name in front.
-      const there = () => !tool.includes("/") || upstreams.tools().some((one) => one.tool.definition.name === tool)
+      const there = () => !tool.includes("/") || servers.tools().some((one) => one.tool.definition.name === tool)
       const changed = Deferred.makeUnsafe<void>()
-      yield* upstreams.onChange(() => void (there() && Deferred.doneUnsafe(changed, Effect.void)))
+      yield* servers.onChange(() => void (there() && Deferred.doneUnsafe(changed, Effect.void)))
       if (!there()) yield* Effect.timeoutOption(Deferred.await(changed), patience)
     }).pipe(Effect.scoped)
 
@@ -178,7 +178,7 @@ export const makeAnswers = Effect.fnUntraced(function* (
     const asked = yield* questions.of(id)
     yield* questions.forget(id)
     const row = asked === undefined ? undefined : yield* record.byId(id)
-    yield* upstreams.hangUp(id, row && { tool: row.tool, state: asked!.state })
+    yield* servers.hangUp(id, row && { tool: row.tool, state: asked!.state })
   })
 
   return {

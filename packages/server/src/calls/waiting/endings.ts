@@ -19,7 +19,7 @@ import { Holder, isGone } from "../../store/leases/Holder.ts"
 import type { BasicViewer } from "../../access/rights/Viewer.ts"
 import { causedBy } from "../../store/journal/Correlation.ts"
 import { Journal } from "../../store/journal/Journal.ts"
-import { Upstreams } from "../../upstreams/Upstreams.ts"
+import { Servers } from "../../servers/Servers.ts"
 import { makeCallbackRedactor } from "./Callbacks.ts"
 import { Catalogue, everything } from "../catalogue/Catalogue.ts"
 import { makeMayCall } from "./ownCall.ts"
@@ -64,7 +64,7 @@ export const makeEndings = Effect.fnUntraced(function* (
   const catalogue = yield* Catalogue
   const resultRights = yield* makeResultRights
   const redactorOf = yield* makeCallbackRedactor
-  const upstreams = yield* Upstreams
+  const servers = yield* Servers
   const holder = yield* Holder
   const me = holder.id
   const answers = yield* makeAnswers(record, prepare, execute, listeners)
@@ -84,9 +84,7 @@ export const makeEndings = Effect.fnUntraced(function* (
     yield* listeners.tell(row)
     yield* answers.over(id)
   })
-  upstreams.onLost(
-    (id) => void run(abandon(id, { step: "fail", error: { tag: "ToolExecutionError", message: cutOff } })),
-  )
+  servers.onLost((id) => void run(abandon(id, { step: "fail", error: { tag: "ToolExecutionError", message: cutOff } })))
 
   /** Runs an approved call as it was stored: found, judged and validated again, by the present state. */
   const runApproved = Effect.fnUntraced(function* (row: CallRow, bound: BoundAnswer) {

@@ -7,7 +7,7 @@ import { isGone } from "../../store/leases/Holder.ts"
 import { Flag } from "../../store/database/dialect/Columns.ts"
 import { inState } from "../../store/database/dialect/States.ts"
 import { open } from "../road/record/lifecycle.ts"
-import type { Answers, InputRequired, Questions } from "../../upstreams/InputRequired.ts"
+import type { Answers, InputRequired, Questions } from "../../servers/InputRequired.ts"
 
 type JsonObject = Readonly<Record<string, unknown>>
 

@@ -8,7 +8,7 @@ import { Grants } from "../../access/rights/Grants.ts"
 import { Messages } from "../../spaces/messages/Messages.ts"
 import { Spaces } from "../../spaces/Spaces.ts"
 import { Journal } from "../../store/journal/Journal.ts"
-import type { Contents } from "../../upstreams/contents/Contents.ts"
+import type { Contents } from "../../servers/contents/Contents.ts"
 
 /** Reading a resource is reading a space with this tool. */
 export const readingTool = "read_messages"

@@ -17,7 +17,7 @@ import {
 } from "../callsKit.ts"
 import { house, roomy } from "../../house.ts"
 import { fresh, someone } from "../../spaces/spacesGuests.ts"
-import { everything } from "../../upstreams/upstreamsKit.ts"
+import { everything } from "../../servers/serversKit.ts"
 
 const dot = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 

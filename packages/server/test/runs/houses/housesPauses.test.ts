@@ -1,9 +1,9 @@
 /** A paused MCP server with two houses on one Postgres: no house is connected to it, and after the lift each is again. */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { until } from "../../gateway/gatewayKit.ts"
+import { until } from "../../proxied/proxiedKit.ts"
 import { send, token } from "../../killedHouse.ts"
-import { alive, raw } from "../../upstreams/upstreamsKit.ts"
+import { alive, raw } from "../../servers/serversKit.ts"
 import { cluster, open, type Open } from "./housesKit.ts"
 
 it.live(

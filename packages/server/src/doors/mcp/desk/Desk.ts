@@ -11,7 +11,7 @@ import type { Revision } from "../wire/revision.ts"
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
-/** The endpoint of a client: everything of its principal's, one toolset, or one upstream server with its own names. */
+/** The endpoint of a client: everything of its principal's, one toolset, or one MCP server with its own names. */
 export type Endpoint =
   | { readonly kind: "all" }
   /** `anyway`: regardless of the principal's toolsets (X-59). */
@@ -51,7 +51,7 @@ export interface Lacks {
   readonly _tag: "Lacks"
   readonly capabilities: JsonObject
 }
-/** A result in MCP's own shape, as an upstream returned it. */
+/** A result in MCP's own shape, as an MCP server returned it. */
 export interface Content {
   readonly _tag: "Content"
   readonly result: JsonObject

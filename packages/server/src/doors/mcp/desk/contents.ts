@@ -6,9 +6,9 @@
 import { Caller } from "@stoa/contract"
 import { MCPRefused } from "@stoa/tools"
 import { Effect } from "effect"
-import { InputRequired } from "../../../upstreams/InputRequired.ts"
-import type { Contents, ContentsReader } from "../../../upstreams/contents/Contents.ts"
-import type { ServerContents, UsableServer } from "../../../upstreams/contents/ServerContents.ts"
+import { InputRequired } from "../../../servers/InputRequired.ts"
+import type { Contents, ContentsReader } from "../../../servers/contents/Contents.ts"
+import type { ServerContents, UsableServer } from "../../../servers/contents/ServerContents.ts"
 import { codes, Fault, invalidParams } from "../wire/Fault.ts"
 import { isObject } from "../wire/message.ts"
 import type {

@@ -13,8 +13,8 @@ import { CallNews } from "../../../calls/waiting/CallNews.ts"
 import { Catalogue, type ToolScope as Shown } from "../../../calls/catalogue/Catalogue.ts"
 import type { CatalogueTool } from "../../../calls/catalogue/Traits.ts"
 import { Toolsets } from "../../../toolsets/Toolsets.ts"
-import { ServerContents } from "../../../upstreams/contents/ServerContents.ts"
-import { Upstreams } from "../../../upstreams/Upstreams.ts"
+import { ServerContents } from "../../../servers/contents/ServerContents.ts"
+import { Servers } from "../../../servers/Servers.ts"
 import { Acting } from "../../Acting.ts"
 import {
   Desk,
@@ -108,7 +108,7 @@ export const layerHouseDesk = Layer.effect(
     const catalogue = yield* Catalogue
     const grants = yield* Grants
     const clock = yield* Clock.Clock
-    const upstreams = yield* Upstreams
+    const servers = yield* Servers
     const toolsets = yield* Toolsets
     const watch = yield* makeChanges
     const serverContents = yield* ServerContents
@@ -121,7 +121,7 @@ export const layerHouseDesk = Layer.effect(
       if (set === undefined) return undefined
       return endpoint.anyway === true ? { kind: "set", set, anyway: true } : { kind: "set", set }
     }
-    const version = () => catalogue.version() + upstreams.offering()
+    const version = () => catalogue.version() + servers.offering()
     const kept = new Map<string, CachedView>()
 
     /** Runs the road and returns its outcome. A refusal that a model can act on is an ordinary outcome. */
@@ -160,14 +160,14 @@ export const layerHouseDesk = Layer.effect(
       const found = yield* catalogue.list(caller, shown)
       const named = found.map((one) => [wireNameOf(one, endpoint), one] as const)
       // Authors choose the order of a toolset or a server; a mixed list is sorted by name.
-      const extra = extrasAt(endpoint, upstreams.servers())
+      const extra = extrasAt(endpoint, servers.connected())
       const byName = new Map(
         endpoint.kind === "toolset"
           ? named
           : named.toSorted(([a], [b]) => extra(a).place - extra(b).place || (a < b ? -1 : a > b ? 1 : 0)),
       )
       const alone = endpoint.kind === "server" ? endpoint.name : undefined
-      const servers = endpoint.kind === "toolset" ? [] : yield* serverContents.servers(caller, alone)
+      const usable = endpoint.kind === "toolset" ? [] : yield* serverContents.servers(caller, alone)
       const tasks = serverCalls.tasks(caller, endpoint)
       const view: EndpointView = {
         instructions,
@@ -186,12 +186,12 @@ export const layerHouseDesk = Layer.effect(
         logs: false,
         watch: withTasks(news, tasks.get, (interest, tell) => watch(caller, shown, interest, tell)),
       }
-      const ofServers = serversAt(serverContents, endpoint, servers)
+      const ofServers = serversAt(serverContents, endpoint, usable)
       const contents = [
         ...(yield* toolsets.contentsFor(caller, shown)),
         ...(ofServers === undefined ? [] : [ofServers]),
       ]
-      const isThere = view.tools.length > 0 || endpoint.kind !== "server" || servers.length > 0
+      const isThere = view.tools.length > 0 || endpoint.kind !== "server" || usable.length > 0
       return isThere ? withContents(caller, contents, view) : undefined
     })
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 import { deepest } from "../../node/Body.ts"
-import { isReservedMeta } from "../../../upstreams/ReservedMeta.ts"
+import { isReservedMeta } from "../../../servers/ReservedMeta.ts"
 import { mostInBatch, readBody, eraOf, metaKeys, type Message, readMessage } from "./message.ts"
 import { negotiate, servedRevisions } from "./revision.ts"
 

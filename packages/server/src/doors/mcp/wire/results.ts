@@ -4,7 +4,7 @@
  */
 import type { WaitsOn } from "@stoa/contract"
 import type { ClientRequests, JsonObject, ListedTool, Outcome, Task } from "../desk/Desk.ts"
-import { isReservedMeta } from "../../../upstreams/ReservedMeta.ts"
+import { isReservedMeta } from "../../../servers/ReservedMeta.ts"
 import { metaKeys, type Id, isObject } from "./message.ts"
 import type { Fault } from "./Fault.ts"
 import { featuresOf, type Revision } from "./revision.ts"

@@ -6,7 +6,7 @@ import { Limits } from "../../../../access/limits/Limits.ts"
 import { Grants } from "../../../../access/rights/Grants.ts"
 import { findIfPermitted } from "../../../../access/rights/FindIfPermitted.ts"
 import { makeServerFigures } from "../../../../calls/ServerFigures.ts"
-import { Upstreams } from "../../../../upstreams/Upstreams.ts"
+import { Servers } from "../../../../servers/Servers.ts"
 import { keyedRequest } from "../../guards/Idempotency.ts"
 
 const encode = Schema.encodeSync(MCPServerState)
@@ -17,34 +17,34 @@ export const mcpServersHandlers = HttpApiBuilder.group(
   Effect.fn(function* (handlers) {
     const grants = yield* Grants
     const { require } = grants
-    const upstreams = yield* Upstreams
+    const servers = yield* Servers
     const limits = yield* Limits
     const figuresOf = yield* makeServerFigures
     /** Rules are about names, so an id is resolved to its name. */
     const named = (ref: string, action: "read" | "delete" | "admin") =>
-      findIfPermitted(grants, upstreams.get(ref), { ref, action, of: "servers" })
+      findIfPermitted(grants, servers.get(ref), { ref, action, of: "servers" })
     return handlers.handleAll({
-      list: () => Effect.andThen(require("read", "servers/*"), upstreams.list),
+      list: () => Effect.andThen(require("read", "servers/*"), servers.list),
       get: ({ params }) => named(params.server, "read"),
       // It may run a program on this machine, with the rights of the house.
       add: Effect.fnUntraced(function* ({ payload }) {
         yield* require("admin", `servers/${payload.name}`)
         // The usual guard for creates wraps them in one transaction; this one waits for a server, so the room stores
         // the key.
-        const { first, server } = yield* upstreams.add(payload, yield* keyedRequest)
+        const { first, server } = yield* servers.add(payload, yield* keyedRequest)
         return first ? server : HttpServerResponse.jsonUnsafe(encode(server))
       }),
       look: Effect.fnUntraced(function* ({ payload }) {
         yield* require("admin", `servers/${payload.name}`)
         yield* limits.take(yield* Caller, "imports")
-        return yield* upstreams.look(payload)
+        return yield* servers.look(payload)
       }),
-      remove: ({ params }) => Effect.andThen(named(params.server, "delete"), upstreams.remove(params.server)),
-      tools: ({ params }) => Effect.andThen(named(params.server, "read"), upstreams.pinned(params.server)),
-      log: ({ params }) => Effect.andThen(named(params.server, "read"), upstreams.log(params.server)),
+      remove: ({ params }) => Effect.andThen(named(params.server, "delete"), servers.remove(params.server)),
+      tools: ({ params }) => Effect.andThen(named(params.server, "read"), servers.pinned(params.server)),
+      log: ({ params }) => Effect.andThen(named(params.server, "read"), servers.log(params.server)),
       figures: ({ params }) => Effect.flatMap(named(params.server, "read"), figuresOf),
       accept: ({ params, query }) =>
-        Effect.andThen(named(params.server, "admin"), upstreams.accept(params.server, params.tool, query.digest)),
+        Effect.andThen(named(params.server, "admin"), servers.accept(params.server, params.tool, query.digest)),
     })
   }),
 )

@@ -10,7 +10,7 @@ import { CallNews } from "../../../../calls/waiting/CallNews.ts"
 import { isMCPResult, mcpFailure } from "../../../../calls/road/MCPNotes.ts"
 import { newId } from "../../../../store/journal/Correlation.ts"
 import { Files } from "../../../../store/Files.ts"
-import type { CallingClient } from "../../../../upstreams/InputRequired.ts"
+import type { CallingClient } from "../../../../servers/InputRequired.ts"
 import { outcomeOf, taskOf } from "../callOutcome.ts"
 import { missingFor } from "../../wire/capabilities.ts"
 import type {

@@ -1,6 +1,6 @@
 /** What servers say about their tools beyond what the house needs, by the tool's name here; and their order. */
 import { areMCPIcons } from "@stoa/tools"
-import type { UpstreamServer } from "../../../../upstreams/Upstreams.ts"
+import type { ConnectedServer } from "../../../../servers/Servers.ts"
 import { isObject } from "../../wire/message.ts"
 import type { Endpoint, JsonObject, ListedTool } from "../Desk.ts"
 import { metaOutward, type Naming, namesOf, ownNames } from "./names.ts"
@@ -19,7 +19,7 @@ const extraOf = (tool: JsonObject, naming: Naming): Extra["shown"] => {
   }
 }
 
-export const extrasAt = (endpoint: Endpoint, servers: ReadonlyArray<UpstreamServer>) => {
+export const extrasAt = (endpoint: Endpoint, servers: ReadonlyArray<ConnectedServer>) => {
   const extras = new Map<string, Extra>()
   const own = endpoint.kind === "server"
   for (const server of endpoint.kind === "toolset" ? [] : servers) {
