@@ -13,17 +13,19 @@ import type { ApproveAnswer, ApproverQuestion, ManyAnswer } from "./children/app
 import type { LoadAnswer, LoadQuestion } from "./children/load.ts"
 import type { Road, RoadsAnswer, RoadsQuestion } from "./children/roads.ts"
 import { callOf, hello, listOf } from "./mcp/mcpMessages.ts"
-import { ratio, spread, table } from "./kit/measure.ts"
+import { middle, middleRange, number, quotients, spread, table } from "./kit/measure.ts"
 import { installPeers, peers, startPeer } from "./kit/peers.ts"
 import { type House, type HouseOptions, startChild, startHouse, temporaryFolder } from "./processes.ts"
 
 /** Many short rounds: what the machine does besides lasts for seconds, and has to fall on both. */
-const rounds = 31
 const millis = 250
 const warmMillis = 50
-/** Those that take a while, such as some hundred decisions. */
-const fewRounds = 13
 const decisions = 250
+/** A figure takes more rounds, up to the most, while it may lie on either side of what is required. */
+const required = 0.95
+const rounds = { fewest: 31, most: 151 }
+/** For those that take a while, such as some hundred decisions. */
+const longRounds = { fewest: 13, most: 45 }
 const stores = ["SQLite", "Postgres"] as const
 type Store = (typeof stores)[number]
 
@@ -35,7 +37,7 @@ interface Figure {
   readonly unit: "a second" | "ms"
   /** One round of each of the two: figures by their names beneath the row's own. */
   readonly take: (tree: 0 | 1) => Promise<Readonly<Record<string, number>>>
-  readonly rounds?: number
+  readonly rounds?: typeof rounds
 }
 
 const argument = (name: string): string | undefined =>
@@ -55,19 +57,33 @@ const measure = async (figures: ReadonlyArray<Figure>): Promise<ReadonlyArray<Re
   const rows: Array<ReadonlyArray<string>> = []
   for (const figure of figures.filter(({ name }) => new RegExp(argument("only") ?? "").test(name))) {
     const found: [Array<Readonly<Record<string, number>>>, Array<Readonly<Record<string, number>>>] = [[], []]
+    const valuesOf = (part: string) => found.map((of) => of.map((one) => one[part]!)) as [Array<number>, Array<number>]
+    // More is better: of delays, theirs over ours.
+    const quotientsOf = (part: string) => {
+      const [theirs, ours] = valuesOf(part)
+      return figure.unit === "ms" ? quotients(theirs, ours) : quotients(ours, theirs)
+    }
+    const isClear = (part: string) => {
+      const [least, most] = middleRange(quotientsOf(part))
+      return least >= required || most < required
+    }
+    const { fewest, most } = figure.rounds ?? rounds
     // The first round is for warming up.
-    for (let round = 0; round <= (figure.rounds ?? rounds); round++)
+    for (let round = 0; round <= most; round++) {
       for (const tree of round % 2 === 0 ? ([0, 1] as const) : ([1, 0] as const)) {
         const one = await figure.take(tree)
         if (round > 0) found[tree].push(one)
       }
+      if (round >= fewest && Object.keys(found[1][0]!).every(isClear)) break
+    }
     for (const part of Object.keys(found[1][0]!)) {
-      const [theirs, ours] = found.map((of) => of.map((one) => one[part]!)) as [Array<number>, Array<number>]
-      // More is better: of delays, theirs over ours.
-      const quotient = figure.unit === "ms" ? ratio(theirs, ours) : ratio(ours, theirs)
-      const row = [part === "" ? figure.name : `${figure.name}, ${part}`, figure.unit, spread(theirs), spread(ours)]
-      console.error(`${row.join("  ")}  ${quotient}`)
-      rows.push([...row, quotient])
+      const [theirs, ours] = valuesOf(part).map(spread) as [string, string]
+      const of = quotientsOf(part)
+      const [least, highest] = middleRange(of)
+      const quotient = `${number(middle(of))} (${number(least)}..${number(highest)}) x`
+      const row = [part === "" ? figure.name : `${figure.name}, ${part}`, figure.unit, theirs, ours]
+      console.error(`${row.join("  ")}  ${quotient}  ${of.length} rounds`)
+      rows.push([...row, quotient, String(of.length)])
     }
   }
   return rows
@@ -183,7 +199,7 @@ const doorFigures = async (
     {
       name: `${decisions} decisions, ${store}`,
       unit: "ms",
-      rounds: fewRounds,
+      rounds: longRounds,
       take: async (tree) => {
         const { answered, asked, executed, listed } = await decide<ManyAnswer>(tree, { do: "many", count: decisions })
         return { asked, listed, answered, executed }
@@ -214,8 +230,8 @@ export const versus = async (): Promise<string> => {
       await Promise.all(databases.map((database) => database.stop()))
     }
   return [
-    `This checkout against another one (--base), ${rounds} rounds of ${millis / 1000} s in turn (${decisions} decisions: ${fewRounds}); the quotient is of rates, or of delays the other way round, so more is better. Required: none below 0.95 x.`,
+    `This checkout against another one (--base), in turn, in rounds of ${millis / 1000} s or ${decisions} decisions. The quotient is of rates, or of delays the other way round, so more is better: the middle of all rounds, and in brackets where that middle lies with 95 % certainty. A figure takes rounds until all of that is on one side of ${required}, at most ${rounds.most} (decisions: ${longRounds.most}). Required: none below ${required} x.`,
     "",
-    table(["figure", "in", "base", "ours", "ours to base"], rows),
+    table(["figure", "in", "base", "ours", "ours to base", "rounds"], rows),
   ].join("\n")
 }

@@ -28,9 +28,19 @@ export const spread = (values: ReadonlyArray<number>): string =>
     ? number(values[0] ?? Number.NaN)
     : `${number(middle(values))} (${number(Math.min(...values))}..${number(Math.max(...values))})`
 
+/** Between which two the middle of all rounds lies, those not taken too, with 95 % certainty. */
+export const middleRange = (values: ReadonlyArray<number>): readonly [least: number, most: number] => {
+  const sorted = Float64Array.from(values).toSorted()
+  const left = Math.max(0, Math.floor(sorted.length / 2 - 0.98 * Math.sqrt(sorted.length)))
+  return [sorted[left] ?? Number.NaN, sorted[sorted.length - 1 - left] ?? Number.NaN]
+}
+
 /** Ours over theirs, round by round, so that a slow minute of the machine falls on both. */
+export const quotients = (ours: ReadonlyArray<number>, theirs: ReadonlyArray<number>): ReadonlyArray<number> =>
+  ours.map((value, round) => value / (theirs[round] ?? Number.NaN))
+
 export const ratio = (ours: ReadonlyArray<number>, theirs: ReadonlyArray<number>): string =>
-  `${spread(ours.map((value, round) => value / (theirs[round] ?? Number.NaN)))} x`
+  `${spread(quotients(ours, theirs))} x`
 
 /** A Markdown table whose columns line up in a terminal too. */
 export const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): string => {
