@@ -152,7 +152,7 @@ layer(Test, { excludeTestServices: true, timeout: 60_000 })("rights to servers",
       assert.strictEqual(found?.state, "warn")
       assert.match(
         found!.detail,
-        /: serverEra\/agent: gone\/tool, serverEra\/agent: nh\/\*, serverEra\/agent: it-\w+\/none$/,
+        /: upstream\/agent: gone\/tool, upstream\/agent: nh\/\*, upstream\/agent: it-\w+\/none$/,
       )
       const own = yield* ask(() => admin.allowLists.set("configured", "crossroads", { tools: ["nothing-here"] }))
       assert.deepStrictEqual(made(own).unknown, ["nothing-here"])
