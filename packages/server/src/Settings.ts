@@ -155,6 +155,15 @@ const table = {
     "Another server with OpenAI's API, such as `http://127.0.0.1:8080/v1`; it may be local.",
     optional,
   ),
+  tavilyKey: setting(
+    "TAVILY_API_KEY",
+    "absent",
+    "Key for `web-search`, which uses the first that is set of TAVILY_API_KEY, SERPAPI_API_KEY, BRAVE_API_KEY and SEARXNG_URL.",
+    secret,
+  ),
+  serpapiKey: setting("SERPAPI_API_KEY", "absent", "Key for `web-search` with SerpApi.", secret),
+  braveKey: setting("BRAVE_API_KEY", "absent", "Key for `web-search` with Brave.", secret),
+  searxngUrl: setting("SEARXNG_URL", "absent", "Address of the SearXNG server for `web-search`.", optional),
   otlpUrl: setting(
     "OTEL_EXPORTER_OTLP_ENDPOINT",
     "absent",
