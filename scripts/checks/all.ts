@@ -5,6 +5,7 @@ import { floors } from "./floors.ts"
 import { folders } from "./folders.ts"
 import { format } from "./format.ts"
 import type { Answer, Check } from "./kit.ts"
+import { imports } from "./imports.ts"
 import { ledger } from "./ledger.ts"
 import { licences } from "./licences.ts"
 import { lint } from "./lint.ts"
@@ -24,6 +25,7 @@ export const checks: Readonly<Record<string, Check>> = {
   tables,
   sizes,
   folders,
+  imports,
   names,
   docs,
   authorization,

@@ -51,6 +51,8 @@ export class SpaceMissing extends Schema.TaggedError<SpaceMissing>()("SpaceMissi
   "packages/server/package.json": manifest("server", { "@stoa/contract": "0.1.0", effect: "4.1.0" }),
   "packages/server/src/index.ts": `export { Spaces } from "./spaces/Spaces.ts"\n`,
   "packages/server/src/store/Store.ts": `export const Store = { rows: ["general"] }\n`,
+  "packages/server/src/README.md": "- **May use**: every room, `@stoa/contract`.\n",
+  "packages/server/src/spaces/README.md": "- **May use**: `store`.\n",
   "packages/server/src/spaces/find.ts": `// #region find
 export const find = (rows: ReadonlyArray<string>, name: string) => rows.find((row) => row === name)
 // #endregion
