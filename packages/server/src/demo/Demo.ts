@@ -1,6 +1,6 @@
 /**
  * The demo office of a new house: made once, after the doors are open, and removed on request. Everything in it is made
- * through the services that people use themselves; no other room knows about the demo.
+ * through the services that people use themselves; of the other rooms only the doors know about the demo.
  */
 import {
   BadInput,

@@ -1,4 +1,4 @@
-/** What an operator may ask of the running house. `House.ts` fills it in, because only it knows every room. */
+/** What an operator may ask of the running house. `Doors.ts` of the house fills it in, because doors know no wiring. */
 import type { Acceptable, BadInput, Caller, ConfigFaulty, Figures, Report } from "@stoa/contract"
 import type { Cause } from "../store/journal/Correlation.ts"
 import { Context, type DateTime, type Effect, type Stream } from "effect"
