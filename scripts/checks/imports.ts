@@ -2,11 +2,12 @@
 // back-ticks is a package, or a file or folder whose path begins at any folder above; "every room", "all rooms" and "the
 // rooms below" are the rooms of the server (the floors say which are below); "types of `x`" is for type imports only, and
 // what follows "; `a.ts` also" for that file only. A package holds for the folders below too, unless their line begins with
-// "nothing". `effect`, Node, the package's own name and the folder itself go without saying. A name that leads nowhere, or
-// that nothing in the folder imports, is a fault as well.
+// "nothing". `effect`, Node, the package's own name and the folder itself go without saying. Tests and scripts may import
+// any source and package: they name only the kits (what tests share) of other folders, except those of `test/` and those
+// directly in a folder above. A name that leads nowhere, or that nothing in the folder imports, is a fault as well.
 import { isBuiltin } from "node:module"
 import { dirname, join, normalize } from "node:path/posix"
-import { type Check, files, foldersAbove, isSource, read } from "./kit.ts"
+import { type Check, files, foldersAbove, isSource, isTest, read } from "./kit.ts"
 
 interface Name {
   readonly text: string
@@ -38,6 +39,11 @@ const isRoom = (to: string): boolean => {
   const [, name] = room.exec(to) ?? []
   return name !== undefined && !foldersAbove.includes(name)
 }
+
+const source = /^packages\/[^/]+\/src\//
+/** What a test or script imports without a word. */
+const isOpen = (folder: string, to: string): boolean =>
+  !isPath(to) || source.test(to.slice(2)) || isUnder(to, "./test") || isUnder(`./${folder}`, dirname(to))
 
 const imported = /^(?:import|export)\s+(type\s)?(?:[^"';]*?\sfrom\s+)?"([^"]+)"|\bimport\("([^"]+)"\)/gm
 
@@ -113,7 +119,7 @@ export const imports: Check = async (root) => {
       })
   }
 
-  const sources = all.filter((path) => isSource(path) && /^packages\/[^/]+\/src\//.test(path) && !/\.test\./.test(path))
+  const sources = all.filter((path) => isSource(path) && !(source.test(path) && isTest(path)))
   const used = new Set<Name>()
   const looked = new Set<Page>()
   const faults: Array<string> = []
@@ -127,6 +133,7 @@ export const imports: Check = async (root) => {
       const free = ["effect", own, `./${page.folder}`].some((place) => isUnder(one.to, place)) || isBuiltin(one.to)
       const allowed =
         free ||
+        (!source.test(path) && isOpen(page.folder, one.to)) ||
         (page.rooms && isRoom(one.to)) ||
         page.names.some(permits(one, false)) ||
         (page.inherits && higher.some((each) => each.names.some(permits(one, true))))

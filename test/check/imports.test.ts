@@ -72,3 +72,27 @@ it("a name that leads nowhere, and one that nothing in the folder imports", asyn
     `${server}/spaces/README.md: may use pg, which is nowhere`,
   ])
 })
+
+it("tests and scripts: any source and package, test/ and what is above them, but kits of other folders only if named", async () => {
+  const test = "packages/server/test"
+  const { faults } = await imports(
+    house({
+      [`${test}/kit.ts`]: "export {}\n",
+      [`${test}/calls/callsKit.ts`]: "export {}\n",
+      "test/pause.ts": "export {}\n",
+      [`${test}/spaces/README.md`]: "- **May use**: every room, `../kit.ts`.\n",
+      [`${test}/spaces/spaces.test.ts`]: [
+        "vitest",
+        "../../src/spaces/find.ts",
+        "../kit.ts",
+        "../../../../test/pause.ts",
+        "../calls/callsKit.ts",
+      ]
+        .map((path) => `import "${path}"\n`)
+        .join(""),
+    }),
+  )
+  expect(faults).toEqual([
+    `${test}/spaces/spaces.test.ts: imports ${test}/calls/callsKit.ts, which ${test}/spaces/README.md does not allow`,
+  ])
+})
