@@ -45,7 +45,7 @@ const source = /^packages\/[^/]+\/src\//
 const isOpen = (folder: string, to: string): boolean =>
   !isPath(to) || source.test(to.slice(2)) || isUnder(to, "./test") || isUnder(`./${folder}`, dirname(to))
 
-const imported = /^(?:import|export)\s+(type\s)?(?:[^"';]*?\sfrom\s+)?"([^"]+)"|\bimport\("([^"]+)"\)/gm
+const imported = /^(?:import|export)\s+(type\s)?(?:[\w$*{},\s]+?\sfrom\s+)?"([^"]+)"|\bimport\("([^"]+)"\)/gm
 
 const importsOf = (path: string, text: string): ReadonlyArray<Import> =>
   [...text.matchAll(imported)].map(([, type, first, second]) => {
@@ -68,7 +68,10 @@ type Find = (folder: string, name: string) => ReadonlyArray<string>
 const namesOf = (folder: string, line: string, find: Find): ReadonlyArray<Name> =>
   line.split(";").flatMap((part) => {
     const [extra = "", subjects = ""] = anExtra.exec(part) ?? []
-    const only = [...subjects.matchAll(aName)].flatMap(([, , subject = ""]) => find(folder, subject))
+    const only = [...subjects.matchAll(aName)].flatMap(([, , subject = ""]) => {
+      const found = find(folder, subject)
+      return found.length > 0 ? found : [subject]
+    })
     return [...part.slice(extra.length).matchAll(aName)].map(([, types, text = ""]) => ({
       text,
       places: find(folder, text),

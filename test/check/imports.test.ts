@@ -51,6 +51,10 @@ it("what one file also may, another may not", async () => {
   expect(await faultsOf("`store`; `find.ts` and `Spaces.ts` also `access`.", rights)).toContain(
     unsaid(`${server}/access/Rights.ts`),
   )
+  expect(await faultsOf("`store`; `gone.ts` also `access`.", rights)).toEqual([
+    unsaid(`${server}/access/Rights.ts`),
+    `${server}/spaces/README.md: may use access, but nothing in the folder imports it`,
+  ])
 })
 
 it("a package holds for the folders below, unless their line begins with nothing; Node and effect need no word", async () => {
