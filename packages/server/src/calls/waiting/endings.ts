@@ -338,7 +338,7 @@ export const makeEndings = Effect.fnUntraced(function* (
    */
   const recover = Effect.gen(function* () {
     const cut = yield* Effect.orDie(
-      sql<CallRow>`SELECT * FROM calls WHERE ${inState(sql, open)} AND ${inState(sql, ["received", "running"])}
+      sql<CallRow>`SELECT * FROM calls WHERE ${inState(sql, open)} AND state <> 'waiting'
         AND (owner IS NULL OR ${isGone(sql, "owner")})`,
     )
     const rows: Array<CallRow> = []
