@@ -32,7 +32,7 @@ export const isPausedAgent = (sql: SqlClient.SqlClient, column: string) =>
     sql`SELECT substr(subject, 8) FROM pauses WHERE subject LIKE 'agents/%'`,
   )})`
 
-const serverSubject = (server: string): string => `servers/${server.toLowerCase()}`
+export const serverSubject = (server: string): string => `servers/${server.toLowerCase()}`
 /** Whether a server of this name is paused, and so must not be connected. */
 export const isServerPaused = (paused: Paused, server: string): boolean => paused.has(serverSubject(server))
 

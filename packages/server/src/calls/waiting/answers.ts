@@ -2,7 +2,7 @@
  * How a call continues that asked something while it ran: answered by people, through its decision, or by the client
  * that made it. The first answer counts; the tool's handler is then called again, with the answers and the same key.
  */
-import { type CallId, type Caller, Missing } from "@stoa/contract"
+import { type CallId, type Caller, Missing, serverOfTool } from "@stoa/contract"
 import { type Failure, type Progress, Road } from "@stoa/tools"
 import { Cause, Deferred, Effect, Exit } from "effect"
 import { type BoundAnswer, Decisions } from "../../decisions/Decisions.ts"
@@ -107,8 +107,9 @@ export const makeAnswers = Effect.fnUntraced(function* (
   /** A server that is missing may still be connecting, as all of them are just after a start. */
   const server = (tool: string) =>
     Effect.gen(function* () {
-      // A toolset's tool is always available; a server's tool has the server's name in front.
-      const there = () => !tool.includes("/") || servers.tools().some((one) => one.tool.definition.name === tool)
+      // A tool of no server is always available.
+      const there = () =>
+        serverOfTool(tool) === undefined || servers.tools().some((one) => one.tool.definition.name === tool)
       const changed = Deferred.makeUnsafe<void>()
       yield* servers.onChange(() => void (there() && Deferred.doneUnsafe(changed, Effect.void)))
       if (!there()) yield* Effect.timeoutOption(Deferred.await(changed), patience)
