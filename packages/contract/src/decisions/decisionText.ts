@@ -2,6 +2,7 @@
  * A decision in words, the same on every face: CLI, link page, MCP. What a server, a tool's author or an agent wrote
  * stands under a heading that says whose words they are, and nothing in it is invisible.
  */
+import { serverOfTool } from "../tools/servers/MCPServerTool.ts"
 import { quoted, visibleJson, visibleLines } from "./foreignText.ts"
 
 interface Framed {
@@ -25,8 +26,8 @@ interface Asking extends Pick<Asked, "call"> {
 /** Who wrote the question. A server's tool has the server's name. */
 const speaker = ({ call, kind }: Asked): string | null => {
   if (kind === "approval" || call === null) return null
-  const slash = call.tool.indexOf("/")
-  return slash > 0 ? `server ${quoted(call.tool.slice(0, slash))}` : `tool ${quoted(call.tool)}`
+  const server = serverOfTool(call.tool)
+  return server === undefined ? `tool ${quoted(call.tool)}` : `server ${quoted(server)}`
 }
 
 /** Said wherever a call waits for a decision that nobody may answer, such as that of a house's only admin. */

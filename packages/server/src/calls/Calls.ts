@@ -11,7 +11,7 @@ import {
   type CallOrder,
   type CallState,
   Caller,
-  type Forbidden,
+  Forbidden,
   Missing,
   type Page,
   type PageQuery,
@@ -29,6 +29,7 @@ import { otherRequest } from "../access/identity/IdempotencyKeys.ts"
 import { Limits } from "../access/limits/Limits.ts"
 import { isPause } from "../access/limits/Pauses.ts"
 import { makeRefusals } from "../access/limits/Refusals.ts"
+import { Grants } from "../access/rights/Grants.ts"
 import { type BasicViewer, ownViewer } from "../access/rights/Viewer.ts"
 import { ActiveSpaces } from "../spaces/ActiveSpaces.ts"
 import { makeCallSpace } from "./road/CallSpace.ts"
@@ -126,6 +127,7 @@ export class Calls extends Context.Service<
       const prepared = yield* makePrepare
       const { pay, prepare } = prepared
       const recordRefusal = yield* makeRefusals
+      const { recordDenial } = yield* Grants
       const listeners = makeListeners(record, yield* CallNews)
       const ask = yield* makeAsk(record)
       const execute = yield* makeExecute(record, ask, listeners, me)
@@ -287,7 +289,15 @@ export class Calls extends Context.Service<
         const space = (yield* spaceOf(request, caller)) ?? null
         const about = { space, digest: "", ...begun() }
         const attempt = begin(request, caller, yield* currentCause, about)
-        const { found, mustAsk } = yield* prepare(attempt, { counted: true })
+        const { found, mustAsk } = yield* prepare(attempt, { counted: true }).pipe(
+          // A dry run leaves no row, so its refusal is recorded as any other denial.
+          Effect.tapErrorTag(["ToolAuthorizationError", "ToolNotFoundError"], () => {
+            const { rule, tool } = attempt
+            return recordDenial(
+              new Forbidden({ action: "execute", resource: `tools/${tool}`, rule: rule ?? "there is no such tool" }),
+            )
+          }),
+        )
         const standing = mustAsk ? yield* ask.standing(found, attempt) : undefined
         const asks = mustAsk && standing === undefined
         return new CallPreview({

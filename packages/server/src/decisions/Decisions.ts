@@ -99,7 +99,10 @@ export class Decisions extends Context.Service<
     readonly escalate: (id: string) => Effect.Effect<void, never, Transaction>
     /** What an answered one says about its subject. */
     readonly bound: (id: string) => Effect.Effect<BoundAnswer | undefined>
-    /** Says who may call which tool: the room on a higher floor that has them. Until then nobody may. */
+    /**
+     * Says who may call which tool: the room on a higher floor that has them. Until then nobody may. Told later, and not
+     * a layer that this one needs, because that room is built on this service.
+     */
     readonly learn: (mayCall: MayCall) => void
   }
 >()("server/decisions/Decisions") {

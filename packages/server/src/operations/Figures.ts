@@ -4,7 +4,7 @@ import { BadInput, Figures, type HouseFacts, mostDays, mostPoints, type Need } f
 import { DateTime, Effect } from "effect"
 import { Agents } from "../access/identity/Agents.ts"
 import { Audit } from "../access/audit/Audit.ts"
-import { Pauses } from "../access/limits/Pauses.ts"
+import { isServerPaused, Pauses } from "../access/limits/Pauses.ts"
 import { Grants } from "../access/rights/Grants.ts"
 import { makeCallFigures } from "../calls/CallFigures.ts"
 import { makeDecisionFigures } from "../decisions/DecisionFigures.ts"
@@ -73,7 +73,7 @@ export const makeFigures = Effect.fnUntraced(function* (version: string) {
   /** Only for those who operate the house. */
   const ofHouse = Effect.fnUntraced(function* (now: number, listening: Listening) {
     const paused = yield* pauses.now
-    const isPaused = (server: string) => paused.has("everything") || paused.has(`servers/${server.toLowerCase()}`)
+    const isPaused = (server: string) => paused.has("everything") || isServerPaused(paused, server)
     const listed = yield* servers.list
     const { findings } = yield* quickReport
     const { backupAt, needs } = yield* needOfBackup(now)

@@ -87,7 +87,10 @@ export class Servers extends Context.Service<
     readonly onOffer: (hear: (offering: ContentsChange) => void) => Effect.Effect<void, never, Scope.Scope>
     /** Gives up a call that has asked something: its server is told, even if it has made a task of it. */
     readonly hangUp: (call: string, asked?: AbandonedCall) => Effect.Effect<void>
-    /** Reports a held call whose server is gone, together with its question. */
+    /**
+     * Reports a held call whose server is gone, together with its question. Not through the journal, because only the
+     * process that held it knows, and nothing has happened to the call yet.
+     */
     readonly onLost: (hear: (call: string) => void) => void
     /** Checked again at each call: a listed tool may be forbidden by now (S1-88). */
     readonly allowed: (server: string, tool: string, owner?: PrincipalId | null) => boolean

@@ -15,3 +15,12 @@ export class MCPServerTool extends Schema.Class<MCPServerTool>("MCPServerTool")(
   /** Null: it was never accepted. */
   firstSeenAt: MomentOrNull,
 }) {}
+
+/**
+ * The server of a tool, from the tool's name: only names of servers' tools have a slash. A call keeps no more of its tool
+ * than the name, and its server may be gone.
+ */
+export const serverOfTool = (name: string): string | undefined => {
+  const slash = name.indexOf("/")
+  return slash > 0 ? name.slice(0, slash) : undefined
+}

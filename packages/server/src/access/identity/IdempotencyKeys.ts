@@ -7,6 +7,7 @@
  */
 import { createHash } from "node:crypto"
 import { type Caller, WrongState } from "@stoa/contract"
+import { type CallContext, digestOf } from "@stoa/tools"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Transaction } from "../../store/journal/Journal.ts"
@@ -15,6 +16,13 @@ import { Secrets } from "../secrets/Secrets.ts"
 /** The error when a key is used again with a different request. */
 export const otherRequest = () =>
   new WrongState({ detail: "This idempotency key was used for another request. Take a new key for a new request." })
+
+/**
+ * The key that a service outside gets with a call. The caller's own key stays here, and the same key of two callers is
+ * two keys there.
+ */
+export const outsideKeyOf = ({ idempotencyKey, principal }: CallContext): string =>
+  digestOf([principal, idempotencyKey])
 
 /** A request that carries a key. */
 export interface KeyedRequest {

@@ -32,7 +32,7 @@ export const isPausedAgent = (sql: SqlClient.SqlClient, column: string) =>
     sql`SELECT substr(subject, 8) FROM pauses WHERE subject LIKE 'agents/%'`,
   )})`
 
-const serverSubject = (server: string): string => `servers/${server.toLowerCase()}`
+export const serverSubject = (server: string): string => `servers/${server.toLowerCase()}`
 /** Whether a server of this name is paused, and so must not be connected. */
 export const isServerPaused = (paused: Paused, server: string): boolean => paused.has(serverSubject(server))
 
@@ -108,7 +108,10 @@ export class Pauses extends Context.Service<
     /** In a transaction of its own, or in the one around it. Fails for what does not exist. */
     readonly set: (wanted: NewPause) => Effect.Effect<Pause, BadInput>
     readonly lift: (subject: string) => Effect.Effect<void, Missing, Transaction>
-    /** Says which tools and servers there are: the room on a higher floor that has them. Until then there are none. */
+    /**
+     * Says which tools and servers there are: the room on a higher floor that has them. Until then there are none. Told
+     * later, and not a layer that this one needs, because that room is built on this service.
+     */
     readonly learn: (there: Effect.Effect<Pausable>) => void
   }
 >()("server/access/limits/Pauses") {

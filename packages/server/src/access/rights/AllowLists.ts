@@ -9,6 +9,7 @@ import {
   ListedSet,
   OwnedByFile,
   type Page,
+  serverOfTool,
   type Source,
   toolNames,
   type ToolsetName,
@@ -48,9 +49,7 @@ export const listsServer = (tools: ReadonlySet<string>, server: string): boolean
   tools.has("*") || tools.has(wholeServer(server))
 
 export const listsTool = (toolset: ListedSet, tools: ReadonlySet<string>, tool: string): boolean =>
-  tools.has("*") ||
-  tools.has(tool) ||
-  (toolset === "upstream" && tools.has(wholeServer(tool.slice(0, Math.max(0, tool.indexOf("/"))))))
+  tools.has("*") || tools.has(tool) || (toolset === "upstream" && tools.has(wholeServer(serverOfTool(tool) ?? "")))
 
 const { unknown: _unknown, ...stored } = AllowList.fields
 const Row = Schema.Struct({ ...stored, tools: json(AllowList.fields.tools) })

@@ -37,6 +37,11 @@ export { hostFrom, type HostRow } from "./rows.ts"
 /** For how many milliseconds a process may be away, such as over a broken connection or a restart of either side. */
 export const HostGrace = Context.Reference<number>("server/calls/hosts/HostGrace", { defaultValue: () => 15_000 })
 const purpose = "host"
+/** What the timer of a grace time says: `since` is when the host was last seen. */
+interface Grace {
+  readonly host: HostId
+  readonly since: string
+}
 /** Per principal. */
 const mostHosts = 20
 
@@ -110,11 +115,15 @@ export class Hosts extends Context.Service<
         return (isLate ? nextState[state].lapse : null) ?? state
       }
       /** Applies a step of the table. False: the table refuses it, and the connection stays as it is. */
-      const change = (id: HostId, step: ConnectionStep): boolean => {
+      const change = (
+        id: HostId,
+        step: ConnectionStep,
+        // wall clock: compared with a timer's moment.
+        since = clock.currentTimeMillisUnsafe(),
+      ): boolean => {
         const to = nextState[stateOf(id)][step]
         if (to === "removed") known.delete(id)
-        // wall clock: compared with a timer's moment.
-        else if (to !== null) known.set(id, { state: to, since: clock.currentTimeMillisUnsafe() })
+        else if (to !== null) known.set(id, { state: to, since })
         return to !== null
       }
       /** A host that another process has declared, or that existed before this process. */
@@ -233,16 +242,16 @@ export class Hosts extends Context.Service<
         connection?.close("removed")
       }, Effect.uninterruptible)
 
-      /** The calls that the previous process was sent get the grace time to be answered. */
-      const grace = Effect.fnUntraced(function* (id: HostId) {
+      /** The calls that the previous process was sent get the grace time to be answered. `since` as in the row. */
+      const grace = Effect.fnUntraced(function* (id: HostId, since: string) {
         const dueAt = DateTime.add(yield* DateTime.now, { milliseconds: hostGrace })
-        yield* timers.set({ purpose, dueAt, payload: { host: id } })
+        yield* timers.set({ purpose, dueAt, payload: { host: id, since } satisfies Grace })
       })
       /** The connection that a house had has ended. False: another house has it now. */
       const away = Effect.fnUntraced(function* (id: HostId, holder: string | null) {
         const lastSeenAt = DateTime.formatIso(yield* DateTime.now)
         if (!(yield* rows.disconnected(id, { holder, lastSeenAt }))) return false
-        yield* grace(id)
+        yield* grace(id, lastSeenAt)
         return true
       })
 
@@ -259,7 +268,7 @@ export class Hosts extends Context.Service<
           .transact(
             Effect.gen(function* () {
               // Calls that another instance was sent get the grace time to be answered, and are not sent again.
-              if (host.instance !== null && host.instance !== connection.instance) yield* grace(id)
+              if (host.instance !== null && host.instance !== connection.instance) yield* grace(id, since)
               const isThere = yield* rows.connected(id, { instance: plain.instance, holder: me, lastSeenAt: since })
               if (!isThere) return yield* new Missing({ noun: "host", ref: host.name })
               yield* rows.forget(id)
@@ -289,12 +298,15 @@ export class Hosts extends Context.Service<
         return { pump: connections.pump(id), leave, stands }
       })
 
-      /** Runs one grace time after a process went away: its unanswered calls fail, unless it is back. */
-      const lapse = Effect.fn("Hosts.lapse")(function* (id: HostId) {
+      /**
+       * Runs one grace time after a process went away, in any house process: its unanswered calls fail, unless it is
+       * back. The row says so; what this process remembers may be late.
+       */
+      const lapse = Effect.fn("Hosts.lapse")(function* ({ host: id, since }: Grace) {
         const row = yield* rows.byId(id)
         if (row === undefined) return
-        // If it is away again, but only for a short time, another timer checks again.
-        const isLost = !isThere(id) && !(yield* rows.isHeldBeside(id, me))
+        // If it came back and is away again, another timer checks again.
+        const isLost = !row.connected && row.lastSeenAt === since
         const spared = isLost ? undefined : (connections.get(id)?.instance ?? row.instance)
         for (const call of yield* rows.waiting(id))
           if (call.instance === null ? isLost : call.instance !== spared) yield* journal.transact(failLost(call))
@@ -303,7 +315,7 @@ export class Hosts extends Context.Service<
 
       const heard: Hosts["Service"]["heard"] = Effect.fnUntraced(function* (event) {
         if (event.kind === "timer.fired" && event.body.purpose === purpose)
-          return yield* lapse((event.body.payload as { readonly host: HostId }).host)
+          return yield* lapse(event.body.payload as unknown as Grace)
         if (event.kind !== "principal.retired") return
         for (const row of yield* rows.all) if (row.owner === event.body.principal) yield* one.withPermit(drop(row))
       })
@@ -317,7 +329,8 @@ export class Hosts extends Context.Service<
           const connection = connections.get(id)
           // Its process has connected to another house process: the connection here is an old one.
           const isElsewhere = row.connected && row.holder !== me
-          if (connection === undefined || isElsewhere) change(id, row.connected ? "connect" : "leave")
+          if (connection === undefined || isElsewhere)
+            change(id, row.connected ? "connect" : "leave", Date.parse(row.lastSeenAt ?? row.createdAt))
           if (connection !== undefined && isElsewhere) {
             connections.delete(id)
             connection.close("replaced")

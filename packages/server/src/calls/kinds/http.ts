@@ -4,10 +4,10 @@
  * configuration puts it, and input without a placeholder is not sent, except that a POST, PUT or PATCH without a
  * configured body sends all of it.
  */
-import { createHash } from "node:crypto"
 import { ToolExecutionError } from "@stoa/contract"
 import { Egress, type EgressFault, type EgressResponse, type Redactor } from "@stoa/tools"
 import { Clock, DateTime, Effect, Option, Result, type Schema } from "effect"
+import { outsideKeyOf } from "../../access/identity/IdempotencyKeys.ts"
 import { EgressRules } from "../../access/secrets/EgressRules.ts"
 import type { HandlerCall } from "../road/Handler.ts"
 import type { Configured, Kind } from "./Kind.ts"
@@ -36,17 +36,11 @@ const read = (tool: Tool) => {
   return { template, issues }
 }
 
-const hex = (text: string): string => createHash("sha256").update(text).digest("hex")
-
 /** Identifies the call to the service: one key per call, and the trace it belongs to. */
-const ownHeaders = (method: string, call: HandlerCall): Readonly<Record<string, string>> => {
-  const { idempotencyKey } = call
-  const key = /^[\u0021-\u007e]{1,255}$/.test(idempotencyKey) ? idempotencyKey : hex(idempotencyKey)
-  return {
-    ...(isSafe(method) ? {} : { "idempotency-key": key }),
-    ...traceOf(call),
-  }
-}
+const ownHeaders = (method: string, call: HandlerCall): Readonly<Record<string, string>> => ({
+  ...(isSafe(method) ? {} : { "idempotency-key": outsideKeyOf(call) }),
+  ...traceOf(call),
+})
 
 const formOf = (body: Readonly<Record<string, Schema.Json>>): string => {
   const form = new URLSearchParams()

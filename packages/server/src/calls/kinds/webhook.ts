@@ -5,6 +5,7 @@
 import { type Executions, type Issue, type Placeholder, ToolExecutionError } from "@stoa/contract"
 import { Egress, type EgressResponse } from "@stoa/tools"
 import { Clock, Effect, Redacted } from "effect"
+import { outsideKeyOf } from "../../access/identity/IdempotencyKeys.ts"
 import { EgressRules } from "../../access/secrets/EgressRules.ts"
 import { HouseAddress } from "../waiting/HouseAddress.ts"
 import { type HandlerCall, PendingResult } from "../road/Handler.ts"
@@ -115,7 +116,7 @@ export const webhookKind = Effect.gen(function* () {
           method,
           headers: {
             "content-type": "application/json",
-            "idempotency-key": call.id,
+            "idempotency-key": outsideKeyOf(call),
             "stoa-call": call.id,
             ...traceOf(call),
             [signatureHeader]: sign(key, seconds, call.id, body),

@@ -3,7 +3,15 @@ import { type Judgement, ToolAuthorizationError, ToolValidationError } from "@st
 import { CurrentToolsConfig, type Identity, Road } from "@stoa/tools"
 import { Effect } from "effect"
 import { Limits } from "../../access/limits/Limits.ts"
-import { type Paused, Pauses, pausedBy, pausedMessage, pauseRule } from "../../access/limits/Pauses.ts"
+import {
+  isServerPaused,
+  type Paused,
+  Pauses,
+  pausedBy,
+  pausedMessage,
+  pauseRule,
+  serverSubject,
+} from "../../access/limits/Pauses.ts"
 import { ServerContents } from "../../servers/contents/ServerContents.ts"
 import { fillWallets } from "../catalogue/ForModel.ts"
 import { Catalogue, type CallerTools } from "../catalogue/Catalogue.ts"
@@ -30,9 +38,9 @@ export const makePrepare = Effect.gen(function* () {
 
   /** Says what there is instead. A paused server has no tools; a caller that may use it is told about the pause. */
   const missing = Effect.fnUntraced(function* (attempt: Attempt, view: CallerTools, stops: Paused) {
-    const server = attempt.tool.split(/\/|__/)[0]!.toLowerCase()
-    if (stops.has(`servers/${server}`) && (yield* contents.servers(attempt.caller, server)).length > 0)
-      return yield* paused(attempt, `servers/${server}`, stops)
+    const server = attempt.tool.split(/\/|__/)[0]!
+    if (isServerPaused(stops, server) && (yield* contents.servers(attempt.caller, server)).length > 0)
+      return yield* paused(attempt, serverSubject(server), stops)
     const identity: Identity = {
       authorize: (_, resource) => catalogue.judge(attempt.caller, resource.slice("tools/".length)),
     }

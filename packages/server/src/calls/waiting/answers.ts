@@ -2,7 +2,7 @@
  * How a call continues that asked something while it ran: answered by people, through its decision, or by the client
  * that made it. The first answer counts; the tool's handler is then called again, with the answers and the same key.
  */
-import { type CallId, type Caller, Missing } from "@stoa/contract"
+import { type CallId, type Caller, Missing, serverOfTool } from "@stoa/contract"
 import { type Failure, type Progress, Road } from "@stoa/tools"
 import { Cause, Deferred, Effect, Exit } from "effect"
 import { type BoundAnswer, Decisions } from "../../decisions/Decisions.ts"
@@ -66,20 +66,25 @@ export const makeAnswers = Effect.fnUntraced(function* (
       ? Effect.succeed(false)
       : Effect.map(decisions.bound(decision), (bound) => bound?.state !== "open")
 
-  const settle = Effect.fnUntraced(function* (id: string, ending: CallEnd) {
-    const row = yield* journal.transact(record.settle(id, ending, noTraces()))
-    if (row !== undefined) yield* measure(row)
+  /** `owner`: the one that the row named when it was read; if the call has another by now, nothing happens. */
+  const settle = Effect.fnUntraced(function* (id: string, ending: CallEnd, owner?: string | null) {
+    const row = yield* journal.transact(record.settle(id, ending, noTraces(), owner))
+    if (row === undefined) return undefined
+    yield* measure(row)
     yield* listeners.tell(row)
     yield* over(id)
     return row
   })
 
-  /** Runs the handler again when everything is answered: found, judged and validated again, by the present state. */
+  /**
+   * Runs the handler again when everything is answered: found, judged and validated again, by the present state. Another
+   * process may have continued it since the row was read; it is left alone then.
+   */
   const continueCall = Effect.fnUntraced(function* (row: CallRow, now: Now) {
     const asked = yield* questions.of(row.id)
     if (asked === undefined || Object.keys(unanswered(asked)).length > 0) return
     const isRunning = row.state === "running"
-    const stop = (error: Failure) => settle(row.id, { step: isRunning ? "fail" : "refuse", error })
+    const stop = (error: Failure) => settle(row.id, { step: isRunning ? "fail" : "refuse", error }, row.owner)
     const { answers, state } = asked
     const client = clientOf(asked, now.client)
     const resumed = yield* Effect.result(storedAttempt(row, { ...now, client, answered: { answers, state } }))
@@ -102,12 +107,31 @@ export const makeAnswers = Effect.fnUntraced(function* (
   /** A server that is missing may still be connecting, as all of them are just after a start. */
   const server = (tool: string) =>
     Effect.gen(function* () {
-      // A toolset's tool is always available; a server's tool has the server's name in front.
-      const there = () => !tool.includes("/") || servers.tools().some((one) => one.tool.definition.name === tool)
+      // A tool of no server is always available.
+      const there = () =>
+        serverOfTool(tool) === undefined || servers.tools().some((one) => one.tool.definition.name === tool)
       const changed = Deferred.makeUnsafe<void>()
       yield* servers.onChange(() => void (there() && Deferred.doneUnsafe(changed, Effect.void)))
       if (!there()) yield* Effect.timeoutOption(Deferred.await(changed), patience)
     }).pipe(Effect.scoped)
+
+  /** Calls of this process that wait for their server. */
+  const awaiting = new Set<string>()
+
+  /**
+   * Continues the call in the background when its server is there: no request waits for it, and the journal reader must
+   * not be blocked. Once per call, however often it is found.
+   */
+  const continueWhenThere = (row: CallRow, now: Now) =>
+    Effect.suspend(() => {
+      if (awaiting.has(row.id)) return Effect.void
+      awaiting.add(row.id)
+      const there = Effect.ensuring(
+        server(row.tool),
+        Effect.sync(() => awaiting.delete(row.id)),
+      )
+      return Effect.asVoid(Effect.forkIn(Effect.andThen(there, continueCall(row, now)), scope))
+    })
 
   /** The decision was closed, with any verdict: what is not answered by now counts as cancelled. */
   const decided = Effect.fnUntraced(function* (row: CallRow, bound: BoundAnswer, now?: Now) {
@@ -122,9 +146,7 @@ export const makeAnswers = Effect.fnUntraced(function* (
     )
     // Another process holds the server's stream: it sees the answer in the row, and continues the call.
     if (asked === undefined || (asked.holder !== null && asked.holder !== me)) return
-    // In the background: no request waits for it, and the journal reader must not be blocked.
-    if (now?.progress === undefined)
-      yield* Effect.forkIn(Effect.andThen(server(row.tool), continueCall(row, now ?? {})), scope)
+    if (now?.progress === undefined) yield* continueWhenThere(row, now ?? {})
     else yield* continueCall(row, now)
   })
 
@@ -208,7 +230,7 @@ export const makeAnswers = Effect.fnUntraced(function* (
     takeOver: Effect.fnUntraced(function* (row: CallRow) {
       const asked = yield* questions.of(row.id)
       if (asked?.isTask !== true) return false
-      yield* Effect.forkIn(Effect.andThen(server(row.tool), causedBy(causeOf(row), continueCall(row, {}))), scope)
+      yield* causedBy(causeOf(row), continueWhenThere(row, {}))
       return true
     }),
     settle,

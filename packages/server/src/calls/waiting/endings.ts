@@ -71,16 +71,24 @@ export const makeEndings = Effect.fnUntraced(function* (
   const { settle } = answers
 
   const run = Effect.runForkWith(yield* Effect.context<never>())
-  /** Ends a waiting call and closes its question, together: otherwise a question about nothing would remain. */
-  const abandon = Effect.fnUntraced(function* (id: string, ending: Exclude<CallEnd, { readonly step: "finish" }>) {
+  /**
+   * Ends an open call and closes its question, together: otherwise a question about nothing would remain. `owner` is as
+   * in `settle`.
+   */
+  const abandon = Effect.fnUntraced(function* (
+    id: string,
+    ending: Exclude<CallEnd, { readonly step: "finish" }>,
+    owner?: string | null,
+  ) {
     const row = yield* journal.transact(
       Effect.gen(function* () {
-        const settled = yield* record.settle(id, ending, noTraces())
+        const settled = yield* record.settle(id, ending, noTraces(), owner)
         if (settled !== undefined && settled.onId !== null) yield* decisions.cancel(settled.onId, ending.error.message)
         return settled
       }),
     )
-    if (row !== undefined) yield* measure(row)
+    if (row === undefined) return
+    yield* measure(row)
     yield* listeners.tell(row)
     yield* answers.over(id)
   })
@@ -330,7 +338,7 @@ export const makeEndings = Effect.fnUntraced(function* (
    */
   const recover = Effect.gen(function* () {
     const cut = yield* Effect.orDie(
-      sql<CallRow>`SELECT * FROM calls WHERE ${inState(sql, open)} AND ${inState(sql, ["received", "running"])}
+      sql<CallRow>`SELECT * FROM calls WHERE ${inState(sql, open)} AND state <> 'waiting'
         AND (owner IS NULL OR ${isGone(sql, "owner")})`,
     )
     const rows: Array<CallRow> = []
@@ -340,7 +348,7 @@ export const makeEndings = Effect.fnUntraced(function* (
     for (const row of rows)
       yield* causedBy(
         { ...causeOf(row), provenance: "house" },
-        abandon(row.id, { step: "fail", error: unknownOutcome }),
+        abandon(row.id, { step: "fail", error: unknownOutcome }, row.owner),
       )
     yield* answers.continueAnswered
     return rows.length

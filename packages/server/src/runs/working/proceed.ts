@@ -3,6 +3,7 @@
  * only when every call of the last one has settled, so that no model sees a call without a result.
  */
 import type { CallState, StopReason } from "@stoa/contract"
+import { isSettled } from "../../calls/Calls.ts"
 import type { CallPart } from "../../models/request/ModelOutput.ts"
 
 interface MadeCall {
@@ -34,8 +35,6 @@ export type Next =
   | { readonly do: "park"; readonly on: "parkTool" | "parkReply" }
   | { readonly do: "end"; readonly stop: StopReason; readonly failure: string | null }
 
-const open: ReadonlyArray<CallState> = ["received", "waiting", "running"]
-
 /** How many steps in a row may be unusable. */
 const mostInvalid = 3
 const invalidTags = ["ToolNotFoundError", "ToolValidationError"]
@@ -57,7 +56,7 @@ export const proceed = (steps: ReadonlyArray<TakenStep>, pending: PendingOfRun =
   if (last.cut === true) return { do: "think", step: last.number + 1 }
   const places = last.asked.map((_, at) => at + 1).filter((place) => !last.calls.has(place))
   if (places.length > 0) return { do: "make", step: last.number, places }
-  const waits = [...last.calls.values()].filter(({ state }) => open.includes(state))
+  const waits = [...last.calls.values()].filter(({ state }) => !isSettled(state))
   if (waits.length > 0)
     return { do: "park", on: waits.every(({ onKind }) => onKind === "reply") ? "parkReply" : "parkTool" }
   if (last.asked.length === 0 && pending.news > 0) return { do: "think", step: last.number + 1 }

@@ -6,6 +6,7 @@ import type { MCPConnectionError } from "@stoa/contract"
 import { type MCPConnection, type MCPQuestion, MCPRefused, type MCPReply } from "@stoa/tools"
 import { Cause, Deferred, Effect, Exit, Fiber, Queue, type Scope } from "effect"
 import { type Answers, InputRequired, type CallingClient } from "../InputRequired.ts"
+import { answerWithoutAsking, askedBack, isTooLarge, mostQueued, tooLarge, tooMany } from "../serverQuestions.ts"
 
 type JsonObject = Readonly<Record<string, unknown>>
 type Refusal = MCPConnectionError | MCPRefused
@@ -21,6 +22,10 @@ interface Conversation {
   /** The unanswered questions, by key. */
   pending: Readonly<Record<string, Pending>>
   asked: number
+  /** How often the client or people were asked. */
+  rounds: number
+  readonly client: CallingClient | undefined
+  readonly people: boolean
   /** The task that the server has made of it, to be cancelled when the call is given up. */
   readonly task: () => string | undefined
 }
@@ -28,22 +33,6 @@ interface Conversation {
 const cutOff = new MCPRefused(-32_603, "The connection to its server ended; whether it acted is not known")
 /** Questions that arrive together are asked together. */
 const togetherMs = 50
-
-const declares = (client: CallingClient | undefined, capability: string): boolean =>
-  client?.capabilities[capability] !== undefined
-
-/** Questions that nobody can be asked are answered at once: with no roots, or with an error for sampling. */
-export const answerWithoutAsking = (
-  { method }: MCPQuestion,
-  client: CallingClient | undefined,
-  people = true,
-): JsonObject | MCPRefused | undefined => {
-  if (method === "elicitation/create")
-    return people || declares(client, "elicitation") ? undefined : { action: "cancel" }
-  if (method === "roots/list") return declares(client, "roots") ? undefined : { roots: [] }
-  if (method === "sampling/createMessage" && declares(client, "sampling")) return undefined
-  return new MCPRefused(-32_601, "Sampling is not available: neither the client nor the house offers a model.")
-}
 
 /** The id of a sign-in is between the server and us: a client gets its own. */
 const asked = ({ method, params }: MCPQuestion): MCPQuestion => {
@@ -84,7 +73,8 @@ export const makeConversations = () => {
         const questions = Object.entries(one.pending).map(([key, { question }]) => [key, question])
         const task = one.task()
         const state = { held: true, ...(task === undefined ? {} : { task }) }
-        return Effect.succeed(new InputRequired(Object.fromEntries(questions), state, true, false))
+        const back = new InputRequired(Object.fromEntries(questions), state, true, false)
+        return Effect.tapError(askedBack(back, one.rounds++, one.client, one.people), () => hangUp(call))
       }),
       // Interrupting the handler stops the call; a call that has asked is stopped by `hangUp`.
       Effect.onInterrupt(() => hangUp(call)),
@@ -104,20 +94,30 @@ export const makeConversations = () => {
       becomes: (task: string) => void,
     ) => ReturnType<MCPConnection["exchange"]>,
   ) {
-    const questions = yield* Queue.unbounded<Pending>()
+    const questions = yield* Queue.dropping<Pending>(mostQueued)
     const answer = Effect.fnUntraced(function* (question: MCPQuestion) {
       const said = answerWithoutAsking(question, client, people)
       if (said instanceof MCPRefused) return yield* Effect.fail(said)
       if (said !== undefined) return said
+      if (isTooLarge(question)) return yield* Effect.fail(tooLarge)
       const reply = Deferred.makeUnsafe<JsonObject>()
-      yield* Queue.offer(questions, { question: asked(question), reply })
+      if (!(yield* Queue.offer(questions, { question: asked(question), reply }))) return yield* Effect.fail(tooMany)
       return yield* Deferred.await(reply)
     })
     const log = (entry: Parameters<CallingClient["log"]>[0]) => Effect.sync(() => client?.log(entry))
     let task: string | undefined
     const sent = send({ line: { answer, log } }, (made) => void (task = made))
     const fiber = yield* Effect.forkIn(sent, scope)
-    const one: Conversation = { fiber, questions, pending: {}, asked: 0, task: () => task }
+    const one: Conversation = {
+      fiber,
+      questions,
+      client,
+      people,
+      pending: {},
+      asked: 0,
+      rounds: 0,
+      task: () => task,
+    }
     all.set(call, one)
     // It ended while its question was open: the answer would reach nobody.
     fiber.addObserver(() => {

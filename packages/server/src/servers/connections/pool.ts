@@ -2,7 +2,7 @@
  * The connections, in step with the rows and the pauses: one per server, shared by all callers, since a request carries
  * only its own arguments. One fiber opens and closes them, so that no request's lifetime is tied to a connection's.
  */
-import type { PrincipalId } from "@stoa/contract"
+import { type PrincipalId, serverOfTool } from "@stoa/contract"
 import { defaultMCPPorts, digestOf, type MCPConnection, type MCPTool } from "@stoa/tools"
 import { Deferred, Effect, Exit, Fiber, Option, Queue, Schedule, type Schema, Scope, Semaphore } from "effect"
 import { monotonicMillis } from "../../store/Moment.ts"
@@ -299,7 +299,7 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
     hangUp: (call: string, asked?: AbandonedCall) =>
       Effect.suspend(() => {
         if (asked === undefined) return conversations.hangUp(call)
-        const entry = [...entries.values()].find((one) => asked.tool.startsWith(`${one.server.name}/`))
+        const entry = [...entries.values()].find((one) => one.server.name === serverOfTool(asked.tool))
         // In the background: nobody waits for the server's answer, which may take long.
         const told = Effect.forkIn(giveUp(entry?.connection, asked.state), scope)
         return Effect.andThen(conversations.hangUp(call), Effect.asVoid(told))

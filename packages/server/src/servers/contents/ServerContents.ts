@@ -9,7 +9,7 @@ import { type MCPConnectionError, MCPRefused, mendMCPCompletion } from "@stoa/to
 import { Clock, Context, Effect, Exit, Layer } from "effect"
 import { AllowLists, listsServer } from "../../access/rights/AllowLists.ts"
 import { Grants } from "../../access/rights/Grants.ts"
-import { pauseRule, Pauses, Stopped } from "../../access/limits/Pauses.ts"
+import { isServerPaused, pauseRule, Pauses, Stopped } from "../../access/limits/Pauses.ts"
 import { Journal } from "../../store/journal/Journal.ts"
 import { monotonicOf } from "../../store/Moment.ts"
 import { InputRequired } from "../InputRequired.ts"
@@ -134,7 +134,7 @@ export class ServerContents extends Context.Service<
           if (server !== undefined && name.toLowerCase() !== server.toLowerCase()) continue
           const { some, whole } = yield* judge(caller, { name, owner })
           if (!some) continue
-          const isPaused = paused.has(`servers/${name.toLowerCase()}`)
+          const isPaused = isServerPaused(paused, name)
           const live = there.get(name)
           usable.push({
             name,

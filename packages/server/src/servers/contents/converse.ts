@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto"
 import { faultOfMCPResult, type MCPConnectionError, type MCPExchange, MCPRefused } from "@stoa/tools"
 import { Effect } from "effect"
 import { InputRequired } from "../InputRequired.ts"
+import { askedBack } from "../serverQuestions.ts"
 import type { ConnectedServer } from "../connectedServer.ts"
 import type { ContentsReader, JsonObject } from "./Contents.ts"
 
@@ -21,6 +22,12 @@ const textIn = (state: unknown, key: "server" | "held"): string | undefined => {
   return typeof text === "string" ? text : undefined
 }
 
+/** How often the server has asked before in this request. */
+const roundIn = (state: unknown): number => {
+  const round = typeof state === "object" && state !== null ? (state as JsonObject)["round"] : undefined
+  return typeof round === "number" ? round : 0
+}
+
 /** The server says that the thing does not exist. */
 export const isMissing = (error: MCPConnectionError | MCPRefused): boolean =>
   error._tag === "MCPRefused" && (error.code === missing || error.code === invalid)
@@ -34,6 +41,7 @@ export const converse = (
   const held = textIn(state, "held")
   const conversation = held ?? randomUUID()
   const own = textIn(state, "server")
+  const round = roundIn(state)
   const options: MCPExchange = {
     // A server of the new era asks in its result, never by a request.
     line: {
@@ -66,7 +74,12 @@ export const converse = (
             : Effect.fail(new MCPRefused(internal, `The server's answer cannot be read: ${fault}`))
         }
         case "Asks":
-          return Effect.succeed(new InputRequired(reply.questions, { server: reply.state ?? null }, false, false))
+          return askedBack(
+            new InputRequired(reply.questions, { server: reply.state ?? null, round: round + 1 }, false, false),
+            round,
+            client,
+            false,
+          )
         case "Task":
           return Effect.fail(
             new MCPRefused(internal, "The server answered with a task, which this method does not support."),

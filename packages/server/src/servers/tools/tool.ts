@@ -3,7 +3,6 @@
  */
 import { MCPConnectionError, ToolExecutionError, type ToolTimeoutError } from "@stoa/contract"
 import {
-  digestOf,
   type MCPToolCall,
   type MCPConnection,
   type MCPReply,
@@ -14,6 +13,7 @@ import {
   type Tool,
 } from "@stoa/tools"
 import { Effect, type Scope } from "effect"
+import { outsideKeyOf } from "../../access/identity/IdempotencyKeys.ts"
 import { traceOf } from "../../store/journal/Trace.ts"
 import { InputRequired, type MCPCall } from "../InputRequired.ts"
 import { isReservedMeta } from "../ReservedMeta.ts"
@@ -37,9 +37,6 @@ const withoutHop = ({ _meta, ...result }: JsonObject): JsonObject => {
   const kept = Object.entries((_meta ?? {}) as JsonObject).filter(([key]) => !isReservedMeta(key))
   return kept.length === 0 ? result : { ...result, _meta: Object.fromEntries(kept) }
 }
-
-/** An idempotency key belongs to its caller: the same key of two callers must be two keys for the server. */
-const keyFor = ({ idempotencyKey, principal }: MCPCall): string => digestOf([principal, idempotencyKey])
 
 export const toolOf = (server: string, listed: MCPTool, link: ToolConnection): Tool<MCPCall> => {
   const definition = {
@@ -79,7 +76,7 @@ export const toolOf = (server: string, listed: MCPTool, link: ToolConnection): T
           onlyTask:
             (listed.raw["execution"] as { readonly taskSupport?: unknown } | undefined)?.taskSupport === "required",
           // The client's own trace, or the trace of the call.
-          meta: { ...traceOf(call), ...call.client?.trace, "stoa/idempotencyKey": keyFor(call) },
+          meta: { ...traceOf(call), ...call.client?.trace, "stoa/idempotencyKey": outsideKeyOf(call) },
           onProgress: ({ message, progress, total }) =>
             call.progress({
               progress,

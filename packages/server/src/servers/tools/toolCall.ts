@@ -6,8 +6,9 @@ import type { MCPConnectionError } from "@stoa/contract"
 import { faultOfMCPResult, type MCPConnection, type MCPExchange, MCPRefused, type MCPReply } from "@stoa/tools"
 import { Effect, Result, Schedule, type Schema, type Scope } from "effect"
 import { InputRequired, type CallingClient, type MCPCall, type Questions } from "../InputRequired.ts"
-import { type makeConversations, answerWithoutAsking } from "../connections/conversations.ts"
+import type { makeConversations } from "../connections/conversations.ts"
 import { lowerLog } from "../connections/logLevel.ts"
+import { askedBack } from "../serverQuestions.ts"
 
 type JsonObject = Readonly<Record<string, unknown>>
 type Refusal = MCPConnectionError | MCPRefused
@@ -16,13 +17,10 @@ type Refusal = MCPConnectionError | MCPRefused
 type State =
   | { readonly held: true; readonly task?: string }
   | { readonly round: number; readonly state: string | null }
-  | { readonly task: string; readonly pollMs: number }
+  | { readonly task: string; readonly pollMs: number; readonly round?: number }
   /** It refused because a person must consent elsewhere first: nothing has run, and it is called again. */
   | { readonly anew: number }
 
-/** A tool that keeps asking is stopped. */
-const mostRounds = 10
-const largestQuestion = 64 * 1024
 const tasks = "io.modelcontextprotocol/tasks"
 const [usualPollMs, longestPollMs] = [1000, 30_000]
 /** A server without a sign of life for about this many seconds has lost its task. */
@@ -69,23 +67,14 @@ const visits = ({ data }: MCPRefused): Questions | undefined => {
   )
 }
 
-const tooOften = new MCPRefused(-32_603, `The server asked more than ${mostRounds} times in one call.`)
-const tooLarge = new MCPRefused(
-  -32_603,
-  `The server's questions are too large: more than ${largestQuestion / 1024} KiB with its state.`,
-)
-
+/** `round`: how often it has asked before; the state that comes back has counted this time too. */
 const askedWith = (
   questions: Questions,
   state: State,
+  round: number,
   client: CallingClient | undefined,
-): Effect.Effect<InputRequired, MCPRefused> => {
-  // The server knows what can be asked: if it asks for more, it gets an error.
-  if (Object.values(questions).some((question) => answerWithoutAsking(question, client) !== undefined))
-    return Effect.fail(new MCPRefused(-32_603, "The server asked for a capability that the client did not declare."))
-  if (JSON.stringify([questions, state]).length > largestQuestion) return Effect.fail(tooLarge)
-  return Effect.succeed(new InputRequired(questions, state as unknown as Schema.Json, false, "task" in state))
-}
+): Effect.Effect<InputRequired, MCPRefused> =>
+  askedBack(new InputRequired(questions, state, false, "task" in state), round, client)
 
 /** As often as the server suggests, but at least twice a minute. */
 const pollOf = (said: unknown, otherwise = usualPollMs): number =>
@@ -115,9 +104,10 @@ const follow = Effect.fnUntraced(function* (
   task: string,
   options: MCPExchange,
   first: number,
+  round: number,
   { client, keep }: ToolCall,
 ): Effect.fn.Return<MCPReply | InputRequired, Refusal> {
-  yield* keep({ task, pollMs: first })
+  yield* keep({ task, pollMs: first, round })
   for (let pollMs = first; ;) {
     const reply = yield* how(connection, task, options)
     const now = reply._tag === "Done" ? reply.result : {}
@@ -131,7 +121,12 @@ const follow = Effect.fnUntraced(function* (
       case "cancelled":
         return yield* Effect.fail(ended)
       case "input_required":
-        return yield* askedWith((now["inputRequests"] ?? {}) as Questions, { task, pollMs }, client)
+        return yield* askedWith(
+          (now["inputRequests"] ?? {}) as Questions,
+          { task, pollMs, round: round + 1 },
+          round,
+          client,
+        )
       default:
         yield* Effect.sleep((pollMs = pollOf(now["pollIntervalMs"], pollMs)))
     }
@@ -180,10 +175,9 @@ export const makeToolCalls = (conversations: ReturnType<typeof makeConversations
       client?.letGo()
       const { pollIntervalMs, taskId } = reply.task
       const { answers: _answers, state: _state, ...rest } = options
-      return yield* follow(connection, String(taskId), rest, pollOf(pollIntervalMs), it)
+      return yield* follow(connection, String(taskId), rest, pollOf(pollIntervalMs), 0, it)
     }
-    if (round >= mostRounds) return yield* Effect.fail(tooOften)
-    return yield* askedWith(reply.questions, { round: round + 1, state: reply.state ?? null }, client)
+    return yield* askedWith(reply.questions, { round: round + 1, state: reply.state ?? null }, round, client)
   })
 
   /** The call is given up: cancels the task its server may have made of it. */
@@ -233,10 +227,10 @@ export const makeToolCalls = (conversations: ReturnType<typeof makeConversations
       yield* lowerLog(connection, capabilities["logging"] === undefined ? undefined : client?.logLevel)
       return yield* Effect.catchIf(
         conversations.begin(it.call, scope, client, true, runOld(connection, it, task)),
-        (error) => error._tag === "MCPRefused" && error.code === visitFirst && round < mostRounds,
+        (error) => error._tag === "MCPRefused" && error.code === visitFirst,
         (error) => {
           const questions = visits(error as MCPRefused)
-          return questions === undefined ? Effect.fail(error) : askedWith(questions, { anew: round + 1 }, client)
+          return questions === undefined ? Effect.fail(error) : askedWith(questions, { anew: round + 1 }, round, client)
         },
       )
     }
@@ -262,7 +256,7 @@ export const makeToolCalls = (conversations: ReturnType<typeof makeConversations
       // Without answers it was not asked: it is found again after a restart.
       if (Object.keys(answered.answers).length > 0)
         yield* connection.exchange("tasks/update", { taskId: state.task, inputResponses: answered.answers }, options)
-      return yield* follow(connection, state.task, options, state.pollMs, it)
+      return yield* follow(connection, state.task, options, state.pollMs, state.round ?? 0, it)
     }
     const again = { ...options, answers: answered.answers, ...(state.state === null ? {} : { state: state.state }) }
     return yield* ask(connection, it, again, state.round)

@@ -1,11 +1,19 @@
 /** Two processes on one Postgres database: neither fails what the other runs, and what a dead one ran is failed once. */
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { assert, it } from "@effect/vitest"
+import { assert, it, layer } from "@effect/vitest"
+import type { CallId } from "@stoa/contract"
 import { connect } from "@stoa/sdk"
 import { Effect, Fiber, Redacted } from "effect"
-import { config, holding, told } from "../callsKit.ts"
+import { SqlClient } from "effect/sql"
+import { Calls } from "../../../src/calls/Calls.ts"
+import { unsettled } from "../../../src/calls/road/record/rows.ts"
+import { Servers } from "../../../src/servers/Servers.ts"
+import { newId } from "../../../src/store/journal/Correlation.ts"
+import { admin, callsHouse, config, holding, rowOf, settled, told } from "../callsKit.ts"
 import { send, token } from "../../killedHouse.ts"
+import { changing } from "../../servers/serversKit.ts"
+import { someone } from "../../spaces/spacesGuests.ts"
 import { spawned } from "../../store/crash/crashProcess.ts"
 import { tempDatabase, tempFolder } from "../../stores.ts"
 
@@ -209,4 +217,48 @@ it.live(
       yield* second.child.kill
     }),
   120_000,
+)
+
+/** A call whose server has made a task of it, in the row that its dead process left. */
+const left = Effect.fnUntraced(function* (tool: string) {
+  const sql = yield* SqlClient.SqlClient
+  const id = newId<CallId>("call")
+  const { id: principal } = yield* someone("agent")
+  const made = { idempotencyKey: null, input: "{}", digest: "", fingerprint: null, space: null, customUi: null }
+  const shown = { context: "internal", visibility: "hidden", rule: null, correlationId: "0".repeat(32), message: null }
+  const rest = { createdAt: "2026-01-01T00:00:00.000Z", run: null, step: null, place: null, copyOf: null, resume: null }
+  const row = { ...made, ...shown, ...rest, ...unsettled, id, principal, tool, state: "running", owner: "own_dead" }
+  yield* sql`INSERT INTO calls ${sql.insert(row)}`
+  const state = '{"task":"one","pollMs":1000}'
+  const asked = { call: id, questions: "{}", answers: "{}", state, decision: null, client: null, holder: null }
+  yield* sql`INSERT INTO call_questions ${sql.insert({ ...asked, isTask: true })}`
+  return id
+})
+
+layer(callsHouse({ store: "postgres" }), { excludeTestServices: true, timeout: 60_000 })(
+  "what a dead one left",
+  (it) => {
+    it.effect("G-22 a call that waits here for its server is left alone once another process has continued it", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const [calls, servers] = [yield* Calls, yield* Servers]
+        const [taken, lost] = [yield* left("later/echo"), yield* left("later/echo")]
+        let waits = 0
+        const { onChange } = servers
+        Object.assign(servers, { onChange: (hear: () => void) => (waits++, onChange(hear)) })
+        yield* Effect.addFinalizer(() => Effect.sync(() => Object.assign(servers, { onChange })))
+        assert.strictEqual(yield* calls.recover, 0)
+        assert.strictEqual(yield* calls.recover, 0)
+
+        yield* sql`INSERT INTO holders ${sql.insert({ id: "own_other", leaseUntil: 1e15 })}`
+        yield* sql`UPDATE calls SET owner = 'own_other' WHERE id = ${taken}`
+        // With its server both go on here, and neither may: their tool is not the one that was called.
+        yield* servers.add({ name: "later", ...changing({ echo: "says it" }).spec })
+        assert.strictEqual((yield* settled(yield* admin, lost)).state, "failed")
+        assert.include(yield* rowOf(taken), { state: "running", owner: "own_other" })
+        assert.lengthOf(yield* sql`SELECT call FROM call_questions WHERE call = ${taken}`, 1)
+        assert.strictEqual(waits, 2)
+      }),
+    )
+  },
 )

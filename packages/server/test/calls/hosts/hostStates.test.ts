@@ -36,6 +36,14 @@ const connection = (): HostConnection => ({
 
 const tool = (name: string) => ({ name, description: "d", inputSchema: { type: "object" as const } })
 
+/** The timer of its last grace time fires, whatever this process remembers of the host. */
+const lapsed = Effect.fnUntraced(function* (id: string) {
+  const sql = yield* SqlClient.SqlClient
+  const [row] = yield* Effect.orDie(sql<{ lastSeenAt: string | null }>`SELECT last_seen_at FROM hosts WHERE id = ${id}`)
+  const payload = { host: id, since: row?.lastSeenAt }
+  yield* (yield* Hosts).heard({ kind: "timer.fired", body: { purpose: "host", payload } } as unknown as Event)
+})
+
 /** Each step from each state, on a host of its own: events, the host's row, and whether its tools take calls. */
 const tryCells = Effect.fnUntraced(function* (
   states: ReadonlyArray<ConnectionState>,
@@ -45,8 +53,7 @@ const tryCells = Effect.fnUntraced(function* (
   const owner = yield* someone()
   const reader = { principal: owner.principal, all: false }
   const caller = yield* (yield* Tokens).callerNow(owner.id, "internal")
-  const lapse = ({ id }: HostRow) =>
-    hosts.heard({ kind: "timer.fired", body: { purpose: "host", payload: { host: id } } } as unknown as Event)
+  const lapse = ({ id }: HostRow) => lapsed(id)
 
   /** A host whose connection is in a state. */
   const hostIn = Effect.fnUntraced(function* (state: ConnectionState) {
@@ -119,6 +126,24 @@ for (const store of stores)
           { concurrency: "unbounded" },
         )
         assert.deepStrictEqual(yield* eventsOf(row.id), ["host.declared", "host.removed"])
+      }),
+    )
+
+    it.effect("G-22 a host whose time is over by its row is lost, also where it went away only a moment ago", () =>
+      Effect.gen(function* () {
+        const hosts = yield* Hosts
+        const owner = yield* someone()
+        const caller = yield* (yield* Tokens).callerNow(owner.id, "internal")
+        const row = yield* hosts.declare(caller, fresh("host"), { tools: [tool(fresh("hosted"))], shared: false })
+        const { leave } = yield* hosts.connect(caller, row, connection())
+        let made = told(yield* callTool(owner, row.tools[0]!.name, { wait: 0 }))
+        for (; made.state === "running"; made = yield* callNow(owner, made.id)) yield* Effect.promise(pause)
+        // Still there: an old timer changes nothing.
+        yield* lapsed(row.id)
+        assert.strictEqual((yield* callNow(owner, made.id)).state, "waiting")
+        yield* leave
+        yield* lapsed(row.id)
+        assert.strictEqual((yield* callNow(owner, made.id)).state, "failed")
       }),
     )
 

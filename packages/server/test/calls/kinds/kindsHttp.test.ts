@@ -312,16 +312,20 @@ layer(kindsLayer, { excludeTestServices: true })("an http tool", (it) => {
       const post = { url: stub.url, method: "POST" }
       yield* call(post)
       yield* call(post, {}, { idempotencyKey: "odd\r\nkey" })
+      yield* call(post, {}, { principal: "prn_other" })
+      yield* call(post)
       yield* call({ ...post, headers: { "Idempotency-Key": "their own" } })
       yield* call({ url: stub.url }, {}, { correlationId: "not a trace" })
       const keys = stub.seen.map(({ headers }) => headers["idempotency-key"])
-      assert.deepStrictEqual([keys[0], keys[2], keys[3]], ["key-1", "their own", undefined])
-      assert.match(String(keys[1]), /^[0-9a-f]{64}$/)
+      // A caller's key stays here, and is another key for another caller.
+      for (const key of keys.slice(0, 4)) assert.match(String(key), /^[0-9a-f]{64}$/)
+      assert.strictEqual(new Set(keys.slice(0, 3)).size, 3)
+      assert.deepStrictEqual(keys.slice(3), [keys[0], "their own", undefined])
       assert.match(
         String(stub.seen[0]!.headers["traceparent"]),
         /^00-0123456789abcdef0123456789abcdef-[0-9a-f]{16}-01$/,
       )
-      assert.isUndefined(stub.seen[3]!.headers["traceparent"])
+      assert.isUndefined(stub.seen[5]!.headers["traceparent"])
     }),
   )
 

@@ -1,6 +1,7 @@
 /** Tools whose work another service does: what it is sent, how it answers now or later, and who may answer for it. */
 import { createHmac } from "node:crypto"
 import { assert, layer } from "@effect/vitest"
+import { digestOf } from "@stoa/tools"
 import { Effect, Exit } from "effect"
 import { SqlClient } from "effect/sql"
 import { Limits } from "../../../src/access/limits/Limits.ts"
@@ -74,13 +75,14 @@ for (const store of stores)
           const { sent, url } = yield* service({ status: 200, body: '{"weather":["sun",1]}' })
           const bot = yield* someone("agent")
           const { name } = yield* webhook(url)
-          const call = told(yield* callTool(bot, name, { input: { word: "hi" } }))
+          const call = told(yield* callTool(bot, name, { input: { word: "hi" } }, "my-key"))
           assert.deepInclude(call, { state: "done", output: { weather: ["sun", 1] } })
           assert.strictEqual(sent.length, 1)
           const { body, headers } = sent[0]!
           const said = JSON.parse(body) as Record<string, unknown>
           assert.deepInclude(said, { tool: name, callId: call.id, input: { word: "hi" }, principal: bot.id })
-          assert.deepInclude(headers, { "x-team": "stoa", "idempotency-key": call.id, "stoa-call": call.id })
+          assert.deepInclude(headers, { "x-team": "stoa", "stoa-call": call.id })
+          assert.strictEqual(headers["idempotency-key"], digestOf([bot.id, "my-key"]))
           const sql = yield* SqlClient.SqlClient
           const [event] = yield* sql<{ correlationId: string }>`SELECT correlation_id FROM journal
             WHERE kind = 'call.settled' AND body LIKE ${`%${call.id}%`}`

@@ -318,10 +318,30 @@ for (const store of stores)
         assert.notInclude(text, "hunter2")
         assert.include(text, `secret.${secret}`)
         assert.strictEqual((yield* callTool(bot, name, { input: { word: 1 }, dryRun: true })).status, 400)
-        assert.strictEqual((yield* callTool(bot, "none-such", { dryRun: true })).status, 404)
         assert.lengthOf(stub.seen, 0)
         assert.lengthOf(yield* rowsOf(bot), 0)
         assert.deepStrictEqual(yield* end, before)
+      }),
+    )
+
+    it.effect("G-13 G-33 a dry run that is refused is a denial in the audit, and nothing else", () =>
+      Effect.gen(function* () {
+        const [bot, boss] = [yield* someone("agent"), yield* admin]
+        const { name } = yield* configure()
+        const barred = { principal: bot.id, resource: `tools/${name}`, actions: ["execute"], effect: "deny" }
+        yield* request(boss, "POST", "/grants", barred)
+        assert.strictEqual((yield* callTool(bot, name, { dryRun: true })).status, 403)
+        assert.strictEqual((yield* callTool(bot, "none-such", { dryRun: true })).status, 404)
+        assert.lengthOf(yield* rowsOf(bot), 0)
+        const { body } = yield* request(boss, "GET", `/audit?principal=${bot.id}`)
+        const { items } = body as { readonly items: ReadonlyArray<Record<string, string>> }
+        assert.deepStrictEqual(
+          items.map(({ action, resource, result }) => [action, resource, result]),
+          [
+            ["execute", "tools/none-such", "denied"],
+            ["execute", `tools/${name}`, "denied"],
+          ],
+        )
       }),
     )
 

@@ -232,12 +232,18 @@ export const makeCallRecorder = Effect.gen(function* () {
     return made
   })
 
-  /** Settles an open call; undefined if it is settled already, or now run by another process than `owner`. */
-  const settle = Effect.fnUntraced(function* (id: string, ending: CallEnd, traces: Traces, owner?: string) {
+  /** Its row still says so: null if no process runs it. */
+  const ownedBy = (owner: string | null) => (owner === null ? sql`owner IS NULL` : sql`owner = ${owner}`)
+
+  /**
+   * Settles an open call. Undefined if it is settled already, or no longer belongs to `owner`: whoever read the row some
+   * time ago gives the owner that it named.
+   */
+  const settle = Effect.fnUntraced(function* (id: string, ending: CallEnd, traces: Traces, owner?: string | null) {
     const known = yield* byId(id)
     if (known === undefined || !from(ending.step).includes(known.state)) return undefined
     const { columns, step } = yield* columnsOf(ending, known.tool, traces)
-    const mine = owner === undefined ? undefined : sql`owner = ${owner}`
+    const mine = owner === undefined ? undefined : ownedBy(owner)
     const by = ending.step !== "finish" && ending.rule !== undefined ? { rule: ending.rule } : {}
     const row = yield* change(id, step, { ...columns, ...by, owner: null }, mine)
     if (row === undefined) return undefined
@@ -258,13 +264,12 @@ export const makeCallRecorder = Effect.gen(function* () {
     change(id, "start", { owner, ...(input === undefined ? {} : { input }) })
 
   /** Takes over from a dead process. */
-  const takeOver = (id: string, owner: string, gone: string | null) =>
-    change(id, "takeOver", { owner }, gone === null ? sql`owner IS NULL` : sql`owner = ${gone}`)
+  const takeOver = (id: string, owner: string, gone: string | null) => change(id, "takeOver", { owner }, ownedBy(gone))
 
   /** From running to waiting for something. */
   const park = Effect.fnUntraced(function* (id: string, on: WaitsOn, owner: string) {
     const columns = { owner: null, onKind: on.kind, onId: on.id }
-    const row = yield* change(id, "wait", columns, sql`owner = ${owner}`)
+    const row = yield* change(id, "wait", columns, ownedBy(owner))
     if (row === undefined) return undefined
     yield* journal.append(waitingEvent(row, on))
     yield* message.change(row)

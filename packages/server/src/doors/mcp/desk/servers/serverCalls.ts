@@ -2,7 +2,7 @@
  * Calls of MCP servers' tools for a client: the server's notifications reach the client, its questions become questions
  * to the client, and its result is passed on unchanged.
  */
-import type { CallId, Caller, FileId } from "@stoa/contract"
+import { type CallId, type Caller, type FileId, serverOfTool } from "@stoa/contract"
 import { Deferred, Effect } from "effect"
 import { ownViewer } from "../../../../access/rights/Viewer.ts"
 import { type CallRequest, type CallRow, Calls } from "../../../../calls/Calls.ts"
@@ -55,21 +55,18 @@ const faultIn = (said: JsonObject | undefined): Fault | undefined =>
     ? new Fault(said["code"], String(said["message"]), said["data"])
     : undefined
 
-/** The server of a tool; empty if it belongs to a toolset. */
-const serverOf = (tool: string): string => tool.slice(0, Math.max(0, tool.indexOf("/")))
-
 export const makeServerCalls = Effect.gen(function* () {
   const news = yield* CallNews
   const calls = yield* Calls
   const files = yield* Files
 
   const namingOf = (endpoint: Endpoint, { tool }: CallRow) => {
-    const server = serverOf(tool)
-    return endpoint.kind === "server" || server === "" ? ownNames : namesOf(server)
+    const server = serverOfTool(tool)
+    return endpoint.kind === "server" || server === undefined ? ownNames : namesOf(server)
   }
 
   const questionsFor = (endpoint: Endpoint, { tool }: CallRow, requests: ClientRequests): ClientRequests =>
-    questionsOutward(endpoint.kind === "server" || serverOf(tool) === "" ? undefined : serverOf(tool), requests)
+    questionsOutward(endpoint.kind === "server" ? undefined : serverOfTool(tool), requests)
 
   const outputOf = Effect.fnUntraced(function* (row: CallRow) {
     if (row.outputFile === null) return JSON.parse(row.output ?? "null") as unknown
@@ -154,7 +151,7 @@ export const makeServerCalls = Effect.gen(function* () {
     if (fault?.code === codes.missingCapability && isObject(lacking))
       return { _tag: "Lacks", capabilities: lacking } satisfies Outcome
     // A server's refusal may help the model to call it better; a toolset's is meant for the client.
-    if (fault !== undefined && serverOf(row.tool) === "") return yield* Effect.fail(fault)
+    if (fault !== undefined && serverOfTool(row.tool) === undefined) return yield* Effect.fail(fault)
     return yield* settled(row, endpoint)
   })
 

@@ -1,13 +1,14 @@
 /**
  * The state that an `input_required` result gives to a client, and gets back: sealed, bound to the principal, the
- * endpoint and the exact request it was given for, valid for an hour and for one use. A client cannot read, change or
- * lend it.
+ * endpoint and the request it was given for, and valid for an hour. A client cannot read, change or lend it. A process
+ * takes it once; after a restart, or at another process on the same database, it is taken again, so what is done with
+ * the answers must bear a repeat.
  */
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from "node:crypto"
 import { Redacted } from "effect"
 
 const life = 3_600_000
-/** Used states are remembered until they expire. Above this number, the oldest are forgotten early. */
+/** A process remembers used states until they expire. Above this number, it forgets the oldest early. */
 const mostUsed = 100_000
 
 /** What a state is valid for. */
@@ -39,7 +40,7 @@ export class StateSeal {
     return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString("base64url")
   }
 
-  /** The state, or undefined if it is not ours, not for this request, too old, or used before. */
+  /** The state, or undefined if it is not ours, not for this request, too old, or used here before. */
   open(text: string, binding: Binding, now: number): { readonly state: unknown } | undefined {
     const bytes = Buffer.from(text, "base64url")
     // Complete and canonical: nothing appended, and no other encoding of the same bytes.
