@@ -297,6 +297,8 @@ export const kinds = {
   "server.tool-held": kind("admins", 365, { ...server, tool: Schema.String, digest: Schema.String }),
   "server.tool-accepted": kind("admins", 365, { ...server, tool: Schema.String, digest: Schema.String }),
   "resource.read": kind("concerned", 90, { ...content, uri: Schema.String }),
+  // A client wants to be told when the resource changes.
+  "resource.subscribed": kind("concerned", 7, { ...content, uri: Schema.String }),
   "prompt.got": kind("concerned", 90, { ...content, prompt: Schema.String }),
   "completion.got": kind("concerned", 7, { ...content, argument: Schema.String }),
   // A client program has introduced itself over MCP, with the name it gives.

@@ -41,7 +41,7 @@ export interface ConnectedServer {
    * Reports changes of these resources until it is stopped. Other watchers of the same resources are told too, and each
    * only about its own.
    */
-  readonly watch: (uris: ReadonlyArray<string>, tell: (uri: string) => void) => Effect.Effect<() => void>
+  readonly watch: (uris: ReadonlyArray<string>, tell: (uri: string) => Effect.Effect<void>) => Effect.Effect<() => void>
 }
 
 /** How long a held question waits for its client to come back. */

@@ -49,7 +49,10 @@ export class Spaces extends Context.Service<
     ) => Effect.Effect<Space, NameTaken | Missing | BadInput | Forbidden, Transaction>
     /** The DM of two principals, whatever its name; undefined if they have none. */
     readonly between: (one: PrincipalId, other: PrincipalId) => Effect.Effect<SpaceId | undefined>
-    /** Fails unless the viewer may do this there; if a message is given, to that message. */
+    /**
+     * Fails unless the viewer may do this there; if a message is given, to that message. What is said of the space is
+     * what it was when it was loaded: whoever changes something loads it in the same transaction.
+     */
     readonly require: (act: Act, space: Space, viewer: Viewer, message?: Message) => Effect.Effect<void, SpaceRefusal>
     readonly change: (
       space: Space,

@@ -5,6 +5,7 @@
 import { type Caller, Missing, type Principal, toolNames, ToolsetName } from "@stoa/contract"
 import { nearest } from "@stoa/tools"
 import { Context, Effect, Layer, type Scope } from "effect"
+import { Tokens } from "../access/identity/Tokens.ts"
 import { Pauses } from "../access/limits/Pauses.ts"
 import { Catalogue, type SetName, type ToolScope } from "../calls/catalogue/Catalogue.ts"
 import { type Contents, unlessPaused } from "../servers/contents/Contents.ts"
@@ -36,6 +37,15 @@ export const ExtraToolsets = Context.Reference<ReadonlyArray<Effect.Effect<Tools
   "server/toolsets/ExtraToolsets",
   { defaultValue: () => [] },
 )
+
+/** A subscription may outlast the right to the contents: changes are reported only while it is there. */
+const toldWhile = (has: Effect.Effect<boolean>, contents: Contents): Contents => {
+  const { resources } = contents
+  if (resources === undefined) return contents
+  const watch: typeof resources.watch = (uris, tell) =>
+    resources.watch(uris, (uri) => Effect.asVoid(Effect.when(tell(uri), has)))
+  return { ...contents, resources: { ...resources, watch } }
+}
 
 interface Own extends Toolset {
   readonly name: ToolsetName
@@ -91,6 +101,7 @@ export class Toolsets extends Context.Service<
           return yield* Effect.die(new Error(`${unlisted.tool.definition.name} is not among the names of ${name}`))
       }
       const pauses = yield* Pauses
+      const tokens = yield* Tokens
       const offered: Array<{ readonly set: SetName; readonly tool: string | undefined; readonly contents: Contents }> =
         []
       for (const { contents, contentsTool, name, tools } of [...own, ...brought]) {
@@ -104,16 +115,30 @@ export class Toolsets extends Context.Service<
       for (const { offered: united, sets } of unionsOf(own))
         yield* Effect.orDie(catalogue.unite(sets, united.tool, united.traits))
 
+      /** Whether a caller has the contents that this tool gives too; undefined: that any of them gives. */
+      const hasContents = Effect.fnUntraced(function* (
+        caller: Caller["Service"],
+        scope: ToolScope,
+        same: string | undefined,
+      ) {
+        const tools = yield* catalogue.list(caller, scope)
+        return tools.some(({ asks, tool }) => !asks && (same ?? tool.definition.name) === tool.definition.name)
+      })
+
       const contentsFor: Toolsets["Service"]["contentsFor"] = Effect.fnUntraced(function* (caller, scope) {
         const found: Array<Contents> = []
         for (const { contents, set, tool: same } of offered) {
           if (scope.kind === "server" || (scope.kind === "set" && scope.set !== set)) continue
-          const tools = yield* catalogue.list(caller, scope.kind === "set" ? scope : { kind: "set", set })
-          if (!tools.some(({ asks, tool }) => !asks && (same ?? tool.definition.name) === tool.definition.name))
-            continue
+          const within: ToolScope = scope.kind === "set" ? scope : { kind: "set", set }
+          if (!(yield* hasContents(caller, within, same))) continue
+          const stillHas = Effect.orElseSucceed(
+            Effect.flatMap(tokens.renewCaller(caller), (now) => hasContents(now, within, same)),
+            () => false,
+          )
+          const told = toldWhile(stillHas, contents)
           // Instructions of one toolset are shown only at its own endpoint.
-          const { instructions: _instructions, ...others } = contents
-          found.push(scope.kind === "set" ? contents : others)
+          const { instructions: _instructions, ...others } = told
+          found.push(scope.kind === "set" ? told : others)
         }
         return found
       })

@@ -112,6 +112,7 @@ export const conformance: Effect.Effect<Toolset, never, Catalogue> = Effect.gen(
           const found = read(uri)
           return found === undefined ? undefined : { contents: [found] }
         }),
+      subscribe: (uri) => Effect.sync(() => (read(uri) === undefined ? undefined : {})),
       watch: (uris) => Effect.succeed({ honoured: uris.filter((uri) => read(uri) !== undefined), stop: () => {} }),
     },
     prompts: {

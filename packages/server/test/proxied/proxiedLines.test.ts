@@ -222,8 +222,8 @@ layer(Test, { excludeTestServices: true, timeout: 60_000 })("lines through the g
         const one = servers.connected().find((it) => it.name === name)!
         const heard: Array<string> = []
         const uris = ["test://watched-resource"]
-        const first = yield* one.watch(uris, (uri) => void heard.push(`first ${uri}`))
-        const second = yield* one.watch(uris, (uri) => void heard.push(`second ${uri}`))
+        const first = yield* one.watch(uris, (uri) => Effect.sync(() => heard.push(`first ${uri}`)))
+        const second = yield* one.watch(uris, (uri) => Effect.sync(() => heard.push(`second ${uri}`)))
         const asked = () =>
           server.heard.filter(({ body }) =>
             serverEra === "old"

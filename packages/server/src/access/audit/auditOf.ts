@@ -58,7 +58,7 @@ export const auditOf = (event: Event): TrailEntry | undefined => {
   const used = (
     action: string,
     resource: string,
-    { error, principal, rule }: EventBody<"resource.read" | "prompt.got" | "completion.got">,
+    { error, principal, rule }: EventBody<"resource.read" | "resource.subscribed" | "prompt.got" | "completion.got">,
   ): TrailEntry => ({
     principal,
     action,
@@ -205,6 +205,8 @@ export const auditOf = (event: Event): TrailEntry | undefined => {
     // Other requests to a server are audited like calls of its tools.
     case "resource.read":
       return used("resource.read", `servers/${event.body.server}/resources/${event.body.uri}`, event.body)
+    case "resource.subscribed":
+      return used("resource.subscribe", `servers/${event.body.server}/resources/${event.body.uri}`, event.body)
     case "prompt.got":
       return used("prompt.get", `servers/${event.body.server}/prompts/${event.body.prompt}`, event.body)
     case "completion.got":

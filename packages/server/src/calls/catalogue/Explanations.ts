@@ -4,6 +4,7 @@
  */
 import {
   type Action,
+  type Ambiguous,
   Caller,
   type FittingRule,
   type Forbidden,
@@ -13,7 +14,7 @@ import {
   type LeftOutTool,
   type Missing,
   type Principal,
-  type SpaceId,
+  type WrongState,
   toolNames,
 } from "@stoa/contract"
 import { Context, Effect, Layer } from "effect"
@@ -22,8 +23,8 @@ import { Grants, type Rule } from "../../access/rights/Grants.ts"
 import { makeTypicalCaller } from "../../access/rights/TypicalCaller.ts"
 import { Limits } from "../../access/limits/Limits.ts"
 import { Pauses, pausedBy } from "../../access/limits/Pauses.ts"
-import { Spaces } from "../../spaces/Spaces.ts"
 import { Servers } from "../../servers/Servers.ts"
+import { makeCallSpace } from "../road/CallSpace.ts"
 import { Catalogue, isAdmitted, type KnownTool, listOf } from "./Catalogue.ts"
 
 const mostLeftOut = 1000
@@ -91,6 +92,20 @@ const toolsetGate = ({ admission: { anyway, toolset }, set }: KnownTool, { name,
         : "It is of no toolset: everybody has it whom rules and lists give it.",
   )
 
+/** Why somebody cannot call in a space, in words about them. */
+const notIn = (ref: string, { name }: Principal, refused: Missing | Forbidden | Ambiguous | WrongState): string => {
+  switch (refused._tag) {
+    case "Ambiguous":
+      return `${name} can see several spaces of the name ${ref}.`
+    case "WrongState":
+      return refused.detail
+    case "Forbidden":
+      if (refused.action !== "read")
+        return `${name} may not call tools in the space ${ref} (rule: ${refused.rule}). ${refused.instead ?? ""}`.trim()
+  }
+  return `${name} cannot see a space ${ref}.`
+}
+
 export class Explanations extends Context.Service<
   Explanations,
   {
@@ -114,7 +129,7 @@ export class Explanations extends Context.Service<
       const servers = yield* Servers
       const pauses = yield* Pauses
       const limits = yield* Limits
-      const spaces = yield* Spaces
+      const callSpace = yield* makeCallSpace
       const typical = yield* makeTypicalCaller
 
       /** Only those who may read every right may know of tools that somebody does not see. */
@@ -136,15 +151,11 @@ export class Explanations extends Context.Service<
         return limit === undefined ? "No limit counts it." : `At most ${limit.count} in ${limit.seconds} s.`
       })
 
-      const spaceGate = Effect.fnUntraced(function* (ref: string, { context, principal }: Caller["Service"]) {
-        const viewer = yield* Effect.orDie(grants.viewerNow(principal.id, context, "spaces"))
-        const found = yield* Effect.option(spaces.get(ref as SpaceId, viewer))
-        const passes = found._tag === "Some"
-        return gate(
-          "space",
-          passes,
-          passes ? `${principal.name} can see the space ${ref}.` : `${principal.name} cannot see a space ${ref}.`,
-        )
+      const spaceGate = Effect.fnUntraced(function* (ref: string, who: Caller["Service"]) {
+        return yield* Effect.match(callSpace(ref, who), {
+          onSuccess: () => gate("space", true, `${who.principal.name} may call tools in the space ${ref}.`),
+          onFailure: (refused) => gate("space", false, notIn(ref, who.principal, refused)),
+        })
       })
 
       /** A tool that is held because its definition changed is in no group. */

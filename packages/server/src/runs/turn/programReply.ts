@@ -54,8 +54,11 @@ export const makeProgramReply = Effect.fnUntraced(function* (record: RunRecorder
   ) =>
     Effect.gen(function* () {
       const viewer = yield* grants.viewerOf(caller, "spaces")
-      const space = yield* spaces.get(where, viewer)
-      yield* journal.transact(messages.post(space, viewer, said, { run: row.id, ...more }))
+      yield* journal.transact(
+        Effect.flatMap(spaces.get(where, viewer), (space) =>
+          messages.post(space, viewer, said, { run: row.id, ...more }),
+        ),
+      )
     }).pipe(
       Effect.tapErrorTag("Forbidden", grants.recordDenial),
       Effect.catch((error) => Effect.logWarning(`Run ${row.id} could not answer: ${error.message}`)),

@@ -32,15 +32,18 @@ export interface Contents {
   readonly resources?: {
     readonly list: List
     readonly templates?: List
-    /** Whether changes of it can be watched; without this, `watch` itself decides. */
-    readonly watchable?: (uri: string) => boolean
     /** Whether an address is one of its own; without this, any may be. */
     readonly isOwn?: (uri: string) => boolean
     readonly read: (uri: string, reader: ContentsReader) => Found<JsonObject | InputRequired>
-    /** Reports changes of these until it is stopped; `honoured` are those that it will report. */
+    /** Whether changes of it may be reported to this caller: judged and recorded as `read` is. */
+    readonly subscribe: (uri: string) => Found<JsonObject>
+    /**
+     * Reports changes of these until it is stopped, each only if this caller may read it at that moment; `honoured` are
+     * those that it will report.
+     */
     readonly watch: (
       uris: ReadonlyArray<string>,
-      tell: (uri: string) => void,
+      tell: (uri: string) => Effect.Effect<void>,
     ) => Effect.Effect<{ readonly honoured: ReadonlyArray<string>; readonly stop: () => void }, never, Caller>
   }
   readonly prompts?: {
@@ -76,6 +79,8 @@ export const unlessPaused = ({ unless }: Pauses["Service"], contents: Contents, 
     )
   const list = (method: string, it: List): List => Effect.map(guarded(method, it), (items) => items ?? [])
   const { complete, prompts, resources } = contents
+  // At an endpoint of several, all are asked for an address: the tool's pause stops no resource of another.
+  const toolOf = (uri: string) => (resources?.isOwn?.(uri) === false ? undefined : same)
   return {
     ...contents,
     ...(resources && {
@@ -83,9 +88,17 @@ export const unlessPaused = ({ unless }: Pauses["Service"], contents: Contents, 
         ...resources,
         list: list("resources/list", resources.list),
         ...(resources.templates && { templates: list("resources/templates/list", resources.templates) }),
-        // At an endpoint of several, all are asked for an address: the tool's pause stops no resource of another.
-        read: (uri, reader) =>
-          guarded("resources/read", resources.read(uri, reader), resources.isOwn?.(uri) === false ? undefined : same),
+        read: (uri, reader) => guarded("resources/read", resources.read(uri, reader), toolOf(uri)),
+        subscribe: (uri) => guarded("resources/subscribe", resources.subscribe(uri), toolOf(uri)),
+        watch: (uris, tell) =>
+          Effect.flatMap(Caller, (caller) =>
+            resources.watch(uris, (uri) =>
+              guarded("notifications/resources/updated", tell(uri), toolOf(uri)).pipe(
+                Effect.provideService(Caller, caller),
+                Effect.ignore,
+              ),
+            ),
+          ),
       },
     }),
     ...(prompts && {

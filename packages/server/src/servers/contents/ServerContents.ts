@@ -7,6 +7,7 @@
 import type { Caller, CallError, EventBody, PrincipalId } from "@stoa/contract"
 import { type MCPConnectionError, MCPRefused, mendMCPCompletion } from "@stoa/tools"
 import { Clock, Context, Effect, Exit, Layer } from "effect"
+import { Tokens } from "../../access/identity/Tokens.ts"
 import { AllowLists, listsServer } from "../../access/rights/AllowLists.ts"
 import { Grants } from "../../access/rights/Grants.ts"
 import { isServerPaused, pauseRule, Pauses, Stopped } from "../../access/limits/Pauses.ts"
@@ -43,6 +44,7 @@ type What = Pick<EventBody<"resource.read">, "server" | "owner" | "principal">
 /** The request, as its event names it. */
 type RequestEvent =
   | { readonly kind: "resource.read"; readonly name: { readonly uri: string } }
+  | { readonly kind: "resource.subscribed"; readonly name: { readonly uri: string } }
   | { readonly kind: "prompt.got"; readonly name: { readonly prompt: string } }
   | { readonly kind: "completion.got"; readonly name: { readonly argument: string } }
 
@@ -51,6 +53,7 @@ const everything: JsonObject = { resources: {}, prompts: {}, completions: {} }
 
 const methods = {
   "resource.read": "resources/read",
+  "resource.subscribed": "resources/subscribe",
   "prompt.got": "prompts/get",
   "completion.got": "completion/complete",
 } as const
@@ -75,6 +78,12 @@ export class ServerContents extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<{ readonly server: string; readonly item: JsonObject }>, MCPRefused>
     /** Undefined: this caller has no such server or resource. */
     readonly read: (caller: Caller["Service"], server: string, uri: string, reader: ContentsReader) => Reply
+    /** Whether changes of a resource may be reported to this caller; undefined as for `read`. */
+    readonly subscribe: (
+      caller: Caller["Service"],
+      server: string,
+      uri: string,
+    ) => Effect.Effect<JsonObject | undefined, MCPRefused>
     readonly prompt: (
       caller: Caller["Service"],
       server: string,
@@ -87,12 +96,15 @@ export class ServerContents extends Context.Service<
       server: string,
       params: JsonObject,
     ) => Effect.Effect<JsonObject | undefined, MCPRefused>
-    /** Reports changes of these resources until it is stopped; undefined if nobody would report any. */
+    /**
+     * Reports changes of these resources until it is stopped, each only if the caller may use the server at that moment;
+     * undefined if nobody would report any.
+     */
     readonly watch: (
       caller: Caller["Service"],
       server: string,
       uris: ReadonlyArray<string>,
-      tell: (uri: string) => void,
+      tell: (uri: string) => Effect.Effect<void>,
     ) => Effect.Effect<(() => void) | undefined>
     /** Called when a list that this caller may use has changed, until it is stopped. */
     readonly onChange: (
@@ -106,6 +118,7 @@ export class ServerContents extends Context.Service<
     ServerContents,
     Effect.gen(function* () {
       const servers = yield* Servers
+      const tokens = yield* Tokens
       const allowLists = yield* AllowLists
       const grants = yield* Grants
       const pauses = yield* Pauses
@@ -154,6 +167,13 @@ export class ServerContents extends Context.Service<
         )
         return servers.connected().filter(({ name }) => names.has(name))
       })
+
+      /** The same for a caller that began to watch a while ago, by its present rights. */
+      const usableNow = (caller: Caller["Service"], server?: string) =>
+        Effect.orElseSucceed(
+          Effect.flatMap(tokens.renewCaller(caller), (now) => usable(now, server)),
+          () => [],
+        )
 
       const list: ServerContents["Service"]["list"] = (caller, what, server) => {
         const { principal } = caller
@@ -233,7 +253,7 @@ export class ServerContents extends Context.Service<
           for (const one of watchers) {
             // A server that has just gone is visible to nobody: everybody who might have seen it looks again.
             const sees =
-              live === undefined || (yield* usable(one.caller, one.server)).some(({ name }) => name === live.name)
+              live === undefined || (yield* usableNow(one.caller, one.server)).some(({ name }) => name === live.name)
             if (sees) one.hear(what)
           }
         })
@@ -249,6 +269,10 @@ export class ServerContents extends Context.Service<
               Effect.succeed(undefined),
             ),
           ),
+        subscribe: (caller, server, uri) =>
+          asked(caller, server, { kind: "resource.subscribed", name: { uri } }, ({ capabilities }) =>
+            Effect.succeed(capabilities["resources"] === undefined ? undefined : {}),
+          ),
         prompt: (caller, server, name, given, reader) =>
           asked(caller, server, { kind: "prompt.got", name: { prompt: name } }, (live) =>
             converse(live, "prompts/get", { name, arguments: given }, reader),
@@ -260,9 +284,17 @@ export class ServerContents extends Context.Service<
             ),
           ),
         watch: Effect.fnUntraced(function* (caller, server, uris, tell) {
-          const live = (yield* usable(caller, server)).find(({ name }) => name === server)
+          const mine = Effect.map(usableNow(caller, server), (all) => all.find(({ name }) => name === server))
+          const live = yield* mine
           if (live === undefined || live.capabilities["resources"] === undefined) return undefined
-          return yield* live.watch(uris, tell)
+          const { principal } = caller
+          return yield* live.watch(
+            uris,
+            Effect.fnUntraced(function* (uri) {
+              if ((yield* mine) === undefined) return
+              yield* Effect.ignore(pauses.unless("notifications/resources/updated", { principal, server }, tell(uri)))
+            }),
+          )
         }),
         onChange: (caller, server, hear) => {
           const one = { caller, server, hear }

@@ -32,7 +32,7 @@ const mostWatched = 1000
 
 interface Watcher {
   readonly uris: ReadonlySet<string>
-  readonly tell: (uri: string) => void
+  readonly tell: (uri: string) => Effect.Effect<void>
 }
 
 const has = (capabilities: JsonObject, key: string): boolean => capabilities[key] !== undefined
@@ -165,9 +165,9 @@ export const makeOfferings = Effect.fnUntraced(function* () {
       { uri, what }: { readonly what: string; readonly uri?: string },
     ) => {
       if (what !== "resource") return Effect.asVoid(loaded(server, contents))
-      return Effect.sync(() => {
-        for (const one of contents.watchers) if (one.uris.has(uri ?? "")) one.tell(uri!)
-      })
+      if (uri === undefined) return Effect.void
+      const those = [...contents.watchers].filter(({ uris }) => uris.has(uri))
+      return Effect.forEach(those, ({ tell }) => tell(uri), { discard: true })
     },
     /** Waits until the lists are as current as possible: at once if the server reports changes. */
     fresh: (server: string, contents: ContentLists): Effect.Effect<void> =>
@@ -183,7 +183,7 @@ export const makeOfferings = Effect.fnUntraced(function* () {
     watch: Effect.fnUntraced(function* (
       contents: ContentLists,
       uris: ReadonlyArray<string>,
-      hear: (uri: string) => void,
+      hear: (uri: string) => Effect.Effect<void>,
     ) {
       const one: Watcher = { uris: new Set(uris), tell: hear }
       contents.watchers.add(one)

@@ -39,6 +39,7 @@ const isEmoji = Schema.is(Emoji)
 export class Messages extends Context.Service<
   Messages,
   {
+    /** The space is loaded in the same transaction: its members, its trigger rule and its state are judged as given. */
     readonly post: (
       space: Space,
       author: Viewer,

@@ -2,8 +2,9 @@
  * Each space that a caller may read, as an MCP resource with subscriptions: `stoa://spaces/<id>`. With it any MCP
  * client can take part: it is notified of a message, and reads it.
  */
-import { Caller, type Event, type Message } from "@stoa/contract"
+import { type Ambiguous, Caller, type Event, type Forbidden, type Message, type Missing } from "@stoa/contract"
 import { DateTime, Effect } from "effect"
+import { Tokens } from "../../access/identity/Tokens.ts"
 import { Grants } from "../../access/rights/Grants.ts"
 import { Messages } from "../../spaces/messages/Messages.ts"
 import { Spaces } from "../../spaces/Spaces.ts"
@@ -31,10 +32,11 @@ const line = ({ author, call, createdAt, id, replyTo, seq, text }: Message) => (
 interface Watcher {
   readonly caller: Caller["Service"]
   readonly spaces: ReadonlySet<string>
-  readonly tell: (uri: string) => void
+  readonly tell: (uri: string) => Effect.Effect<void>
 }
 
 export const makeSpaceResources = Effect.gen(function* () {
+  const tokens = yield* Tokens
   const grants = yield* Grants
   const spaces = yield* Spaces
   const messages = yield* Messages
@@ -59,30 +61,42 @@ export const makeSpaceResources = Effect.gen(function* () {
 
   const isOwn = (uri: string): boolean => uri.startsWith(prefix)
 
-  const read = Effect.fnUntraced(
-    function* (uri: string) {
-      if (!isOwn(uri)) return undefined
-      const viewer = yield* grants.viewer("spaces")
-      const space = yield* spaces.get(uri.slice(prefix.length), viewer)
-      const { items } = yield* messages.list(space, viewer, { limit: shown })
-      const text = JSON.stringify({
-        space: space.id,
-        name: space.name,
-        lastSeq: space.lastSeq,
-        messages: items.map(line),
-      })
-      return { contents: [{ uri, mimeType: mediaType, text }] }
-    },
-    // Hidden, unknown, refused, or ambiguous: there is no such resource. A refusal is recorded, as at every door.
-    Effect.tapErrorTag("Forbidden", grants.recordDenial),
-    Effect.orElseSucceed(() => undefined),
-  )
+  /** Hidden, unknown, refused, or ambiguous: there is no such resource. A refusal is recorded, as at every door. */
+  const ifSeen = <A>(
+    it: Effect.Effect<A, Missing | Forbidden | Ambiguous, Caller>,
+  ): Effect.Effect<A | undefined, never, Caller> =>
+    it.pipe(
+      Effect.tapErrorTag("Forbidden", grants.recordDenial),
+      Effect.orElseSucceed(() => undefined),
+    )
+
+  const read = Effect.fnUntraced(function* (uri: string) {
+    if (!isOwn(uri)) return undefined
+    const viewer = yield* grants.viewer("spaces")
+    const space = yield* spaces.get(uri.slice(prefix.length), viewer)
+    const { items } = yield* messages.list(space, viewer, { limit: shown })
+    const text = JSON.stringify({
+      space: space.id,
+      name: space.name,
+      lastSeq: space.lastSeq,
+      messages: items.map(line),
+    })
+    return { contents: [{ uri, mimeType: mediaType, text }] }
+  }, ifSeen)
+
+  const subscribe = Effect.fnUntraced(function* (uri: string) {
+    if (!isOwn(uri)) return undefined
+    const { id } = yield* spaces.get(uri.slice(prefix.length), yield* grants.viewer("spaces"))
+    // Changes are reported by id.
+    return uri === `${prefix}${id}` ? {} : undefined
+  }, ifSeen)
 
   /** By present rights: a watcher may have been connected for a while. */
-  const seenNow = ({ context, principal }: Caller["Service"]): Effect.Effect<ReadonlySet<string>> =>
-    Effect.orElseSucceed(
-      Effect.flatMap(grants.viewerNow(principal.id, context, "spaces"), spaces.visibleTo),
-      () => new Set<string>(),
+  const seenNow = (caller: Caller["Service"]): Effect.Effect<ReadonlySet<string>> =>
+    tokens.renewCaller(caller).pipe(
+      Effect.flatMap((now) => grants.viewerOf(now, "spaces")),
+      Effect.flatMap(spaces.visibleTo),
+      Effect.orElseSucceed(() => new Set<string>()),
     )
 
   const tellAll = Effect.fnUntraced(function* (events: ReadonlyArray<Event>) {
@@ -92,7 +106,7 @@ export const makeSpaceResources = Effect.gen(function* () {
       if (hit.length === 0) continue
       // A watcher that was removed from the space is told nothing more.
       const visible = yield* seenNow(one.caller)
-      for (const space of hit) if (visible.has(space)) one.tell(`${prefix}${space}`)
+      for (const space of hit) if (visible.has(space)) yield* one.tell(`${prefix}${space}`)
     }
   })
 
@@ -103,7 +117,7 @@ export const makeSpaceResources = Effect.gen(function* () {
     hear: tellAll,
   })
 
-  const watch = Effect.fnUntraced(function* (uris: ReadonlyArray<string>, tell: (uri: string) => void) {
+  const watch = Effect.fnUntraced(function* (uris: ReadonlyArray<string>, tell: Watcher["tell"]) {
     const caller = yield* Caller
     const asked = uris.filter(isOwn)
     const visible = asked.length === 0 ? new Set() : yield* seenNow(caller)
@@ -114,5 +128,5 @@ export const makeSpaceResources = Effect.gen(function* () {
     return { honoured, stop: () => void watchers.delete(one) }
   })
 
-  return { list, isOwn, read, watch } satisfies Contents["resources"]
+  return { list, isOwn, read, subscribe, watch } satisfies Contents["resources"]
 })

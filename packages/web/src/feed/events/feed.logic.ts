@@ -158,6 +158,7 @@ const cells: { readonly [K in EventKind]: Cell<K> } = {
   "server.tool-held": servers,
   "server.tool-accepted": servers,
   "resource.read": nothing,
+  "resource.subscribed": nothing,
   "prompt.got": nothing,
   "completion.got": nothing,
   "client.connected": () => [stale("clients")],

@@ -166,8 +166,8 @@ export interface EndpointView {
     /** Undefined: this caller has no such resource. */
     readonly read: (uri: string, link: ClientLink) => Effect.Effect<Content | Asks | Lacks | undefined, Fault>
     readonly subscribable: boolean
-    /** Whether changes of it can be watched. Whether it exists now, only its server knows. */
-    readonly watchable: (uri: string) => Effect.Effect<boolean>
+    /** False: this caller has no such resource. Whether it exists now, only its server knows. */
+    readonly subscribe: (uri: string) => Effect.Effect<boolean, Fault>
   }
   readonly prompts?: {
     readonly list: (cursor: string | undefined) => Effect.Effect<ListPage, Fault>

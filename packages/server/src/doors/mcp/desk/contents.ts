@@ -98,11 +98,14 @@ export const serversAt = (
     resources: {
       list: list("resources"),
       templates: list("templates"),
-      watchable: (uri) => whole.some(({ name }) => name === ofUri(uri)?.server),
       read: Effect.fnUntraced(function* (uri, reader) {
         const it = ofUri(uri)
         if (it === undefined) return undefined
         return outward(it.server, yield* contents.read(yield* Caller, it.server, it.own, reader))
+      }),
+      subscribe: Effect.fnUntraced(function* (uri) {
+        const it = ofUri(uri)
+        return it === undefined ? undefined : yield* contents.subscribe(yield* Caller, it.server, it.own)
       }),
       watch: Effect.fnUntraced(function* (uris, tell) {
         const caller = yield* Caller
@@ -193,7 +196,7 @@ const watchAll = (
     const told = { prompts: others.honoured.prompts, resources: others.honoured.resources }
     for (const { onChange, prompts, resources } of all) {
       if (resources !== undefined && interest.uris.length > 0) {
-        const tellOf = (uri: string) => tell({ kind: "resource", uri })
+        const tellOf = (uri: string) => Effect.sync(() => tell({ kind: "resource", uri }))
         const mine = yield* Effect.provideService(resources.watch(interest.uris, tellOf), Caller, caller)
         uris.push(...mine.honoured)
         stops.push(mine.stop)
@@ -241,18 +244,11 @@ export const withContents = (
         templates: listed(resources.flatMap(({ templates }) => (templates === undefined ? [] : [page(templates)]))),
         read: (uri, link) => answered(resources.map(({ read }) => read(uri, readerOf(link)))),
         subscribable: true,
-        watchable: Effect.fnUntraced(function* (uri) {
-          for (const { watch, watchable } of resources) {
-            if (watchable !== undefined) {
-              if (watchable(uri)) return true
-              continue
-            }
-            const { honoured, stop } = yield* as(watch([uri], () => {}))
-            stop()
-            if (honoured.length > 0) return true
-          }
-          return false
-        }),
+        subscribe: (uri) =>
+          Effect.map(
+            Effect.mapError(as(first(resources.map(({ subscribe }) => subscribe(uri)))), faultOf),
+            (found) => found !== undefined,
+          ),
       },
     }),
     ...(serves("prompts") && {

@@ -71,6 +71,14 @@ export interface Outlet {
   readonly onClose: (heard: () => void) => void
 }
 
+/** Of these addresses, those that the client may subscribe to. The others are left out of the acknowledgement. */
+const subscribed = ({ view }: MCPRequestContext, uris: ReadonlyArray<string>) =>
+  Effect.filter(
+    [...new Set(uris)],
+    (uri) => Effect.orElseSucceed(view.resources?.subscribe(uri) ?? Effect.succeed(false), () => false),
+    { concurrency: "unbounded" },
+  )
+
 /** Starts to listen. The outlet is requested only when nothing can be refused any more. */
 export const listen = Effect.fnUntraced(function* (
   context: MCPRequestContext,
@@ -91,7 +99,8 @@ export const listen = Effect.fnUntraced(function* (
   let tell = (change: Change): void => {
     early.push(change)
   }
-  const watch = yield* context.view.watch(interest, (change) => tell(change))
+  const uris = yield* subscribed(context, interest.uris)
+  const watch = yield* context.view.watch({ ...interest, uris }, (change) => tell(change))
   const out = outlet()
   out.write(
     notificationText("notifications/subscriptions/acknowledged", {

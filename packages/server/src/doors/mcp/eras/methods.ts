@@ -270,16 +270,16 @@ const subscribing =
     return Effect.as(act(context, uri), "{}")
   }
 const { longestUri, mostUris } = sessionLimits
-const subscribe = subscribing((context, uri) =>
-  uri.length > longestUri
-    ? fail(invalidParams(`uri has more than ${longestUri} characters`))
-    : Effect.flatMap(context.view.resources!.watchable(uri), (is) => {
-        if (!is) return fail(noResource(context, uri))
-        return context.session?.subscribe(uri) === false
-          ? fail(invalidParams(`This session has ${mostUris} subscriptions; end one of them first`))
-          : Effect.void
-      }),
-)
+const full = fail(invalidParams(`This session has ${mostUris} subscriptions; end one of them first`))
+const subscribe = subscribing((context, uri) => {
+  if (uri.length > longestUri) return fail(invalidParams(`uri has more than ${longestUri} characters`))
+  // Asked before it is recorded, and again after it: other requests of the session may have come between.
+  if (context.session?.hasRoomFor(uri) === false) return full
+  return Effect.flatMap(context.view.resources!.subscribe(uri), (is) => {
+    if (!is) return fail(noResource(context, uri))
+    return context.session?.subscribe(uri) === false ? full : Effect.void
+  })
+})
 const unsubscribe = subscribing((context, uri) => Effect.sync(() => context.session?.unsubscribe(uri)))
 
 const shared: ReadonlyArray<readonly [string, Method]> = [

@@ -25,36 +25,42 @@ export const spacesHandlers = HttpApiBuilder.group(
       return { space: yield* spaces.get(ref, who), who }
     })
 
+    /** An act there, judged by the space as it is in the act's own transaction: somebody may just have changed it. */
+    const acting = <A, E, R>(
+      ref: string,
+      act: (there: Effect.Success<ReturnType<typeof reach>>) => Effect.Effect<A, E, R>,
+    ) => transact(Effect.flatMap(reach(ref), act))
+
     return handlers
       .handleAll({
         list: ({ query }) => Effect.flatMap(viewer, (who) => spaces.list(who, query)),
         get: ({ params }) => Effect.map(reach(params.space), ({ space }) => space),
         add: ({ payload }) => Effect.flatMap(viewer, (who) => transact(spaces.add(payload, who))),
         change: Effect.fnUntraced(function* ({ params, payload }) {
-          const { space, who } = yield* reach(params.space)
-          yield* transact(spaces.change(space, payload, who))
+          const { space, who } = yield* acting(params.space, (there) =>
+            Effect.as(spaces.change(there.space, payload, there.who), there),
+          )
           return yield* spaces.get(space.id, who)
         }),
         addMember: Effect.fnUntraced(function* ({ params }) {
-          const { space, who } = yield* reach(params.space)
-          yield* transact(spaces.addMember(space, yield* principals.get(params.principal), who))
+          const { principal, space: ref } = params
+          yield* acting(ref, ({ space, who }) =>
+            Effect.flatMap(principals.get(principal), (member) => spaces.addMember(space, member, who)),
+          )
         }),
         removeMember: Effect.fnUntraced(function* ({ params }) {
-          const { space, who } = yield* reach(params.space)
-          yield* transact(spaces.removeMember(space, yield* principals.get(params.principal), who))
+          const { principal, space: ref } = params
+          yield* acting(ref, ({ space, who }) =>
+            Effect.flatMap(principals.get(principal), (member) => spaces.removeMember(space, member, who)),
+          )
         }),
-        post: Effect.fnUntraced(function* ({ params, payload }) {
-          const { space, who } = yield* reach(params.space)
-          return yield* transact(messages.post(space, who, payload))
-        }),
+        post: ({ params, payload }) => acting(params.space, ({ space, who }) => messages.post(space, who, payload)),
         messages: Effect.fnUntraced(function* ({ params, query }) {
           const { space, who } = yield* reach(params.space)
           return yield* messages.list(space, who, query)
         }),
-        read: Effect.fnUntraced(function* ({ params, payload }) {
-          const { space, who } = yield* reach(params.space)
-          yield* transact(spaces.markRead(space, who, payload.seq))
-        }),
+        read: ({ params, payload }) =>
+          acting(params.space, ({ space, who }) => spaces.markRead(space, who, payload.seq)),
         typing: Effect.fnUntraced(function* ({ params }) {
           const { space, who } = yield* reach(params.space)
           yield* spaces.typing(space, who)

@@ -100,11 +100,13 @@ export class Session {
   get uris(): ReadonlyArray<string> {
     return [...(this.#uris ?? [])]
   }
+  hasRoomFor(uri: string): boolean {
+    return this.#uris === undefined || this.#uris.size < sessionLimits.mostUris || this.#uris.has(uri)
+  }
   /** False if it has too many subscriptions for one more. */
   subscribe(uri: string): boolean {
-    const uris = (this.#uris ??= new Set())
-    if (uris.size >= sessionLimits.mostUris && !uris.has(uri)) return false
-    uris.add(uri)
+    if (!this.hasRoomFor(uri)) return false
+    ;(this.#uris ??= new Set()).add(uri)
     this.interestChanged?.()
     return true
   }
