@@ -12,9 +12,9 @@ import { createElement } from "react"
 import { cache } from "./feed/cache.ts"
 import { house as client } from "./feed/house.ts"
 import { startQuery } from "./feed/start.ts"
-import { Frame } from "./frame/Frame.tsx"
-import { NoSuchPlace, RouteFault } from "./frame/RouteFault.tsx"
-import { lastSpace } from "./frame/navigation/lastSpace.ts"
+import { Layout } from "./layout/Layout.tsx"
+import { NotFound, RouteFault } from "./layout/RouteFault.tsx"
+import { lastSpace } from "./layout/navigation/lastSpace.ts"
 import { SpaceScreen } from "./features/spaces/SpaceScreen.tsx"
 
 const text = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined)
@@ -23,13 +23,13 @@ const some = <A extends object>(fields: A) =>
     [K in keyof A]?: Exclude<A[K], undefined>
   }
 
-const root = createRootRoute({ component: Outlet, errorComponent: RouteFault, notFoundComponent: NoSuchPlace })
+const root = createRootRoute({ component: Outlet, errorComponent: RouteFault, notFoundComponent: NotFound })
 
 const door = createRoute({
   getParentRoute: () => root,
   path: "/door",
   validateSearch: (search: Record<string, unknown>) => some({ next: text(search["next"]) }),
-  component: lazyRouteComponent(() => import("./features/door/DoorScreen.tsx"), "DoorScreen"),
+  component: lazyRouteComponent(() => import("./features/signin/SignInScreen.tsx"), "SignInScreen"),
 })
 
 /** Behind the sign-in: users who are not signed in are redirected and come back afterwards. */
@@ -48,7 +48,7 @@ const house = createRoute({
       throw error
     }
   },
-  component: Frame,
+  component: Layout,
 })
 
 const home = createRoute({
@@ -61,7 +61,7 @@ const home = createRoute({
     // An empty house shows its admin how to begin.
     if (!me.roles.includes("admin")) throw redirect({ to: "/spaces" })
   },
-  component: lazyRouteComponent(() => import("./features/first/FirstScreen.tsx"), "FirstScreen"),
+  component: lazyRouteComponent(() => import("./features/welcome/WelcomeScreen.tsx"), "WelcomeScreen"),
 })
 
 const spaces = createRoute({
@@ -77,10 +77,10 @@ const inSpace = (search: Record<string, unknown>) =>
     q: text(search["q"]),
   })
 
-const Guide = lazyRouteComponent(() => import("./features/first/Guide.tsx"), "Guide")
-const HouseNow = lazyRouteComponent(() => import("./features/first/HouseNow.tsx"), "HouseNow")
+const Guide = lazyRouteComponent(() => import("./features/welcome/Guide.tsx"), "Guide")
+const HouseSummary = lazyRouteComponent(() => import("./features/welcome/HouseSummary.tsx"), "HouseSummary")
 /** Features do not import each other: the head of a space is passed in here. */
-const Space = () => createElement(SpaceScreen, { Head: Guide, About: HouseNow })
+const Space = () => createElement(SpaceScreen, { Head: Guide, About: HouseSummary })
 
 // The screen most people see first is in the first load.
 const space = createRoute({
@@ -221,7 +221,7 @@ const why = createRoute({
   path: "/why",
   validateSearch: (search: Record<string, unknown>) =>
     texts(search, "principal", "action", "resource", "space", "who", "result", "trace"),
-  component: lazyRouteComponent(() => import("./features/why/WhyScreen.tsx"), "WhyScreen"),
+  component: lazyRouteComponent(() => import("./features/rights/RightsScreen.tsx"), "RightsScreen"),
 })
 const search = createRoute({
   getParentRoute: () => house,
@@ -252,7 +252,7 @@ const help = createRoute({
 const places = createRoute({
   getParentRoute: () => house,
   path: "/house",
-  component: lazyRouteComponent(() => import("./features/me/PlacesScreen.tsx"), "PlacesScreen"),
+  component: lazyRouteComponent(() => import("./features/me/MenuScreen.tsx"), "MenuScreen"),
 })
 
 const tree = root.addChildren([

@@ -1,7 +1,7 @@
 /** The kill switch of the house. It asks for a reason, which everybody can read. */
 import { useState } from "react"
 import { house } from "../../feed/house.ts"
-import { Icon } from "../../parts/signs/Icon.tsx"
+import { Icon } from "../../parts/icons/Icon.tsx"
 import { ReasonForm } from "../../parts/form/ReasonForm.tsx"
 import { FaultPane } from "../../parts/panes/Pane.tsx"
 import { pausesChanged } from "./useFigures.ts"

@@ -6,7 +6,7 @@ import { useNames } from "../../feed/start.ts"
 import { ClockTime } from "../../parts/figures/Time.tsx"
 import { ReasonForm } from "../../parts/form/ReasonForm.tsx"
 import { FaultPane } from "../../parts/panes/Pane.tsx"
-import { Icon } from "../../parts/signs/Icon.tsx"
+import { Icon } from "../../parts/icons/Icon.tsx"
 import { words } from "./words/en.ts"
 
 const subjectOf = (server: string): string => `servers/${server}`
