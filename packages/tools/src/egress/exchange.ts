@@ -8,7 +8,7 @@ import { request as httpsRequest } from "node:https"
 import type { Readable } from "node:stream"
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib"
 import { Effect } from "effect"
-import { keptAgent, ownAgent } from "./connections.ts"
+import { reusableAgent, singleUseAgent } from "./connections.ts"
 import { type Headers, hostOf, type Refusal } from "./Policy.ts"
 
 export interface Exchange {
@@ -22,7 +22,7 @@ export interface Exchange {
   /** A longer body is cut instead of refused. */
   readonly cut: boolean
   /** The connection may be reused by requests with the same value here. Undefined: it is closed. */
-  readonly keep: ReadonlyArray<unknown> | undefined
+  readonly reuseKey: ReadonlyArray<unknown> | undefined
 }
 
 export interface HttpResponse {
@@ -153,16 +153,16 @@ const isSafe = (method: string) => method === "GET" || method === "HEAD"
 
 export const exchange = (asked: Exchange): Effect.Effect<HttpResponse, Refusal> =>
   Effect.callback<HttpResponse, Refusal>((resume) => {
-    const { addresses, headers, keep, method, url } = asked
-    const alone = () => send(asked, ownAgent(url, addresses), false, resume, () => {})
+    const { addresses, headers, reuseKey, method, url } = asked
+    const alone = () => send(asked, singleUseAgent(url, addresses), false, resume, () => {})
     let over = false
     let request: ClientRequest
     const again = () => {
       // Our own abort looks the same.
       if (!over) request = alone()
     }
-    if (keep === undefined || !isSafe(method)) request = alone()
-    else request = send(asked, keptAgent(url, addresses, headers, keep), true, resume, again)
+    if (reuseKey === undefined || !isSafe(method)) request = alone()
+    else request = send(asked, reusableAgent(url, addresses, headers, reuseKey), true, resume, again)
     return Effect.sync(() => {
       over = true
       request.destroy()

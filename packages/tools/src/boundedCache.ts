@@ -1,5 +1,5 @@
 /** A bounded cache: the most recently used entries stay. */
-export class Recent<K, V> {
+export class BoundedCache<K, V> {
   readonly #entries = new Map<K, V>()
   readonly #most: number
   constructor(most: number) {

@@ -5,17 +5,17 @@
 import { LOG_LEVEL_META_KEY, CLIENT_CAPABILITIES_META_KEY, type RequestOptions } from "@modelcontextprotocol/client"
 import type { MCPConnectionError } from "@stoa/contract"
 import { Deferred, Effect, Schedule, type Semaphore } from "effect"
-import { awaitReconnect, throughBreaker, isFault } from "../calling.ts"
-import { connectionError, type Fault, isFinal } from "../faults.ts"
+import { awaitReconnect, throughBreaker, isFault } from "../requests.ts"
+import { connectionError, type MCPFault, isFinal } from "../faults.ts"
 import { lineKey, taskKey } from "../../transport/lines.ts"
 import { type MCPExchange, type MCPLine, type MCPQuestion, MCPRefused, type MCPReply } from "./MCPExchange.ts"
 import type { MCPConnection } from "../MCPConnection.ts"
-import { droppedFrom, type MCPLeftOut } from "../tools/MCPResult.ts"
+import { droppedFrom, type MCPDroppedItem } from "../tools/MCPResult.ts"
 import type { MCPTool } from "../tools/MCPTool.ts"
 import { RequestTime } from "../../session/requestTime.ts"
 import type { Session } from "../../session/session.ts"
 import { anySchema, type SessionRequest } from "../../session/sessionRequest.ts"
-import type { Link } from "../../session/upkeep.ts"
+import type { ServerLink } from "../../session/serverLink.ts"
 
 type JsonObject = Readonly<Record<string, unknown>>
 
@@ -58,9 +58,15 @@ const shownOf = (tool: MCPTool): JsonObject => {
   return rest
 }
 
-const send = (kept: Link, permits: Semaphore.Semaphore, method: string, params: JsonObject, options: MCPExchange) =>
+const send = (
+  link: ServerLink,
+  permits: Semaphore.Semaphore,
+  method: string,
+  params: JsonObject,
+  options: MCPExchange,
+) =>
   Effect.fnUntraced(function* (request: SessionRequest, session: Session) {
-    const { config, limits, ports, settings } = kept.opening
+    const { config, limits, ports, settings } = link.options
     const tell = Effect.runForkWith(yield* Effect.context<never>())
     const silenceMs = options.timeoutMs ?? config.silenceMs ?? limits.requestTimeoutMs
     const time = new RequestTime(silenceMs, settings.maxCallMs)
@@ -106,7 +112,7 @@ const send = (kept: Link, permits: Semaphore.Semaphore, method: string, params: 
       }
       // An old-era task is not the result of a call.
       const calls = method === "tools/call" && params["task"] === undefined
-      const tool = calls ? kept.tools.get(String(params["name"])) : undefined
+      const tool = calls ? link.tools.get(String(params["name"])) : undefined
       const answered = request((client, { signal }) => {
         const ended = new AbortController()
         signal?.addEventListener("abort", () => ended.abort(signal.reason), { once: true })
@@ -134,35 +140,39 @@ const send = (kept: Link, permits: Semaphore.Semaphore, method: string, params: 
     return yield* inTurn ? lines.turn.withPermit(sent) : sent
   })
 
-const unheard = (error: Fault | MCPConnectionError) => isFault(error) && error.unheard === true
-const passing = (error: Fault | MCPConnectionError) => isFault(error) && !isFinal(error)
+const unheard = (error: MCPFault | MCPConnectionError) => isFault(error) && error.unheard === true
+const passing = (error: MCPFault | MCPConnectionError) => isFault(error) && !isFinal(error)
 
-const refusal = (kept: Link, method: string, error: Fault | MCPConnectionError): MCPConnectionError | MCPRefused => {
+const refusal = (
+  link: ServerLink,
+  method: string,
+  error: MCPFault | MCPConnectionError,
+): MCPConnectionError | MCPRefused => {
   if (!isFault(error)) return error
   if (error.kind === "answered") return new MCPRefused(error.code ?? -32_603, error.message, error.data)
-  const { config } = kept.opening
+  const { config } = link.options
   const acted = method !== "tools/call" ? "" : error.unheard === true ? ". It was not executed" : unknown
   const came = error.kind === "unreadable" ? `answered ${method} with what cannot be read` : `did not answer ${method}`
   return connectionError(config, `MCP server "${config.name}" ${came}: ${error.message}${acted}`, error.cause)
 }
 const unknown = ". Whether it acted is unknown, so it is not repeated"
 
-export const exchangerOf = (kept: Link, permits: Semaphore.Semaphore): MCPConnection["exchange"] =>
+export const makeExchange = (link: ServerLink, permits: Semaphore.Semaphore): MCPConnection["exchange"] =>
   Effect.fn("MCPConnection.exchange")(function* (method, params, options = {}) {
-    const { limits, settings } = kept.opening
-    const once = throughBreaker(kept, permits, send(kept, permits, method, params, options))
+    const { limits, settings } = link.options
+    const once = throughBreaker(link, permits, send(link, permits, method, params, options))
     const tried =
       method === "tools/call" || options.answers !== undefined
-        ? Effect.catchIf(once, unheard, () => Effect.andThen(awaitReconnect(kept), once))
+        ? Effect.catchIf(once, unheard, () => Effect.andThen(awaitReconnect(link), once))
         : once.pipe(
-            Effect.tapError((error) => (isFault(error) && error.kind === "lost" ? awaitReconnect(kept) : Effect.void)),
+            Effect.tapError((error) => (isFault(error) && error.kind === "lost" ? awaitReconnect(link) : Effect.void)),
             Effect.retry({
               times: Math.max(0, limits.maxRetries - 1),
               schedule: Schedule.jittered(Schedule.exponential(settings.backoffMs)),
               while: passing,
             }),
           )
-    return yield* Effect.mapError(tried, (error) => refusal(kept, method, error))
+    return yield* Effect.mapError(tried, (error) => refusal(link, method, error))
   })
 
 const keys = {
@@ -172,10 +182,10 @@ const keys = {
 } as const
 
 /** Ends a list that never ends or is unreasonably long. */
-export const listerOf = (exchange: MCPConnection["exchange"]): MCPConnection["listAll"] =>
+export const makeListAll = (exchange: MCPConnection["exchange"]): MCPConnection["listAll"] =>
   Effect.fn("MCPConnection.listAll")(function* (method) {
     const items: Array<JsonObject> = []
-    const dropped: Array<MCPLeftOut> = []
+    const dropped: Array<MCPDroppedItem> = []
     const seen = new Set<string>()
     for (let cursor: string | undefined; ;) {
       const reply = yield* exchange(method, cursor === undefined ? {} : { cursor })
@@ -190,10 +200,10 @@ export const listerOf = (exchange: MCPConnection["exchange"]): MCPConnection["li
     }
   })
 
-export const watcherOf = (kept: Link, permits: Semaphore.Semaphore): MCPConnection["watch"] =>
+export const makeWatch = (link: ServerLink, permits: Semaphore.Semaphore): MCPConnection["watch"] =>
   Effect.fn("MCPConnection.watch")((uris) =>
     Effect.mapError(
-      throughBreaker(kept, permits, (_, session) => session.watch(uris)),
-      (error) => refusal(kept, "resources/subscribe", error),
+      throughBreaker(link, permits, (_, session) => session.watch(uris)),
+      (error) => refusal(link, "resources/subscribe", error),
     ),
   )

@@ -5,11 +5,11 @@
 import { SdkHttpError } from "@modelcontextprotocol/client"
 import type { MCPConnectionError } from "@stoa/contract"
 import type { MCPServerConfig } from "../MCPServerConfig.ts"
-import type { Fault } from "./faults.ts"
+import type { MCPFault } from "./faults.ts"
 
 type Place = Pick<MCPServerConfig, "transport" | "command" | "endpoint">
 
-export class MCPUnreached extends Error {
+export class MCPUnreachable extends Error {
   override readonly name = "MCPUnreached"
   /** What failed: the program, the address, signing in, or the protocol. */
   readonly step: "program" | "address" | "sign-in" | "protocol"
@@ -18,7 +18,7 @@ export class MCPUnreached extends Error {
   /** In the words of the SDK and the platform. */
   readonly detail: string
 
-  constructor(fault: Fault, place: Place) {
+  constructor(fault: MCPFault, place: Place) {
     super(fault.message, { cause: fault.cause })
     const { step, words } = place.transport === "stdio" ? ofProgram(fault, place) : ofAddress(fault, place)
     this.step = step
@@ -27,7 +27,7 @@ export class MCPUnreached extends Error {
   }
 }
 
-type Told = Pick<MCPUnreached, "step" | "words">
+type Told = Pick<MCPUnreachable, "step" | "words">
 
 /** Without its query, which may hold a key. */
 const shown = (endpoint: string): string => {
@@ -55,7 +55,7 @@ const ownWords = (error: unknown): string | undefined => {
   return undefined
 }
 
-const ofProgram = (fault: Fault, { command = "" }: Place): Told => {
+const ofProgram = (fault: MCPFault, { command = "" }: Place): Told => {
   const quote = fault.stderr === undefined || fault.stderr === "" ? "" : `. It said: ${fault.stderr}`
   if (fault.unstartable === true)
     return {
@@ -80,9 +80,9 @@ const ofProgram = (fault: Fault, { command = "" }: Place): Told => {
 }
 
 const span = (ms: number): string => (ms < 1000 ? `${ms} ms` : `${Math.round(ms / 1000)} s`)
-const late = ({ afterMs }: Fault): string =>
+const late = ({ afterMs }: MCPFault): string =>
   afterMs === undefined ? "did not answer in time" : `did not answer within ${span(afterMs)}`
-const otherVersion = ({ message }: Fault): string => {
+const otherVersion = ({ message }: MCPFault): string => {
   const [said] = /\b\d{4}-\d{2}-\d{2}\b/.exec(message) ?? []
   return `it supports no version of MCP that is supported here${said === undefined ? "" : ` (it says ${said})`}`
 }
@@ -106,7 +106,7 @@ const ofNetwork: ReadonlyArray<readonly [RegExp, (at: string) => string]> = [
   ],
 ]
 
-const ofAddress = (fault: Fault, { endpoint = "", transport }: Place): Told => {
+const ofAddress = (fault: MCPFault, { endpoint = "", transport }: Place): Told => {
   const at = shown(endpoint)
   const { kind, status } = fault
   const http = status === undefined || status < 400 ? "" : ` (HTTP ${status})`
@@ -151,6 +151,6 @@ const noMCP = /ZodError|SyntaxError|CLIENT_HTTP_UNEXPECTED_CONTENT/
 
 /** The answers by which a server with the oldest transport refuses the newer one. */
 export const isOldHttp = ({ cause }: MCPConnectionError): boolean => {
-  const first = cause instanceof MCPUnreached ? cause.cause : cause
+  const first = cause instanceof MCPUnreachable ? cause.cause : cause
   return first instanceof SdkHttpError && [400, 404, 405].includes(first.data.status ?? 0)
 }

@@ -5,7 +5,7 @@
 // edge: the SDK's subscriptions are promises
 import type { Client } from "@modelcontextprotocol/client"
 import { Deferred, Effect, Fiber, type Scope, Semaphore } from "effect"
-import type { Fault } from "../client/faults.ts"
+import type { MCPFault } from "../client/faults.ts"
 import type { SessionRequest } from "./sessionRequest.ts"
 
 type Uris = ReadonlyArray<string>
@@ -13,12 +13,12 @@ type Uris = ReadonlyArray<string>
 const firstMs = 1000
 const longestMs = 60_000
 
-export const makeWatching = (client: Client, request: SessionRequest, scope: Scope.Scope) => {
+export const makeSubscriptions = (client: Client, request: SessionRequest, scope: Scope.Scope) => {
   const one = Semaphore.makeUnsafe(1)
   let watched: Uris = []
   let stream: Fiber.Fiber<void> | undefined
 
-  const stay = Effect.fnUntraced(function* (uris: Uris, acknowledged: Deferred.Deferred<Uris, Fault>) {
+  const keepListening = Effect.fnUntraced(function* (uris: Uris, acknowledged: Deferred.Deferred<Uris, MCPFault>) {
     for (let waitMs = firstMs; ; waitMs = Math.min(waitMs * 2, longestMs)) {
       const begun = yield* Effect.result(
         request((it, options) => it.listen({ resourceSubscriptions: [...uris] }, options)),
@@ -41,8 +41,8 @@ export const makeWatching = (client: Client, request: SessionRequest, scope: Sco
   const listen = Effect.fnUntraced(function* (uris: Uris) {
     const last = stream
     if (uris.length === 0) stream = undefined
-    const acknowledged = Deferred.makeUnsafe<Uris, Fault>()
-    if (uris.length > 0) stream = yield* Effect.forkIn(stay(uris, acknowledged), scope)
+    const acknowledged = Deferred.makeUnsafe<Uris, MCPFault>()
+    if (uris.length > 0) stream = yield* Effect.forkIn(keepListening(uris, acknowledged), scope)
     const honoured = uris.length === 0 ? [] : yield* Deferred.await(acknowledged)
     if (last !== undefined) yield* Effect.forkIn(Fiber.interrupt(last), scope)
     return honoured
@@ -61,7 +61,7 @@ export const makeWatching = (client: Client, request: SessionRequest, scope: Sco
   })
 
   /** From now on exactly these; returns those that the server will report. */
-  return (uris: Uris): Effect.Effect<Uris, Fault> =>
+  return (uris: Uris): Effect.Effect<Uris, MCPFault> =>
     one.withPermit(
       Effect.suspend(() => {
         if (client.getServerCapabilities()?.resources?.subscribe !== true) return Effect.succeed<Uris>([])

@@ -17,7 +17,7 @@ const adding = (readings: Set<string>, more: (one: string) => ReadonlyArray<stri
   for (const other of [...readings].flatMap(more)) readings.add(other)
 }
 
-export const readingsOf = (secret: string): ReadonlySet<string> => {
+export const variantsOf = (secret: string): ReadonlySet<string> => {
   const bare = secret.replace(opening, "")
   const readings = new Set([bare.trim().length < run ? secret : bare])
   // Headers lose surrounding spaces; the other forms are made from the trimmed value.

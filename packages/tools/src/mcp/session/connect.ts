@@ -2,23 +2,23 @@
 // edge: fetch is a promise
 import { ConfigProvider, Effect, Exit, Schedule, Scope } from "effect"
 import type { ToolsConfig } from "../../ToolsConfig.ts"
-import { type Fault, isFinal } from "../client/faults.ts"
+import { type MCPFault, isFinal } from "../client/faults.ts"
 import type { MCPPorts } from "./MCPPorts.ts"
 import { keyOfMCPServer, type MCPServerConfig } from "../MCPServerConfig.ts"
 import type { MCPSettings } from "../MCPSettings.ts"
-import type { MCPLeftOut } from "../client/tools/MCPResult.ts"
+import type { MCPDroppedItem } from "../client/tools/MCPResult.ts"
 import type { MCPTool } from "../client/tools/MCPTool.ts"
 import { openSession, type Session } from "./session.ts"
 
 export interface OpenConnection {
   readonly session: Session
   readonly tools: ReadonlyArray<MCPTool>
-  readonly dropped: ReadonlyArray<MCPLeftOut>
+  readonly dropped: ReadonlyArray<MCPDroppedItem>
   /** Ends the session and its process. */
   readonly close: Effect.Effect<void>
 }
 
-export interface Opening {
+export interface ConnectOptions {
   readonly config: MCPServerConfig
   readonly ports: MCPPorts
   readonly limits: ToolsConfig["mcp"]
@@ -26,13 +26,13 @@ export interface Opening {
   readonly environment: ConfigProvider.ConfigProvider
 }
 
-const late = (ms: number): Fault => ({
+const late = (ms: number): MCPFault => ({
   kind: "timeout",
   message: `no answer within ${ms} ms`,
   afterMs: ms,
   cause: undefined,
 })
-const unsigned = (ms: number): Fault => ({
+const notSignedIn = (ms: number): MCPFault => ({
   kind: "unauthorized",
   message: `not signed in within ${ms} ms`,
   afterMs: ms,
@@ -40,7 +40,7 @@ const unsigned = (ms: number): Fault => ({
 })
 
 /** Notices when the server requires a person to sign in. */
-const noticing =
+const withSignInNotice =
   (fetch: MCPPorts["fetch"], notice: () => void): MCPPorts["fetch"] =>
   async (url, init) => {
     const response = await fetch(url, init)
@@ -52,27 +52,27 @@ const noticing =
  * A silent pipe gets more time with each attempt: a slow starter counts as old at first, and one that speaks only the
  * new era would then never be understood. Over HTTP silence is an outage.
  */
-const probeMsOf = ({ config, limits, settings }: Opening, attempt: number): number =>
+const probeMsOf = ({ config, limits, settings }: ConnectOptions, attempt: number): number =>
   config.transport === "stdio" || config.transport === "websocket"
     ? Math.min(settings.probeMs * 2 ** attempt, limits.connectionTimeoutMs * 0.8)
     : limits.connectionTimeoutMs
 
-export const openOnce = Effect.fnUntraced(function* (
-  opening: Opening,
+export const connectOnce = Effect.fnUntraced(function* (
+  options: ConnectOptions,
   attempt: number,
-): Effect.fn.Return<OpenConnection, Fault> {
-  const { config, limits } = opening
+): Effect.fn.Return<OpenConnection, MCPFault> {
+  const { config, limits } = options
   let signsIn = false
-  const ports = { ...opening.ports, fetch: noticing(opening.ports.fetch, () => void (signsIn = true)) }
+  const ports = { ...options.ports, fetch: withSignInNotice(options.ports.fetch, () => void (signsIn = true)) }
   const key = keyOfMCPServer(config)
   const scope = yield* Scope.make()
   const opened = Effect.gen(function* () {
     const session = yield* openSession({
       config,
       ports,
-      graceMs: opening.settings.graceMs,
+      graceMs: options.settings.graceMs,
       requestTimeoutMs: limits.requestTimeoutMs,
-      probeMs: probeMsOf(opening, attempt),
+      probeMs: probeMsOf(options, attempt),
       prior: yield* ports.eras.recall(key),
     })
     const { dropped, tools } = yield* session.listTools
@@ -81,11 +81,11 @@ export const openOnce = Effect.fnUntraced(function* (
   })
   return yield* opened.pipe(
     Scope.provide(scope),
-    Effect.provideService(ConfigProvider.ConfigProvider, opening.environment),
+    Effect.provideService(ConfigProvider.ConfigProvider, options.environment),
     Effect.timeoutOrElse({
       duration: limits.connectionTimeoutMs,
       // The SDK's sign-in continues after its attempt has timed out: a second one at the same time would spoil both.
-      orElse: () => Effect.fail((signsIn ? unsigned : late)(limits.connectionTimeoutMs)),
+      orElse: () => Effect.fail((signsIn ? notSignedIn : late)(limits.connectionTimeoutMs)),
     }),
     Effect.onExit((exit) =>
       Exit.isSuccess(exit) ? Effect.void : Effect.andThen(ports.eras.forget(key), Scope.close(scope, exit)),
@@ -94,14 +94,14 @@ export const openOnce = Effect.fnUntraced(function* (
 })
 
 /** `maxRetries` is the total number of attempts: three attempts, then the error. */
-export const open = (opening: Opening): Effect.Effect<OpenConnection, Fault> =>
+export const connect = (options: ConnectOptions): Effect.Effect<OpenConnection, MCPFault> =>
   Effect.suspend(() => {
     let attempt = 0
     return Effect.retry(
-      Effect.suspend(() => openOnce(opening, attempt++)),
+      Effect.suspend(() => connectOnce(options, attempt++)),
       {
-        times: Math.max(0, opening.limits.maxRetries - 1),
-        schedule: Schedule.jittered(Schedule.exponential(opening.settings.backoffMs)),
+        times: Math.max(0, options.limits.maxRetries - 1),
+        schedule: Schedule.jittered(Schedule.exponential(options.settings.backoffMs)),
         while: (fault) => !isFinal(fault),
       },
     )

@@ -10,7 +10,7 @@ import { http, tcp, text } from "./egressLoopback.ts"
 
 const fetch = Effect.fnUntraced(function* (url: string, more: Partial<EgressRequest> = {}) {
   const egress = yield* Egress
-  const answer = yield* egress.fetch({ tool: "look", keep: true, url, ...more })
+  const answer = yield* egress.fetch({ tool: "look", keepAlive: true, url, ...more })
   return Buffer.from(answer.body).toString()
 })
 const under = (policy: Partial<EgressPolicy>) =>
@@ -56,7 +56,7 @@ describe("a kept connection", () => {
         const same = (more: Partial<EgressRequest> = {}, path = "") =>
           fetch(`${url}${path}`, more).pipe(under({ allow: [host] }))
         assert.deepStrictEqual([yield* same(), yield* same({ method: "POST", body: "{}" })], ["1", "2"])
-        assert.deepStrictEqual([yield* same({ keep: false }), yield* same({ keep: false })], ["3", "4"])
+        assert.deepStrictEqual([yield* same({ keepAlive: false }), yield* same({ keepAlive: false })], ["3", "4"])
         assert.strictEqual(seen.at(-1)?.headers.connection, "close")
         assert.strictEqual(yield* same(), "1")
         assert.lengthOf(yield* same({ cut: true, maxBytes: 10 }, "/long"), 10)

@@ -7,69 +7,69 @@ import { type MCPConnectionError, ToolExecutionError } from "@stoa/contract"
 import { Deferred, Effect, Exit, Schedule, type Semaphore } from "effect"
 import { monotonicMillis } from "../../monotonic.ts"
 import { abandoned, admit, closed, failed } from "./breaker.ts"
-import { connectionError, type Fault, isFinal } from "./faults.ts"
+import { connectionError, type MCPFault, isFinal } from "./faults.ts"
 import type { MCPConnection } from "./MCPConnection.ts"
-import { MCPSilence } from "./exchange/MCPExchange.ts"
+import { MCPNoAnswer } from "./exchange/MCPExchange.ts"
 import { mcpToolFailure, mcpToolResult } from "./tools/MCPToolCall.ts"
 import type { Session } from "../session/session.ts"
 import type { SessionRequest } from "../session/sessionRequest.ts"
-import { type Link, loseConnection } from "../session/upkeep.ts"
+import { type ServerLink, loseConnection } from "../session/serverLink.ts"
 
-const live = (kept: Link) =>
+const live = (link: ServerLink) =>
   Effect.suspend(() => {
-    const { config } = kept.opening
-    if (kept.opened !== undefined) return Effect.succeed(kept.opened)
-    const why = kept.why === "" ? "" : ` (${kept.why})`
+    const { config } = link.options
+    if (link.connection !== undefined) return Effect.succeed(link.connection)
+    const why = link.why === "" ? "" : ` (${link.why})`
     return connectionError(config, `MCP server "${config.name}" not connected${why}`)
   })
 
 /** Waits for a lost server, as long as connecting may take. */
-export const awaitReconnect = (kept: Link) =>
-  Effect.suspend(() => Effect.timeoutOption(Deferred.await(kept.back), kept.opening.limits.connectionTimeoutMs))
+export const awaitReconnect = (link: ServerLink) =>
+  Effect.suspend(() => Effect.timeoutOption(Deferred.await(link.back), link.options.limits.connectionTimeoutMs))
 
 /** Passes a request through the breaker and the concurrency limit, and updates the breaker with its outcome. */
 export const throughBreaker = <A>(
-  kept: Link,
+  link: ServerLink,
   permits: Semaphore.Semaphore,
-  run: (request: SessionRequest, session: Session) => Effect.Effect<A, Fault>,
-): Effect.Effect<A, Fault | MCPConnectionError> =>
+  run: (request: SessionRequest, session: Session) => Effect.Effect<A, MCPFault>,
+): Effect.Effect<A, MCPFault | MCPConnectionError> =>
   permits.withPermit(
     Effect.gen(function* () {
-      const { config, settings } = kept.opening
-      const opened = yield* live(kept)
-      const { next, pass } = admit(kept.breaker, yield* monotonicMillis)
-      kept.breaker = next
+      const { config, settings } = link.options
+      const connection = yield* live(link)
+      const { next, pass } = admit(link.breaker, yield* monotonicMillis)
+      link.breaker = next
       if (!pass)
         return yield* connectionError(
           config,
           `MCP server "${config.name}" failed ${next.failures} times in a row and is left alone for a while`,
         )
-      return yield* run(opened.session.request, opened.session).pipe(
+      return yield* run(connection.session.request, connection.session).pipe(
         Effect.onExit(
           Effect.fnUntraced(function* (exit) {
             const now = yield* monotonicMillis
             const fault = Exit.isFailure(exit) ? exit.cause.reasons.find((it) => it._tag === "Fail")?.error : undefined
-            if (Exit.isSuccess(exit) || (fault !== undefined && isFinal(fault))) kept.breaker = closed
+            if (Exit.isSuccess(exit) || (fault !== undefined && isFinal(fault))) link.breaker = closed
             // A failure caused by one call does not shut out the others.
-            else if (fault === undefined || fault.kind === "failed") kept.breaker = abandoned(kept.breaker)
-            else kept.breaker = failed(kept.breaker, settings.breaker, now)
+            else if (fault === undefined || fault.kind === "failed") link.breaker = abandoned(link.breaker)
+            else link.breaker = failed(link.breaker, settings.breaker, now)
             // Over HTTP only a failed request shows that a server is gone.
-            if (fault?.kind === "lost") loseConnection(kept, opened, fault)
+            if (fault?.kind === "lost") loseConnection(link, connection, fault)
           }),
         ),
       )
     }),
   )
 
-export const isFault = (error: Fault | MCPConnectionError): error is Fault => !("_tag" in error)
+export const isFault = (error: MCPFault | MCPConnectionError): error is MCPFault => !("_tag" in error)
 
 /** A call by a requester that cannot be asked back: the server's complete result. */
-export const callerOf = (kept: Link, exchange: MCPConnection["exchange"]): MCPConnection["callTool"] =>
+export const makeCallTool = (link: ServerLink, exchange: MCPConnection["exchange"]): MCPConnection["callTool"] =>
   Effect.fn("MCPConnection.callTool")(function* (name, args, options = {}) {
-    const { config, ports } = kept.opening
+    const { config, ports } = link.options
     const tool = `${config.name}/${name}`
-    yield* live(kept)
-    const listed = kept.tools.get(name)
+    yield* live(link)
+    const listed = link.tools.get(name)
     if (listed === undefined)
       return yield* new ToolExecutionError({
         message: `MCP server "${config.name}" has no tool "${name}" to call`,
@@ -78,7 +78,7 @@ export const callerOf = (kept: Link, exchange: MCPConnection["exchange"]): MCPCo
       })
     const called = { tool, listed, arguments: args }
     const reply = yield* Effect.mapError(exchange("tools/call", { name, arguments: { ...args } }, options), (error) =>
-      error._tag === "MCPConnectionError" && !(error.cause instanceof MCPSilence)
+      error._tag === "MCPConnectionError" && !(error.cause instanceof MCPNoAnswer)
         ? error
         : mcpToolFailure(called, error),
     )
@@ -86,15 +86,15 @@ export const callerOf = (kept: Link, exchange: MCPConnection["exchange"]): MCPCo
   })
 
 /** Repeats after a timeout or a lost connection: reading twice does no harm. */
-export const readerOf =
-  (kept: Link, permits: Semaphore.Semaphore) =>
+export const makeRead =
+  (link: ServerLink, permits: Semaphore.Semaphore) =>
   <A>(
     what: string,
-    run: (request: SessionRequest) => Effect.Effect<A, Fault>,
+    run: (request: SessionRequest) => Effect.Effect<A, MCPFault>,
   ): Effect.Effect<A, MCPConnectionError> => {
-    const { config, limits, settings } = kept.opening
-    return throughBreaker(kept, permits, run).pipe(
-      Effect.tapError((error) => (isFault(error) && error.kind === "lost" ? awaitReconnect(kept) : Effect.void)),
+    const { config, limits, settings } = link.options
+    return throughBreaker(link, permits, run).pipe(
+      Effect.tapError((error) => (isFault(error) && error.kind === "lost" ? awaitReconnect(link) : Effect.void)),
       Effect.retry({
         times: Math.max(0, limits.maxRetries - 1),
         schedule: Schedule.jittered(Schedule.exponential(settings.backoffMs)),

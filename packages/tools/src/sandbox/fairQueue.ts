@@ -4,7 +4,7 @@
  */
 import { Deferred, Effect } from "effect"
 
-export class Turns {
+export class FairQueue {
   readonly #size: number
   readonly #queue: number
   readonly #running = new Map<string, number>()

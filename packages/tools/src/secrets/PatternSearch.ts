@@ -5,7 +5,7 @@
 
 const pair = (one: number, other: number): number => (Math.imul(one, 0x1_01) + other) & 0xff_ff
 
-export class Windows {
+export class PatternSearch {
   readonly #patterns: ReadonlySet<string>
   readonly #length: number
   /** By the last two characters of a place: the minimal distance to the next one. */

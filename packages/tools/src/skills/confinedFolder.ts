@@ -14,10 +14,10 @@ const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY
 /** A message for a model. Any other file system error is shown by its code alone: messages name real paths. */
 export class PathRefusal extends Error {}
 
-export interface Folder {
+export interface ConfinedFolder {
   readonly prefix: string
   /** Names that are refused everywhere. */
-  readonly closed: ReadonlyArray<string>
+  readonly forbiddenNames: ReadonlyArray<string>
 }
 
 const codeOf = (error: unknown): string =>
@@ -27,7 +27,7 @@ const inside = (base: string, path: string): boolean =>
 const outside = (path: string) => new PathRefusal(`Path traversal detected: "${path}" is outside the allowed folder.`)
 
 /** Segments from the real base to the real path. The part that does not exist yet is taken as written. */
-const locate = async ({ closed, prefix }: Folder, path: string) => {
+const resolvePath = async ({ forbiddenNames, prefix }: ConfinedFolder, path: string) => {
   if (path.includes("\0")) throw new PathRefusal("Path traversal detected: the path holds a NUL character.")
   if (path.trim() === "" || path.length > 4096)
     throw new PathRefusal("The path must have between 1 and 4096 characters.")
@@ -57,25 +57,25 @@ const locate = async ({ closed, prefix }: Folder, path: string) => {
   }
   if (!inside(base, real)) throw outside(path)
   const segments = [...relative(base, real).split(sep), ...missing].filter((it) => it !== "")
-  const shut = segments.find((it) => closed.includes(it.toLowerCase()))
-  if (shut !== undefined) throw new PathRefusal(`"${shut}" is closed to tools.`)
+  const forbidden = segments.find((it) => forbiddenNames.includes(it.toLowerCase()))
+  if (forbidden !== undefined) throw new PathRefusal(`"${forbidden}" is closed to tools.`)
   return { base, segments }
 }
 
-interface Opened {
+interface OpenFolder {
   readonly handle: FileHandle
   readonly path: string
 }
 /** A name in an open folder. On Linux through the handle itself, which no rename can redirect. */
 const byHandle = existsSync("/proc/self/fd")
-const within = ({ handle, path }: Opened, name: string): string =>
+const within = ({ handle, path }: OpenFolder, name: string): string =>
   byHandle ? `/proc/self/fd/${handle.fd}/${name}` : join(path, name)
 
 const openFolder = (path: string) => open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
 
 /** Opens the folder that holds the last segment. */
-const enter = async (base: string, parents: ReadonlyArray<string>, make: boolean): Promise<Opened> => {
-  let at: Opened = { handle: await openFolder(base), path: base }
+const openParent = async (base: string, parents: ReadonlyArray<string>, make: boolean): Promise<OpenFolder> => {
+  let at: OpenFolder = { handle: await openFolder(base), path: base }
   for (const name of parents) {
     const next = within(at, name)
     try {
@@ -94,15 +94,15 @@ const enter = async (base: string, parents: ReadonlyArray<string>, make: boolean
 }
 
 const withParent = async <A>(
-  folder: Folder,
+  folder: ConfinedFolder,
   path: string,
   make: boolean,
-  use: (parent: Opened, name: string, segments: ReadonlyArray<string>) => Promise<A>,
+  use: (parent: OpenFolder, name: string, segments: ReadonlyArray<string>) => Promise<A>,
 ): Promise<A> => {
-  const { base, segments } = await locate(folder, path)
+  const { base, segments } = await resolvePath(folder, path)
   const name = segments.at(-1)
   if (name === undefined) throw new PathRefusal(`"${path}" is a folder, not a file.`)
-  const parent = await enter(base, segments.slice(0, -1), make)
+  const parent = await openParent(base, segments.slice(0, -1), make)
   try {
     return await use(parent, name, segments)
   } finally {
@@ -115,7 +115,7 @@ const regular = (path: string, it: { isFile: () => boolean; isDirectory: () => b
   if (!it.isFile()) throw new PathRefusal(`"${path}" is a device, pipe or socket, not a file.`)
 }
 
-export const readConfined = (folder: Folder, path: string, maxBytes: number): Promise<Buffer> =>
+export const readConfined = (folder: ConfinedFolder, path: string, maxBytes: number): Promise<Buffer> =>
   withParent(folder, path, false, async (parent, name) => {
     // Without O_NONBLOCK, opening a pipe waits for a writer that never comes.
     const file = await open(within(parent, name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
@@ -137,7 +137,12 @@ export const readConfined = (folder: Folder, path: string, maxBytes: number): Pr
   })
 
 /** All of it or none: written beside, synced, then moved over. Returns the path from the base. */
-export const writeConfined = (folder: Folder, path: string, bytes: Uint8Array, signal: AbortSignal): Promise<string> =>
+export const writeConfined = (
+  folder: ConfinedFolder,
+  path: string,
+  bytes: Uint8Array,
+  signal: AbortSignal,
+): Promise<string> =>
   withParent(folder, path, true, async (parent, name, segments) => {
     const target = within(parent, name)
     const before = await lstat(target).catch(() => undefined)

@@ -1,6 +1,6 @@
 /** How much of a thread's time each asker may use: a burst, and then a part of every second. Monotonic time. */
 
-export interface ShareOptions {
+export interface TimeShareOptions {
   readonly burstMillis: number
   /** Of one asker, per second. */
   readonly part: number
@@ -9,11 +9,11 @@ export interface ShareOptions {
 /** An asker whose debt is paid off is forgotten. */
 const mostKnown = 1000
 
-export class Shares {
+export class TimeShares {
   /** When each asker's debt is paid off. */
   readonly #freeAt = new Map<string, number>()
-  readonly #options: ShareOptions
-  constructor(options: ShareOptions) {
+  readonly #options: TimeShareOptions
+  constructor(options: TimeShareOptions) {
     this.#options = options
   }
 

@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import fc from "fast-check"
-import { Turns } from "../../src/sandbox/turns.ts"
+import { FairQueue } from "../../src/sandbox/fairQueue.ts"
 
 interface Work {
   readonly by: string
@@ -19,7 +19,7 @@ describe("Turns", () => {
     const steps = fc.array(fc.tuple(fc.constantFrom("m", "m", "m", "v", "w"), fc.boolean()), { maxLength: 60 })
     const walk = (steps: ReadonlyArray<readonly [string, boolean]>, size: number) =>
       Effect.gen(function* () {
-        const turns = new Turns(size, 32)
+        const turns = new FairQueue(size, 32)
         const all: Array<Work> = []
         const count = (of: string | undefined, state: Work["state"]) =>
           all.filter((one) => (of === undefined || one.by === of) && one.state === state).length
@@ -60,7 +60,7 @@ describe("Turns", () => {
 
   it.effect("who waits and is interrupted gives its place on, whenever that happens", () =>
     Effect.gen(function* () {
-      const turns = new Turns(1, 8)
+      const turns = new FairQueue(1, 8)
       const gate = Deferred.makeUnsafe<void>()
       const first = yield* Effect.forkChild(turns.within("m", Deferred.await(gate)))
       const second = yield* Effect.forkChild(turns.within("m", Effect.void))

@@ -2,14 +2,14 @@
  * The patterns that find a secret: any eight consecutive characters of it, plain, in base64 at each of its three
  * alignments, or in hexadecimal. Escapes are removed from the text before the search. Pure.
  */
-import { readingsOf } from "./readings.ts"
-import { Windows } from "./Windows.ts"
+import { variantsOf } from "./variants.ts"
+import { PatternSearch } from "./PatternSearch.ts"
 
 /** This many consecutive characters count as a piece of a secret. */
-export const run = 8
+export const fragmentLength = 8
 /** Of eight bytes in base64, this many characters depend on them alone. */
 const inBase64 = 10
-const inHex = 2 * run
+const inHex = 2 * fragmentLength
 /** Eight characters with fewer different ones (dashes, spaces, zeros) occur everywhere and reveal nothing. */
 const fewest = 4
 /** A longer one is not searched in two encodings at once. */
@@ -17,7 +17,7 @@ const longest = 512
 
 const isVaried = (at: (n: number) => unknown, from: number): boolean => {
   let different = 0
-  for (let n = 0; n < run; n++) {
+  for (let n = 0; n < fragmentLength; n++) {
     let known = false
     for (let other = 0; other < n && !known; other++) known = at(from + other) === at(from + n)
     if (!known) different++
@@ -27,7 +27,7 @@ const isVaried = (at: (n: number) => unknown, from: number): boolean => {
 
 /** The starts of all distinctive runs of eight; if there are none, of all runs. */
 const runsIn = (length: number, at: (n: number) => unknown): ReadonlyArray<number> => {
-  const all = Array.from({ length: Math.max(0, length - run + 1) }, (_, n) => n)
+  const all = Array.from({ length: Math.max(0, length - fragmentLength + 1) }, (_, n) => n)
   const varied = all.filter((from) => isVaried(at, from))
   return varied.length === 0 ? all : varied
 }
@@ -43,7 +43,7 @@ const encodedOf = (reading: string): ReadonlySet<string> => {
 }
 
 const addPlain = (reading: string, into: Set<string>): void => {
-  for (const n of runsIn(reading.length, (at) => reading.charCodeAt(at))) into.add(reading.slice(n, n + run))
+  for (const n of runsIn(reading.length, (at) => reading.charCodeAt(at))) into.add(reading.slice(n, n + fragmentLength))
 }
 
 const addBase64 = (bytes: Buffer, runs: ReadonlyArray<number>, into: Set<string>): void => {
@@ -62,17 +62,17 @@ const addHex = (bytes: Buffer, runs: ReadonlyArray<number>, into: Set<string>): 
   for (const n of runs) into.add(text.slice(2 * n, 2 * n + inHex))
 }
 
-export interface Writings {
-  readonly plain: Windows
-  readonly base64: Windows
+export interface Fragments {
+  readonly plain: PatternSearch
+  readonly base64: PatternSearch
   /** In lower case. */
-  readonly hex: Windows
+  readonly hex: PatternSearch
 }
 
-export const writingsOf = (secrets: Iterable<string>): Writings => {
+export const fragmentsOf = (secrets: Iterable<string>): Fragments => {
   const [plain, base64, hex] = [new Set<string>(), new Set<string>(), new Set<string>()]
   for (const secret of secrets) {
-    const readings = readingsOf(secret)
+    const readings = variantsOf(secret)
     for (const reading of readings) addPlain(reading, plain)
     const [first = ""] = readings
     for (const text of encodedOf(first)) {
@@ -82,5 +82,9 @@ export const writingsOf = (secrets: Iterable<string>): Writings => {
       addHex(bytes, runs, hex)
     }
   }
-  return { plain: new Windows(run, plain), base64: new Windows(inBase64, base64), hex: new Windows(inHex, hex) }
+  return {
+    plain: new PatternSearch(fragmentLength, plain),
+    base64: new PatternSearch(inBase64, base64),
+    hex: new PatternSearch(inHex, hex),
+  }
 }
