@@ -1,6 +1,6 @@
 /** A list of checks, one line each as they end, and the house that they are made against. */
 import { strict as assert } from "node:assert"
-import { Home, type House } from "../packages/cli/test/houseProcess.ts"
+import { Home, type House } from "../packages/cli/test/kit/home.ts"
 import { stoa, type Surroundings, type Tripwire } from "./surroundings.ts"
 
 export interface Guests {

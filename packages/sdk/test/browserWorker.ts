@@ -1,6 +1,6 @@
 /**
  * A thread made as poor as a page on plain http: nothing of Node, no randomUUID, a fetch that must be the window's own, and
- * streams that cannot be iterated. Uses both faces there and posts what it saw.
+ * streams that cannot be iterated. Uses both clients there and posts what it saw.
  */
 import { parentPort, workerData } from "node:worker_threads"
 

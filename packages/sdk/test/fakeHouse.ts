@@ -1,5 +1,5 @@
 /** Answers of a house that never was: for what a real one would never say. */
-export interface Asked {
+export interface SentRequest {
   readonly url: URL
   readonly method: string
   readonly headers: Headers
@@ -8,8 +8,8 @@ export interface Asked {
 }
 
 /** A fetch that keeps what it was asked and answers as told, one answer after another; the last one again and again. */
-export const fakeFetch = (...answers: ReadonlyArray<(asked: Asked) => Response | Promise<Response>>) => {
-  const all: Array<Asked> = []
+export const fakeFetch = (...answers: ReadonlyArray<(asked: SentRequest) => Response | Promise<Response>>) => {
+  const all: Array<SentRequest> = []
   const fetch = async (input: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
     const asked = {
       url: new URL(input instanceof Request ? input.url : input),
@@ -29,7 +29,7 @@ export const json = (value: unknown, status = 200, headers: Record<string, strin
 
 /** A stream of the feed: its pieces, then its end, or silence until it is hung up on. */
 export const sse = (pieces: ReadonlyArray<string | Uint8Array>, after: "end" | "silence" = "end") =>
-  function answer(asked: Asked): Response {
+  function answer(asked: SentRequest): Response {
     const bytes = new ReadableStream<Uint8Array>({
       start(controller) {
         for (const piece of pieces)

@@ -2,7 +2,7 @@
 import { fileURLToPath } from "node:url"
 import { connect, type FunctionOptions, type Host, type HostedContext, type Stoa, StoaError } from "@stoa/sdk"
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
-import { Home, type House } from "../../cli/test/houseProcess.ts"
+import { Home, type House } from "../../cli/test/kit/home.ts"
 
 const home = new Home()
 let house: House

@@ -1,4 +1,4 @@
-/** The Promise face without a house: what it sends, and what it makes of each kind of answer. */
+/** The Promise client without a house: what it sends, and what it makes of each kind of answer. */
 import { Api } from "@stoa/contract"
 import { connect, StoaError, StoaUnreachable } from "@stoa/sdk"
 import { describe, expect, it } from "vitest"

@@ -3,7 +3,7 @@ import { rmSync } from "node:fs"
 import { connect, type Stoa } from "@stoa/sdk"
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core"
 import { afterAll, afterEach, beforeAll } from "vitest"
-import { Home, type House } from "../../../../cli/test/houseProcess.ts"
+import { Home, type House } from "../../../../cli/test/kit/home.ts"
 import { chromiumPath } from "../../../../../test/programs.ts"
 
 export interface Visitor {
