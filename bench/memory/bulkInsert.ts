@@ -1,6 +1,6 @@
 /**
  * Many records at once, for the bench: the rows that writing them one by one would leave, made here and put in by a few
- * large statements. A million of them take minutes instead of an hour; the tests compare both ways (`memorySeed.test.ts` of the server).
+ * large statements. A million of them take minutes instead of an hour; the tests compare both ways (`memoryBulkInsert.test.ts` of the server).
  */
 import { type MemoryRecord, type PrincipalId } from "@stoa/contract"
 import { DateTime, Effect } from "effect"
@@ -13,7 +13,7 @@ import { Transaction } from "../../packages/server/src/store/journal/Journal.ts"
 import { type Entry, partsOf, scopeToken } from "../../packages/server/src/store/search/index/entries.ts"
 import type { SearchIndex } from "../../packages/server/src/store/search/SearchIndex.ts"
 
-export interface Seed {
+export interface RecordSource {
   readonly owner: PrincipalId
   readonly key: string
   readonly content: string
@@ -47,7 +47,11 @@ interface Scope {
 }
 
 /** Into an empty memory. `author`: as the one who writes is called. */
-export const seed = Effect.fnUntraced(function* (count: number, of: (n: number) => Seed, author: string) {
+export const insertRecords = Effect.fnUntraced(function* (
+  count: number,
+  of: (n: number) => RecordSource,
+  author: string,
+) {
   const sql = yield* SqlClient.SqlClient
   const at = DateTime.toEpochMillis(yield* DateTime.now) - count
   const known = yield* sql<{ id: number; name: string }>`SELECT id, name FROM search_scopes`

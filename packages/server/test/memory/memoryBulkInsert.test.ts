@@ -3,7 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import type { PrincipalId } from "@stoa/contract"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { seed } from "../../../../bench/memory/memorySeed.ts"
+import { insertRecords } from "../../../../bench/memory/bulkInsert.ts"
 import { Principals } from "../../src/access/identity/Principals.ts"
 import { Meanings } from "../../src/memory/meaning/Meanings.ts"
 import { Memories } from "../../src/memory/Memories.ts"
@@ -56,7 +56,7 @@ for (const [name, store] of stores)
           key: `talk/${Math.floor(n / 5)}/${n}`,
           content: n === 7 ? long : `Ann: turn ${n} about gardens and word${n % 3}`,
         })
-        yield* seed(23, of(one.id), "one")
+        yield* insertRecords(23, of(one.id), "one")
         for (let n = 0; n < 23; n++) {
           const { owner, ...memory } = of(other.id)(n)
           yield* transact(memories.put({ id: owner }, owner, { kind: "turn", ...memory }))
