@@ -9,7 +9,7 @@ import { pasted } from "../clients/pasted.ts"
 import { programs, silence } from "../clients/programs.ts"
 import { apart, install, startTripwire, Surroundings } from "../clients/surroundings.ts"
 import { teams } from "../clients/team.ts"
-import "./leash.ts"
+import "./exitWithParent.ts"
 
 const [flag, ...rest] = process.argv.slice(2)
 const words = flag === "--apart" ? rest : process.argv.slice(2)

@@ -9,7 +9,7 @@ import { chromiumPath, installPrograms } from "../test/programs.ts"
 import { inDemo, screens, sizes } from "../packages/web/test/browser/kit/screens.ts"
 import { fillOffice } from "../packages/web/test/browser/kit/office.ts"
 import { home as root } from "./checks/kit.ts"
-import "./leash.ts"
+import "./exitWithParent.ts"
 
 const folder = resolve(process.argv[2] ?? join(root, "dist/screenshots"))
 mkdirSync(folder, { recursive: true })

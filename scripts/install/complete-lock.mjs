@@ -2,7 +2,7 @@
 // the lock, and `npm ci` then refuses it; this adds name, version, os, cpu and libc. npm never fetches them on the wrong platform.
 import { readFileSync, writeFileSync } from "node:fs"
 
-const file = new URL("../package-lock.json", import.meta.url)
+const file = new URL("../../package-lock.json", import.meta.url)
 const lock = JSON.parse(readFileSync(file, "utf8"))
 let added = 0
 for (const [at, p] of Object.entries({ ...lock.packages }))

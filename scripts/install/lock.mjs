@@ -3,7 +3,7 @@ import { createHash } from "node:crypto"
 import * as fs from "node:fs"
 
 var at = function (name) {
-  return new URL("../" + name, import.meta.url)
+  return new URL("../../" + name, import.meta.url)
 }
 var stamp = at("node_modules/.stoa-lock")
 var claimed = at("node_modules/.stoa-installing")
