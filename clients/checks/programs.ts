@@ -3,23 +3,23 @@ import { strict as assert } from "node:assert"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { type Script, startModel } from "./anthropicModel.ts"
-import { approve, type Check, type Guests, mottoSchema, stdioOf } from "./checks.ts"
-import { anthropic, jsonIn, sit } from "./claude.ts"
-import { startResponses } from "./openaiModel.ts"
-import { remembering } from "./remembering.ts"
-import { here } from "./surroundings.ts"
+import { type Script, startModel } from "../models/anthropicModel.ts"
+import { approve, type Check, type CheckContext, mottoSchema, stdioOf } from "../kit/checks.ts"
+import { claudeEnvironment, jsonIn, runClaude } from "../kit/claude.ts"
+import { startResponses } from "../models/openaiModel.ts"
+import { memory } from "./memory.ts"
+import { clientsFolder, scriptsFolder } from "../kit/isolation.ts"
 
-const sdk = fileURLToPath(new URL("../packages/sdk/src/claude.ts", import.meta.url))
+const sdk = fileURLToPath(new URL("../../packages/sdk/src/claude.ts", import.meta.url))
 
 /** A tool, one that a person approves before the model goes on, and a look at what became of it. */
-const story = (guests: Guests, heard: Array<string>): Script => ({
+const story = (context: CheckContext, heard: Array<string>): Script => ({
   uses: [
     { tool: "mcp__stoa__motto", input: () => ({ loud: true }) },
     { tool: "mcp__stoa__wipe", input: () => ({ folder: "logs" }) },
     {
       tool: "mcp__stoa__call_status",
-      input: async (results) => ({ call: await approve(guests, jsonIn(results[1]!)) }),
+      input: async (results) => ({ call: await approve(context, jsonIn(results[1]!)) }),
     },
     {
       tool: "mcp__stoa__send_message",
@@ -32,7 +32,7 @@ const story = (guests: Guests, heard: Array<string>): Script => ({
   last: "The folder is wiped.",
 })
 
-const judge = async ({ house }: Guests, heard: ReadonlyArray<string>, who: string): Promise<void> => {
+const judge = async ({ house }: CheckContext, heard: ReadonlyArray<string>, who: string): Promise<void> => {
   assert.deepEqual(jsonIn(heard[0]!), { motto: "festina lente" })
   assert.equal((jsonIn(heard[2]!) as { readonly state: string }).state, "done")
   const { items } = await house.admin.spaces.messages("general", { limit: 1 })
@@ -41,25 +41,25 @@ const judge = async ({ house }: Guests, heard: ReadonlyArray<string>, who: strin
 
 const claudeCode = (transport: "http" | "stdio"): Check => [
   `Claude Code over ${transport}: lists our tools, calls them, and goes on when a person has approved one`,
-  async (guests) => {
+  async (context) => {
     const heard: Array<string> = []
-    const { model, result } = await sit(guests, {
+    const { model, result } = await runClaude(context, {
       who: "Jim",
       transport,
       prompt: "Wipe the logs.",
-      script: story(guests, heard),
+      script: story(context, heard),
     })
     const shown = model.asked.flatMap(({ tools = [] }) => tools).find((tool) => tool.name === "mcp__stoa__motto")
     assert.deepEqual((shown?.input_schema as typeof mottoSchema | undefined)?.properties, mottoSchema.properties)
     assert.equal(result, "The folder is wiped.")
-    await judge(guests, heard, "Jim")
+    await judge(context, heard, "Jim")
   },
 ]
 
 const agentSdk: Check = [
   "S0-03 Claude Agent SDK: createSdkMcpServer with getTools, two agents at once, and neither acts as the other",
-  async (guests) => {
-    const { around, house, tokens } = guests
+  async (context) => {
+    const { isolation, house, tokens } = context
     const models = await Promise.all(
       ["Pam", "Jim"].map((name) =>
         startModel({
@@ -77,9 +77,9 @@ const agentSdk: Check = [
       { name: "Pam", token: tokens.Pam, model: models[0]!.url },
       { name: "Jim", admin: house.token, model: models[1]!.url },
     ]
-    const env = around.env(anthropic(guests, models[0]!))
+    const env = isolation.env(claudeEnvironment(context, models[0]!))
     const given = JSON.stringify({ url: house.url, sdk, agents, env })
-    const { code, lines, stderr } = await around.run(process.execPath, [join(here, "agentSdk.mjs"), given])
+    const { code, lines, stderr } = await isolation.run(process.execPath, [join(scriptsFolder, "agentSdk.mjs"), given])
     await Promise.all(models.map((model) => model.close()))
     assert.equal(code, 0, stderr)
     const { alone, programs, separate } = JSON.parse(lines.at(-1)!) as {
@@ -123,20 +123,20 @@ export const nowhere = () => getTools({ token: "t" })
 
 const types: Check = [
   "Claude Agent SDK: its types take what getTools gives",
-  async ({ around }) => {
-    const root = fileURLToPath(new URL("..", import.meta.url))
+  async ({ isolation }) => {
+    const root = fileURLToPath(new URL("../..", import.meta.url))
     const paths = {
-      "@anthropic-ai/claude-agent-sdk": [join(here, "node_modules/@anthropic-ai/claude-agent-sdk/sdk.d.ts")],
+      "@anthropic-ai/claude-agent-sdk": [join(clientsFolder, "node_modules/@anthropic-ai/claude-agent-sdk/sdk.d.ts")],
       "@stoa/sdk/claude": [sdk],
     }
     const compilerOptions = { paths, incremental: false, plugins: [], typeRoots: [join(root, "node_modules/@types")] }
-    writeFileSync(join(around.home, "use.mts"), use)
+    writeFileSync(join(isolation.home, "use.mts"), use)
     writeFileSync(
-      join(around.home, "tsconfig.json"),
+      join(isolation.home, "tsconfig.json"),
       JSON.stringify({ extends: join(root, "tsconfig.json"), compilerOptions, include: ["use.mts"] }),
     )
     const tsc = join(root, "node_modules/typescript/bin/tsc")
-    const { code, lines } = await around.run(process.execPath, [tsc, "-p", around.home])
+    const { code, lines } = await isolation.run(process.execPath, [tsc, "-p", isolation.home])
     assert.equal(code, 0, lines.join("\n"))
   },
 ]
@@ -174,41 +174,41 @@ const toml = (fields: object): string =>
     .map(([name, value]) => `${name} = ${JSON.stringify(value)}`)
     .join("\n")
 
-const codexServer = (transport: "http" | "stdio", guests: Guests): string => {
-  if (transport === "http") return toml({ url: `${guests.house.url}/mcp`, bearer_token_env_var: "PAMS_TOKEN" })
-  const { args, command, env } = stdioOf(guests.tokens.Pam, guests)
+const codexServer = (transport: "http" | "stdio", context: CheckContext): string => {
+  if (transport === "http") return toml({ url: `${context.house.url}/mcp`, bearer_token_env_var: "PAMS_TOKEN" })
+  const { args, command, env } = stdioOf(context.tokens.Pam, context)
   return `${toml({ command, args })}\n[mcp_servers.stoa.env]\n${toml(env)}`
 }
 
 const codex = (transport: "http" | "stdio"): Check => [
   `Codex over ${transport}: lists our tools, calls them, and goes on when a person has approved one`,
-  async (guests) => {
-    const { around, tokens } = guests
+  async (context) => {
+    const { isolation, tokens } = context
     const heard: Array<string> = []
-    const model = await startResponses(story(guests, heard))
-    const folder = join(around.home, ".codex")
+    const model = await startResponses(story(context, heard))
+    const folder = join(isolation.home, ".codex")
     mkdirSync(folder, { recursive: true })
-    writeFileSync(join(folder, "config.toml"), codexSettings(model.url, codexServer(transport, guests)))
+    writeFileSync(join(folder, "config.toml"), codexSettings(model.url, codexServer(transport, context)))
     const env = { CODEX_HOME: folder, LOOPBACK_KEY: "loopback", PAMS_TOKEN: tokens.Pam }
-    const program = join(here, "node_modules/@openai/codex/bin/codex.js")
+    const program = join(clientsFolder, "node_modules/@openai/codex/bin/codex.js")
     const asked = ["exec", "--json", "--skip-git-repo-check", "Wipe the logs."]
-    const { code, lines, stderr } = await around.run(process.execPath, [program, ...asked], { env })
+    const { code, lines, stderr } = await isolation.run(process.execPath, [program, ...asked], { env })
     await model.close()
     assert.equal(code, 0, stderr + lines.join("\n"))
     assert.ok(JSON.stringify(model.asked[0]?.tools).includes('"name":"motto"'))
-    await judge(guests, heard, "Pam")
+    await judge(context, heard, "Pam")
   },
 ]
 
-export const silence: Check = [
+export const noTraffic: Check = [
   "none of these programs asked for anything beyond this machine",
-  async ({ tripwire }) => assert.deepEqual(tripwire.tripped, []),
+  async ({ proxy }) => assert.deepEqual(proxy.tripped, []),
 ]
 
 export const programs: ReadonlyArray<Check> = [
   claudeCode("http"),
   claudeCode("stdio"),
-  remembering,
+  memory,
   agentSdk,
   types,
   codex("http"),

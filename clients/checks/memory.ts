@@ -1,7 +1,7 @@
 /** Claude Code keeps something in one sitting; another agent's Claude Code, which never saw that one, has it in the next. */
 import { strict as assert } from "node:assert"
-import type { Check } from "./checks.ts"
-import { jsonIn, sit } from "./claude.ts"
+import type { Check } from "../kit/checks.ts"
+import { jsonIn, runClaude } from "../kit/claude.ts"
 
 interface Recalled {
   readonly items: ReadonlyArray<{
@@ -14,12 +14,12 @@ interface Recalled {
 
 const written = "The staging database is called heron, and its backups run at 03:40."
 
-export const remembering: Check = [
+export const memory: Check = [
   "Claude Code remembers in one sitting, and recalls in the next through another agent that it was shared with",
-  async (guests) => {
-    const { house } = guests
+  async (context) => {
+    const { house } = context
     const jim = await house.admin.principals.get("Jim")
-    const first = await sit(guests, {
+    const first = await runClaude(context, {
       who: "Jim",
       transport: "http",
       folder: ".claude-jim",
@@ -38,9 +38,9 @@ export const remembering: Check = [
     assert.equal(first.result, "I will remember it.")
     // The house is gone in between: what lasts is in its rows.
     await house.kill()
-    const again = { ...guests, house: await guests.home.restart(house) }
+    const again = { ...context, house: await context.home.restart(house) }
     const heard: Array<string> = []
-    const second = await sit(again, {
+    const second = await runClaude(again, {
       who: "Pam",
       transport: "stdio",
       folder: ".claude-pam",
@@ -66,7 +66,7 @@ export const remembering: Check = [
         last: "At 03:40.",
       },
     })
-    Object.assign(guests, { house: again.house })
+    Object.assign(context, { house: again.house })
     assert.equal(second.result, "At 03:40.")
     const { items } = jsonIn(heard[0]!) as Recalled
     assert.deepEqual(

@@ -1,4 +1,4 @@
-/** Where other people's programs run: a home of their own, no way out, and every switch against phoning home thrown. */
+/** Where other people's programs run: a home of their own, no way out, and every setting against phoning home. */
 import { spawn, spawnSync } from "node:child_process"
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { createServer } from "node:net"
@@ -7,26 +7,28 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 
-export const here = fileURLToPath(new URL(".", import.meta.url))
-export const stoa = fileURLToPath(new URL("../packages/cli/src/main.ts", import.meta.url))
+export const clientsFolder = fileURLToPath(new URL("..", import.meta.url))
+/** Programs that run where the packages of others are installed. */
+export const scriptsFolder = join(clientsFolder, "scripts")
+export const stoa = fileURLToPath(new URL("../../packages/cli/src/main.ts", import.meta.url))
 
-const read = <A>(file: string): A => JSON.parse(readFileSync(join(here, file), "utf8")) as A
+const read = <A>(file: string): A => JSON.parse(readFileSync(join(clientsFolder, file), "utf8")) as A
 
 const isInstalled = ([name, version]: readonly [string, string]): boolean => {
   const file = `node_modules/${name}/package.json`
-  return existsSync(join(here, file)) && read<{ readonly version: string }>(file).version === version
+  return existsSync(join(clientsFolder, file)) && read<{ readonly version: string }>(file).version === version
 }
 
 export const install = (): void => {
   const { dependencies } = read<{ readonly dependencies: Record<string, string> }>("package.json")
   if (Object.entries(dependencies).every(isInstalled)) return
   console.error("installing the clients (about 1 GB on disk) ...")
-  const { status } = spawnSync("npm", ["install", "--loglevel=error"], { cwd: here, stdio: ["ignore", 2, 2] })
+  const { status } = spawnSync("npm", ["install", "--loglevel=error"], { cwd: clientsFolder, stdio: ["ignore", 2, 2] })
   if (status !== 0) throw new Error("the clients could not be installed")
 }
 
 /** How to run a program where there is no network but loopback, if this machine has a way. */
-export const apart = (): ReadonlyArray<string> | undefined => {
+export const withoutNetwork = (): ReadonlyArray<string> | undefined => {
   const up = 'ip link set lo up && exec "$0" "$@"'
   return ["-n", "-rn"]
     .map((flag) => ["unshare", flag, "--", "sh", "-c", up])
@@ -34,12 +36,12 @@ export const apart = (): ReadonlyArray<string> | undefined => {
 }
 
 /** What stands where a proxy should: it lets nothing through, and remembers who asked for what. */
-export interface Tripwire {
+export interface BlockingProxy {
   readonly url: string
   readonly tripped: ReadonlyArray<string>
   readonly close: () => void
 }
-export const startTripwire = async (): Promise<Tripwire> => {
+export const startBlockingProxy = async (): Promise<BlockingProxy> => {
   const tripped: Array<string> = []
   const server = createServer((socket) => {
     socket.on("error", () => {})
@@ -54,7 +56,7 @@ export const startTripwire = async (): Promise<Tripwire> => {
 }
 
 const local = "127.0.0.1,localhost"
-const quiet = {
+const noTrafficSettings = {
   CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
   DISABLE_AUTOUPDATER: "1",
   DISABLE_ERROR_REPORTING: "1",
@@ -67,7 +69,7 @@ const quiet = {
   no_proxy: local,
 }
 
-export class Surroundings {
+export class Isolation {
   readonly home = mkdtempSync(join(tmpdir(), "stoa-clients-"))
   readonly #proxy: string
 
@@ -81,7 +83,7 @@ export class Surroundings {
       PATH: process.env["PATH"] ?? "",
       HOME: this.home,
       ...Object.fromEntries(names.map((name) => [name, this.#proxy])),
-      ...quiet,
+      ...noTrafficSettings,
       ...over,
     }
   }

@@ -2,12 +2,12 @@
 import { strict as assert } from "node:assert"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { type Model, type Script, startModel } from "./anthropicModel.ts"
-import { type Guests, stdioOf } from "./checks.ts"
-import { here } from "./surroundings.ts"
+import { type Model, type Script, startModel } from "../models/anthropicModel.ts"
+import { type CheckContext, stdioOf } from "./checks.ts"
+import { clientsFolder } from "./isolation.ts"
 
 export const claudeProgram = join(
-  here,
+  clientsFolder,
   `node_modules/@anthropic-ai/claude-agent-sdk-${process.platform}-${process.arch}/claude`,
 )
 
@@ -15,15 +15,15 @@ export const claudeProgram = join(
 export const jsonIn = (text: string): unknown => JSON.parse(text.slice(text.indexOf("{"), text.lastIndexOf("}") + 1))
 
 /** `folder`: where it keeps what it knows of earlier sittings. */
-export const anthropic = (guests: Guests, model: Model, folder = ".claude") => ({
+export const claudeEnvironment = (context: CheckContext, model: Model, folder = ".claude") => ({
   ANTHROPIC_API_KEY: "loopback",
   ANTHROPIC_BASE_URL: model.url,
-  CLAUDE_CONFIG_DIR: join(guests.around.home, folder),
+  CLAUDE_CONFIG_DIR: join(context.isolation.home, folder),
 })
 
-let sat = 0
+let runCount = 0
 
-export interface Sitting {
+export interface ClaudeRun {
   readonly who: "Pam" | "Jim"
   readonly transport: "http" | "stdio"
   readonly prompt: string
@@ -32,19 +32,19 @@ export interface Sitting {
 }
 
 /** What it printed, a message a line, and what its model was asked. */
-export const sit = async (guests: Guests, { folder, prompt, script, transport, who }: Sitting) => {
-  const { around, house, tokens } = guests
+export const runClaude = async (context: CheckContext, { folder, prompt, script, transport, who }: ClaudeRun) => {
+  const { isolation, house, tokens } = context
   const model = await startModel(script)
   const server =
     transport === "http"
       ? { type: "http", url: `${house.url}/mcp`, headers: { Authorization: `Bearer ${tokens[who]}` } }
-      : stdioOf(tokens[who], guests)
-  const config = join(around.home, `claude-${++sat}.json`)
+      : stdioOf(tokens[who], context)
+  const config = join(isolation.home, `claude-${++runCount}.json`)
   writeFileSync(config, JSON.stringify({ mcpServers: { stoa: server } }))
   const flags = ["--mcp-config", config, "--strict-mcp-config", "--allowedTools", "mcp__stoa", "--verbose"]
   const asked = ["-p", prompt, "--output-format", "stream-json", "--model", "claude-loopback"]
-  const env = anthropic(guests, model, folder)
-  const { code, lines, stderr } = await around.run(claudeProgram, [...asked, ...flags], { env })
+  const env = claudeEnvironment(context, model, folder)
+  const { code, lines, stderr } = await isolation.run(claudeProgram, [...asked, ...flags], { env })
   await model.close()
   assert.equal(code, 0, stderr + lines.join("\n"))
   const messages = lines.map((line) => JSON.parse(line) as { type: string; subtype?: string; result?: string })

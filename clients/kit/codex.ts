@@ -1,14 +1,14 @@
 /** Codex: where it is, and what keeps it quiet and with a model on loopback, as its `-c` takes it. */
 import { existsSync, readdirSync } from "node:fs"
 import { join } from "node:path"
-import { here } from "./surroundings.ts"
+import { clientsFolder } from "./isolation.ts"
 
-const vendor = join(here, `node_modules/@openai/codex-${process.platform}-${process.arch}/vendor`)
+const vendor = join(clientsFolder, `node_modules/@openai/codex-${process.platform}-${process.arch}/vendor`)
 
 /** The program itself, without the script that looks for it. */
 export const codexProgram = existsSync(vendor)
   ? join(vendor, readdirSync(vendor)[0]!, "bin/codex")
-  : join(here, "node_modules/@openai/codex/bin/codex.js")
+  : join(clientsFolder, "node_modules/@openai/codex/bin/codex.js")
 
 export const codexSwitches = (model: string): ReadonlyArray<string> => [
   'model="loopback"',

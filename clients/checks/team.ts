@@ -8,12 +8,12 @@ import { execFileSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
-import { Home, type House } from "../packages/cli/test/kit/home.ts"
-import { type Model, type Move, type Player, startModel, type Told } from "./anthropicModel.ts"
-import type { Check, Guests } from "./checks.ts"
-import { claudeProgram } from "./claude.ts"
-import { startResponses } from "./openaiModel.ts"
-import { codexProgram, codexSwitches } from "./codex.ts"
+import { Home, type House } from "../../packages/cli/test/kit/home.ts"
+import { type Model, type Move, type Player, startModel, type Told } from "../models/anthropicModel.ts"
+import type { Check, CheckContext } from "../kit/checks.ts"
+import { claudeProgram } from "../kit/claude.ts"
+import { startResponses } from "../models/openaiModel.ts"
+import { codexProgram, codexSwitches } from "../kit/codex.ts"
 
 const ours = (tool: string, input: object): Move => ({ tool: `mcp__stoa__${tool}`, input })
 
@@ -105,8 +105,13 @@ const programsIn = (folder: string) => {
 
 type Name = "claude" | "codex"
 
-const thinkerOf = (program: Name, model: Model<unknown>, { around }: Guests, at: ReturnType<typeof programsIn>) => {
-  const { HOME: _home, ...env } = around.env({ PATH: `${at.bin}:/usr/bin:/bin` })
+const thinkerOf = (
+  program: Name,
+  model: Model<unknown>,
+  { isolation }: CheckContext,
+  at: ReturnType<typeof programsIn>,
+) => {
+  const { HOME: _home, ...env } = isolation.env({ PATH: `${at.bin}:/usr/bin:/bin` })
   const vendor =
     program === "claude"
       ? { ANTHROPIC_API_KEY: "loopback", ANTHROPIC_BASE_URL: model.url }
@@ -161,9 +166,9 @@ const rowsOf = (data: string, query: string): ReadonlyArray<Row> => {
 
 const teamOf = (leader: Name, slots: number): Check => [
   `a team of Claude Code and Codex, led by ${leader}, with ${slots === 1 ? "one slot" : `${slots} slots`}: spawned, asked, written, merged`,
-  async (guests) => {
+  async (context) => {
     const home = new Home({ STOA_SLOTS: String(slots), STOA_DEMO: "off" })
-    const folder = mkdtempSync(join(guests.around.home, "team-"))
+    const folder = mkdtempSync(join(context.isolation.home, "team-"))
     const repository = repositoryIn(folder)
     const at = programsIn(folder)
     const workspaceOf = (name: string) => {
@@ -184,11 +189,11 @@ const teamOf = (leader: Name, slots: number): Check => [
             persona: "You lead.",
             thinker: {
               kind: "program",
-              ...thinkerOf(leader, models.lead, guests, at),
+              ...thinkerOf(leader, models.lead, context, at),
               workspace: { git: repository },
               children: {
-                scribe: thinkerOf("claude", models.one, guests, at),
-                smith: thinkerOf("codex", models.two, guests, at),
+                scribe: thinkerOf("claude", models.one, context, at),
+                smith: thinkerOf("codex", models.two, context, at),
               },
             },
           },

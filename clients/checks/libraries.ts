@@ -2,8 +2,8 @@
 import { strict as assert } from "node:assert"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { approve, type Check, type Guests, mottoSchema, stdioOf } from "./checks.ts"
-import { here } from "./surroundings.ts"
+import { approve, type Check, type CheckContext, mottoSchema, stdioOf } from "../kit/checks.ts"
+import { clientsFolder, scriptsFolder } from "../kit/isolation.ts"
 
 const transports = ["http", "stdio"] as const
 type Transport = (typeof transports)[number]
@@ -20,20 +20,20 @@ interface Seen {
   readonly bad: Result
 }
 
-const placeOf = (transport: Transport, guests: Guests) =>
+const placeOf = (transport: Transport, context: CheckContext) =>
   transport === "http"
-    ? { url: `${guests.house.url}/mcp`, token: guests.tokens.Jim }
-    : stdioOf(guests.tokens.Jim, guests)
+    ? { url: `${context.house.url}/mcp`, token: context.tokens.Jim }
+    : stdioOf(context.tokens.Jim, context)
 
 const jsonIn = (result: Result): unknown => JSON.parse(result.content[0]!.text)
 
-/** The story of clients/story.mjs, by one library. */
-const played = async (program: string, client: string, transport: Transport, guests: Guests): Promise<Seen> => {
-  const place = JSON.stringify({ client, ...placeOf(transport, guests) })
-  const { code, lines, stderr } = await guests.around.run(process.execPath, [join(here, program), place], {
+/** The story of clients/scripts/story.mjs, by one library. */
+const played = async (program: string, client: string, transport: Transport, context: CheckContext): Promise<Seen> => {
+  const place = JSON.stringify({ client, ...placeOf(transport, context) })
+  const { code, lines, stderr } = await context.isolation.run(process.execPath, [join(scriptsFolder, program), place], {
     answer: async (line) => {
       const { waiting } = JSON.parse(line) as { readonly waiting?: unknown }
-      return waiting === undefined ? undefined : approve(guests, waiting)
+      return waiting === undefined ? undefined : approve(context, waiting)
     },
   })
   assert.equal(code, 0, stderr)
@@ -43,8 +43,8 @@ const played = async (program: string, client: string, transport: Transport, gue
 const library = (name: string, program: string, client: string, revision?: string): ReadonlyArray<Check> =>
   transports.map((transport) => [
     `${name} over ${transport}: lists, calls, is approved, is told what is wrong`,
-    async (guests) => {
-      const seen = await played(program, client, transport, guests)
+    async (context) => {
+      const seen = await played(program, client, transport, context)
       if (revision !== undefined) assert.equal(seen.revision, revision)
       const names = seen.tools.map((tool) => tool.name)
       for (const wanted of ["motto", "wipe", "send_message", "call_status"]) assert.ok(names.includes(wanted), wanted)
@@ -59,17 +59,24 @@ const library = (name: string, program: string, client: string, revision?: strin
 
 const inspector = (transport: Transport): Check => [
   `Inspector CLI over ${transport}: lists and calls`,
-  async (guests) => {
-    const { around, house, tokens } = guests
+  async (context) => {
+    const { isolation, house, tokens } = context
     const server =
       transport === "http"
         ? { type: "streamable-http", url: `${house.url}/mcp`, headers: { Authorization: `Bearer ${tokens.Jim}` } }
-        : stdioOf(tokens.Jim, guests)
-    const config = join(around.home, `inspector-${transport}.json`)
+        : stdioOf(tokens.Jim, context)
+    const config = join(isolation.home, `inspector-${transport}.json`)
     writeFileSync(config, JSON.stringify({ mcpServers: { stoa: server } }))
     const ask = async (...args: ReadonlyArray<string>) => {
-      const cli = [join(here, "node_modules/.bin/mcp-inspector"), "--cli", "--config", config, "--server", "stoa"]
-      const { code, lines, stderr } = await around.run(process.execPath, [...cli, ...args])
+      const cli = [
+        join(clientsFolder, "node_modules/.bin/mcp-inspector"),
+        "--cli",
+        "--config",
+        config,
+        "--server",
+        "stoa",
+      ]
+      const { code, lines, stderr } = await isolation.run(process.execPath, [...cli, ...args])
       assert.equal(code, 0, stderr)
       return JSON.parse(lines.join("\n")) as Record<string, unknown>
     }
