@@ -25,7 +25,7 @@ const some = <A extends object>(fields: A) =>
 
 const root = createRootRoute({ component: Outlet, errorComponent: RouteFault, notFoundComponent: NotFound })
 
-const door = createRoute({
+const signIn = createRoute({
   getParentRoute: () => root,
   path: "/door",
   validateSearch: (search: Record<string, unknown>) => some({ next: text(search["next"]) }),
@@ -37,14 +37,14 @@ const house = createRoute({
   getParentRoute: () => root,
   id: "house",
   beforeLoad: async ({ location }) => {
-    const door = () => redirect({ to: "/door", search: location.pathname === "/" ? {} : { next: location.href } })
+    const signIn = () => redirect({ to: "/door", search: location.pathname === "/" ? {} : { next: location.href } })
     // Checked first, because a browser writes a 401 to its console.
     if (cache.getQueryData(startQuery.queryKey) === undefined && (await client.session.look()).principal === null)
-      throw door()
+      throw signIn()
     try {
       await cache.ensureQueryData(startQuery)
     } catch (error) {
-      if (error instanceof StoaError && error.status === 401) throw door()
+      if (error instanceof StoaError && error.status === 401) throw signIn()
       throw error
     }
   },
@@ -71,7 +71,7 @@ const spaces = createRoute({
   component: lazyRouteComponent(() => import("./features/spaces/SpacesScreen.tsx"), "SpacesScreen"),
 })
 
-const inSpace = (search: Record<string, unknown>) =>
+const spaceSearch = (search: Record<string, unknown>) =>
   some({
     at: Number.isSafeInteger(search["at"]) && Number(search["at"]) > 0 ? Number(search["at"]) : undefined,
     q: text(search["q"]),
@@ -86,17 +86,17 @@ const Space = () => createElement(SpaceScreen, { Head: Guide, About: HouseSummar
 const space = createRoute({
   getParentRoute: () => house,
   path: "/s/$space",
-  validateSearch: inSpace,
+  validateSearch: spaceSearch,
   component: Space,
 })
 const thread = createRoute({
   getParentRoute: () => house,
   path: "/s/$space/t/$message",
-  validateSearch: inSpace,
+  validateSearch: spaceSearch,
   component: Space,
 })
 
-const inInbox = (search: Record<string, unknown>): { tab?: "others" | "answered" | "always" | "mine" } => {
+const decisionSearch = (search: Record<string, unknown>): { tab?: "others" | "answered" | "always" | "mine" } => {
   const { tab } = search
   return tab === "others" || tab === "answered" || tab === "always" ? { tab } : {}
 }
@@ -104,13 +104,13 @@ const Decisions = lazyRouteComponent(() => import("./features/decisions/Decision
 const decisions = createRoute({
   getParentRoute: () => house,
   path: "/decisions",
-  validateSearch: inInbox,
+  validateSearch: decisionSearch,
   component: Decisions,
 })
 const decision = createRoute({
   getParentRoute: () => house,
   path: "/decisions/$id",
-  validateSearch: inInbox,
+  validateSearch: decisionSearch,
   component: Decisions,
 })
 
@@ -136,23 +136,23 @@ const run = createRoute({
 const AgentsScreen = lazyRouteComponent(() => import("./features/agents/AgentsScreen.tsx"), "AgentsScreen")
 const Tokens = lazyRouteComponent(() => import("./features/people/Tokens.tsx"), "Tokens")
 const Agents = Object.assign(() => createElement(AgentsScreen, { Tokens }), { preload: () => AgentsScreen.preload?.() })
-const inAgents = (search: Record<string, unknown>) =>
+const agentSearch = (search: Record<string, unknown>) =>
   some({ tab: text(search["tab"]), open: search["open"] === true ? true : undefined })
 const agents = createRoute({
   getParentRoute: () => house,
   path: "/agents",
-  validateSearch: inAgents,
+  validateSearch: agentSearch,
   component: Agents,
 })
 const agent = createRoute({
   getParentRoute: () => house,
   path: "/agents/$name",
-  validateSearch: inAgents,
+  validateSearch: agentSearch,
   component: Agents,
 })
 
 const Memory = lazyRouteComponent(() => import("./features/memory/MemoryScreen.tsx"), "MemoryScreen")
-const inMemory = (search: Record<string, unknown>) =>
+const memorySearch = (search: Record<string, unknown>) =>
   some({
     owner: text(search["owner"]),
     q: text(search["q"]),
@@ -162,13 +162,13 @@ const inMemory = (search: Record<string, unknown>) =>
 const memory = createRoute({
   getParentRoute: () => house,
   path: "/memory",
-  validateSearch: inMemory,
+  validateSearch: memorySearch,
   component: Memory,
 })
 const record = createRoute({
   getParentRoute: () => house,
   path: "/memory/$id",
-  validateSearch: inMemory,
+  validateSearch: memorySearch,
   component: Memory,
 })
 
@@ -206,17 +206,17 @@ const server = createRoute({
   path: "/servers/$server",
   component: lazyRouteComponent(() => import("./features/servers/ServersScreen.tsx"), "ServersScreen"),
 })
-const connecting = createRoute({
+const connect = createRoute({
   getParentRoute: () => house,
   path: "/connect",
   component: lazyRouteComponent(() => import("./features/connect/ConnectScreen.tsx"), "ConnectScreen"),
 })
-const connectingOne = createRoute({
+const connectOne = createRoute({
   getParentRoute: () => house,
   path: "/connect/$client",
   component: lazyRouteComponent(() => import("./features/connect/ConnectScreen.tsx"), "ConnectScreen"),
 })
-const why = createRoute({
+const rights = createRoute({
   getParentRoute: () => house,
   path: "/why",
   validateSearch: (search: Record<string, unknown>) =>
@@ -249,14 +249,14 @@ const help = createRoute({
   component: lazyRouteComponent(() => import("./features/help/HelpScreen.tsx"), "HelpScreen"),
 })
 
-const places = createRoute({
+const menu = createRoute({
   getParentRoute: () => house,
   path: "/house",
   component: lazyRouteComponent(() => import("./features/me/MenuScreen.tsx"), "MenuScreen"),
 })
 
 const tree = root.addChildren([
-  door,
+  signIn,
   house.addChildren([
     home,
     spaces,
@@ -271,15 +271,15 @@ const tree = root.addChildren([
     memory,
     record,
     me,
-    places,
+    menu,
     tools,
     tool,
     servers,
     addServer,
     server,
-    connecting,
-    connectingOne,
-    why,
+    connect,
+    connectOne,
+    rights,
     people,
     search,
     overview,

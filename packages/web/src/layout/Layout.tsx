@@ -1,4 +1,4 @@
-/** What surrounds every screen: the side, the tabs of a phone, the skip link, the keys and the title. */
+/** What surrounds every screen: the sidebar, the tabs of a phone, the skip link, the keys and the title. */
 import { Outlet } from "@tanstack/react-router"
 import { lazy, Suspense } from "react"
 import { words } from "../words/en.ts"

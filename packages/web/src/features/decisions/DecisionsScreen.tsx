@@ -75,10 +75,10 @@ const Where = ({ decision }: { readonly decision: Decision }) => {
 
 export const DecisionsScreen = () => {
   const { tab = "mine" } = useSearch({ strict: false }) as { readonly tab?: Tab }
-  return <Inbox key={tab} tab={tab} />
+  return <DecisionTabs key={tab} tab={tab} />
 }
 
-const Inbox = ({ tab }: { readonly tab: Tab }) => {
+const DecisionTabs = ({ tab }: { readonly tab: Tab }) => {
   const { decisions, me } = useStart()
   const { id } = useParams({ strict: false }) as { readonly id?: string }
   const navigate = useNavigate()

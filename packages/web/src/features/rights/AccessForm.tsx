@@ -14,8 +14,8 @@ import {
   type RulePeriod,
   periodsFor,
   defaultPeriod,
-  type AccessChange,
-  changesFor,
+  type ChangeKind,
+  changeKindsFor,
 } from "./accessForm.logic.ts"
 import { words } from "./words/en.ts"
 
@@ -32,8 +32,8 @@ export const reloadJudgement = () =>
   ])
 
 interface Change {
-  readonly way: AccessChange
-  readonly span: RulePeriod
+  readonly kind: ChangeKind
+  readonly period: RulePeriod
   readonly reason: string
 }
 
@@ -46,15 +46,15 @@ const setListed = async ({ context, toolset }: AllowListGate, tool: string, isOn
 
 const applyChange = async (
   { action, resource, who }: AccessQuestion,
-  { reason, span, way }: Change,
+  { reason, period, kind }: Change,
   list?: AllowListGate,
 ) => {
-  const millis = millisAskedFor(way, span)
+  const millis = millisAskedFor(kind, period)
   const expires = millis === undefined ? {} : { expiresAt: moment(now() + millis).toISOString() }
   const right = { actions: [action as "read"], resource }
-  if (way === "list" || way === "unlist") return setListed(list!, resource.replace(/^tools\//, ""), way === "list")
-  if (way === "lend") return house.delegations.add({ to: who, ...right, reason, ...expires })
-  return house.grants.add({ principal: who, ...right, effect: way, ...expires })
+  if (kind === "list" || kind === "unlist") return setListed(list!, resource.replace(/^tools\//, ""), kind === "list")
+  if (kind === "lend") return house.delegations.add({ to: who, ...right, reason, ...expires })
+  return house.grants.add({ principal: who, ...right, effect: kind, ...expires })
 }
 
 export interface AccessFormProps {
@@ -67,10 +67,10 @@ export interface AccessFormProps {
 export const AccessForm = ({ asked, gate, isMe }: AccessFormProps) => {
   const id = useId()
   const list = gate?.allowList
-  const ways = changesFor(isMe, gate?.passes ?? true, list)
+  const ways = changeKindsFor(isMe, gate?.passes ?? true, list)
   const [open, show] = useState(false)
   const [sure, ask] = useState(false)
-  const [change, set] = useState<Change>({ way: "allow", span: defaultPeriod("allow"), reason: "" })
+  const [change, set] = useState<Change>({ kind: "allow", period: defaultPeriod("allow"), reason: "" })
   const done = useMutation({
     mutationFn: async () => {
       const answer = await applyChange(asked, change, list)
@@ -97,8 +97,8 @@ export const AccessForm = ({ asked, gate, isMe }: AccessFormProps) => {
     set({ ...change, ...more })
     ask(false)
   }
-  const lends = change.way === "lend"
-  const listed = change.way === "list" || change.way === "unlist"
+  const lends = change.kind === "lend"
+  const listed = change.kind === "list" || change.kind === "unlist"
   return (
     <form
       className="card"
@@ -112,10 +112,10 @@ export const AccessForm = ({ asked, gate, isMe }: AccessFormProps) => {
         <SelectField
           id={`${id}-way`}
           label={words.how}
-          value={change.way}
+          value={change.kind}
           onChange={({ target }) => {
-            const way = target.value as AccessChange
-            put({ way, span: defaultPeriod(way) })
+            const kind = target.value as ChangeKind
+            put({ kind, period: defaultPeriod(kind) })
           }}
         >
           {ways.map((one) => (
@@ -138,10 +138,10 @@ export const AccessForm = ({ asked, gate, isMe }: AccessFormProps) => {
           <SelectField
             id={`${id}-span`}
             label={words.howLong}
-            value={change.span}
-            onChange={({ target }) => put({ span: target.value as RulePeriod })}
+            value={change.period}
+            onChange={({ target }) => put({ period: target.value as RulePeriod })}
           >
-            {periodsFor(change.way).map((one) => (
+            {periodsFor(change.kind).map((one) => (
               <option key={one} value={one}>
                 {words.spans[one]}
               </option>
@@ -150,7 +150,7 @@ export const AccessForm = ({ asked, gate, isMe }: AccessFormProps) => {
         )}
         {sure ? (
           <p className="note" data-tone="warn" role="alert">
-            {effectOf(change.way, asked, change.span, list)}
+            {effectOf(change.kind, asked, change.period, list)}
           </p>
         ) : null}
         {done.error === null ? null : <FaultPane error={done.error} />}

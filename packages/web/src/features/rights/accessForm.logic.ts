@@ -3,21 +3,23 @@ import { type Verdict, verdicts } from "@stoa/contract"
 import { lendingPeriods, longestLendingPeriod, millisOf, type Period } from "../../parts/form/periods.logic.ts"
 import { words } from "./words/en.ts"
 
-export type AccessChange = Verdict | "lend" | "list" | "unlist"
+export type ChangeKind = Verdict | "lend" | "list" | "unlist"
 
 export type RulePeriod = Period | "ever" | "most"
 
 /** A delegation ends soon, a grant no later than the sign-in that gives it; a restriction may stay. */
-export const periodsFor = (way: AccessChange): ReadonlyArray<RulePeriod> =>
-  way === "lend"
+export const periodsFor = (kind: ChangeKind): ReadonlyArray<RulePeriod> =>
+  kind === "lend"
     ? lendingPeriods
-    : way === "allow"
+    : kind === "allow"
       ? ["hour", "day", "week", "most"]
       : ["hour", "day", "week", "month", "ever"]
 
 /** The requested duration; undefined if it should last as long as the house allows. */
-export const millisAskedFor = (way: AccessChange, span: RulePeriod): number | undefined =>
-  span === "ever" || span === "most" || (way === "lend" && span === longestLendingPeriod) ? undefined : millisOf(span)
+export const millisAskedFor = (kind: ChangeKind, period: RulePeriod): number | undefined =>
+  period === "ever" || period === "most" || (kind === "lend" && period === longestLendingPeriod)
+    ? undefined
+    : millisOf(period)
 
 export interface AllowListGate {
   readonly toolset: string
@@ -32,36 +34,36 @@ export interface AccessQuestion {
   readonly resource: string
 }
 
-export const defaultPeriod = (way: AccessChange): RulePeriod =>
-  way === "lend" ? longestLendingPeriod : way === "allow" ? "most" : "ever"
+export const defaultPeriod = (kind: ChangeKind): RulePeriod =>
+  kind === "lend" ? longestLendingPeriod : kind === "allow" ? "most" : "ever"
 
 /** A list that contains the tool by `*` or with its whole server cannot lose it alone. */
-export const changesFor = (
+export const changeKindsFor = (
   isMe: boolean,
   passes: boolean,
   list: AllowListGate | undefined,
-): ReadonlyArray<AccessChange> => [
+): ReadonlyArray<ChangeKind> => [
   ...verdicts,
   ...(isMe ? [] : (["lend"] as const)),
   ...(list === undefined ? [] : !passes ? (["list"] as const) : list.named ? (["unlist"] as const) : []),
 ]
 
 export const effectOf = (
-  way: AccessChange,
+  kind: ChangeKind,
   { action, resource, who }: AccessQuestion,
-  span: RulePeriod,
+  period: RulePeriod,
   list?: AllowListGate,
 ): string => {
-  const until = words.until[span]
+  const until = words.until[period]
   const named = `${list?.toolset ?? ""}/${list?.context ?? ""}`
-  switch (way) {
+  switch (kind) {
     case "lend":
       return words.effects.lend(who, action, resource, until)
     case "list":
     case "unlist":
-      return words.effects[way](resource.replace(/^tools\//, ""), named, list?.context ?? "")
+      return words.effects[kind](resource.replace(/^tools\//, ""), named, list?.context ?? "")
     default:
-      return words.effects[way](who, action, resource, until)
+      return words.effects[kind](who, action, resource, until)
   }
 }
 

@@ -104,8 +104,8 @@ export const SpacesScreen = () => {
   const { me, spaces } = useStart()
   const { open } = useSearch({ from: "/house/spaces" })
   const navigate = useNavigate()
-  const sides = sidebarLists(spaces, me.id)
-  const all = [...sides.spaces.map((space) => ({ space, other: undefined })), ...sides.pairs]
+  const lists = sidebarLists(spaces, me.id)
+  const all = [...lists.spaces.map((space) => ({ space, other: undefined })), ...lists.pairs]
   return (
     <>
       <Header title={words.spaces}>

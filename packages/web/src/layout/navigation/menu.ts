@@ -1,5 +1,5 @@
 /**
- * The parts of the house that have a screen, in the order of the side. One line each; only `admins` see some of them.
+ * The parts of the house that have a screen, in the order of the sidebar. One line each; only `admins` see some of them.
  */
 import type { Principal } from "../../feed/types.ts"
 import { words } from "../../words/en.ts"

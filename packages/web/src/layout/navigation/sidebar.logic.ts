@@ -1,4 +1,4 @@
-/** The lists of the side, from the page's initial data. */
+/** The lists of the sidebar, from the page's initial data. */
 import type { Member, Space } from "../../feed/types.ts"
 
 const byName = (a: Space, b: Space) => a.name.localeCompare(b.name)

@@ -6,9 +6,9 @@ export type Period = keyof typeof hours
 
 /** A right is lent for no longer than the house allows. */
 export const lendingPeriods = (["hour", "day", "week", "month"] as const).filter(
-  (span) => hours[span] <= longestDelegationHours,
+  (period) => hours[period] <= longestDelegationHours,
 )
 /** The end that the house sets if none is given. */
 export const longestLendingPeriod: Period = lendingPeriods.at(-1)!
 
-export const millisOf = (span: Period): number => hours[span] * 3_600_000
+export const millisOf = (period: Period): number => hours[period] * 3_600_000

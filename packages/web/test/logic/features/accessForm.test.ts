@@ -8,7 +8,7 @@ import {
   revocableRule,
   periodsFor,
   defaultPeriod,
-  changesFor,
+  changeKindsFor,
 } from "../../../src/features/rights/accessForm.logic.ts"
 
 const asked = { who: "scout", action: "execute", resource: "tools/mail" }
@@ -16,19 +16,19 @@ const list = { toolset: "configured", context: "agent", named: true }
 
 describe("a judgement changed from where it is read", () => {
   it("one lends to others, puts on a list what it lacks, and takes off what it names itself", () => {
-    expect(changesFor(true, true, undefined)).toEqual(["allow", "ask", "deny"])
-    expect(changesFor(false, true, undefined)).toEqual(["allow", "ask", "deny", "lend"])
-    expect(changesFor(true, false, { ...list, named: false })).toContain("list")
-    expect(changesFor(true, true, list)).toContain("unlist")
+    expect(changeKindsFor(true, true, undefined)).toEqual(["allow", "ask", "deny"])
+    expect(changeKindsFor(false, true, undefined)).toEqual(["allow", "ask", "deny", "lend"])
+    expect(changeKindsFor(true, false, { ...list, named: false })).toContain("list")
+    expect(changeKindsFor(true, true, list)).toContain("unlist")
     // It has it by `*`: then it cannot lose it alone.
-    expect(changesFor(true, true, { ...list, named: false })).toEqual(["allow", "ask", "deny"])
+    expect(changeKindsFor(true, true, { ...list, named: false })).toEqual(["allow", "ask", "deny"])
   })
 
   it("what is given ends with the sign-in at the latest, what holds back may stay; the usual span can be chosen", () => {
     expect(periodsFor("allow")).not.toContain("ever")
     // The house's own limit.
-    for (const span of periodsFor("lend"))
-      expect(millisOf(span as Period)).toBeLessThanOrEqual(longestDelegation.hours * 3_600_000)
+    for (const period of periodsFor("lend"))
+      expect(millisOf(period as Period)).toBeLessThanOrEqual(longestDelegation.hours * 3_600_000)
     expect(millisOf(longestLendingPeriod)).toBe(longestDelegation.hours * 3_600_000)
     expect(periodsFor("deny")).toContain("ever")
     // A loan of a day is the longest there is: the house's clock says when it ends.
@@ -36,7 +36,8 @@ describe("a judgement changed from where it is read", () => {
       Array.from({ length: 3 }, () => undefined),
     )
     expect(millisAskedFor("lend", "hour")).toBe(3_600_000)
-    for (const way of ["allow", "ask", "deny", "lend"] as const) expect(periodsFor(way)).toContain(defaultPeriod(way))
+    for (const kind of ["allow", "ask", "deny", "lend"] as const)
+      expect(periodsFor(kind)).toContain(defaultPeriod(kind))
   })
 
   it("the effect names who, what and for how long; a list names itself and whom it is for", () => {
