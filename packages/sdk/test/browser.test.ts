@@ -9,7 +9,7 @@ afterAll(() => home.remove())
 
 it("both clients work with web globals only", async () => {
   const { token, url } = await home.start()
-  const page = new Worker(new URL("./browserWorker.ts", import.meta.url), { workerData: { token, url } })
+  const page = new Worker(new URL("./kit/browserWorker.ts", import.meta.url), { workerData: { token, url } })
   const [seen] = (await once(page, "message")) as [Record<string, unknown>]
   expect(seen).toMatchObject({ globals: [], made: "Browser", effect: "Effectful", first: 1 })
   expect(seen["names"]).toContain("principal.added")

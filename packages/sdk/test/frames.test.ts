@@ -4,7 +4,7 @@ import { connect, type FeedItem } from "@stoa/sdk"
 import { describe, expect, it } from "vitest"
 import { itemOf } from "../src/stream/feed.ts"
 import { type Frame, frameParser } from "../src/stream/frames.ts"
-import { eventFrame, fakeFetch, json, sse } from "./fakeHouse.ts"
+import { eventFrame, fakeFetch, json, sse } from "./kit/fakeHouse.ts"
 
 const url = "http://house.test"
 const read = (...pieces: ReadonlyArray<string>): ReadonlyArray<Frame> => {

@@ -247,7 +247,7 @@ describe("who may", () => {
 
 describe("when one of the two dies", () => {
   const spawned = (host: string, tool: string) =>
-    home.program(process.execPath, [fileURLToPath(new URL("./hostProcess.ts", import.meta.url))], {
+    home.program(process.execPath, [fileURLToPath(new URL("./kit/hostProcess.ts", import.meta.url))], {
       env: { STOA_URL: house.url, STOA_TOKEN: billing, HOST_NAME: host, TOOL_NAME: tool },
     })
 

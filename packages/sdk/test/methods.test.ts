@@ -2,7 +2,7 @@
 import { Api } from "@stoa/contract"
 import { connect, StoaError, StoaUnreachable } from "@stoa/sdk"
 import { describe, expect, it } from "vitest"
-import { eventFrame, fakeFetch, json, sse } from "./fakeHouse.ts"
+import { eventFrame, fakeFetch, json, sse } from "./kit/fakeHouse.ts"
 
 interface Endpoint {
   readonly method: string
