@@ -6,7 +6,7 @@
 import { ToolExecutionError } from "@stoa/contract"
 import { Context, Effect } from "effect"
 import { addressKind, isAddress } from "./Address.ts"
-import { type HttpResponse, exchange } from "./exchange.ts"
+import { type HttpResponse, sendHttpRequest } from "./httpRequest.ts"
 import {
   defaultEgressPolicy,
   type EgressPolicy,
@@ -137,7 +137,7 @@ const follow = Effect.fnUntraced(function* (
   for (let redirects = 0; ; redirects++) {
     const addresses = yield* checkHost(hop.url, [...policy.allow, ...(request.allow ?? [])])
     const maxBytes = Math.min(request.maxBytes ?? policy.maxBytes, policy.maxBytes)
-    const answer = yield* exchange({
+    const answer = yield* sendHttpRequest({
       ...hop,
       addresses,
       maxBytes,

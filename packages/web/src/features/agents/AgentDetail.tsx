@@ -9,7 +9,7 @@ import { FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
 import { Notes } from "../../parts/panes/Notes.tsx"
 import { AgoTime } from "../../parts/figures/Time.tsx"
 import { LimitsPane } from "./panes/LimitsPane.tsx"
-import { PauseForm, PauseSwitch } from "./PauseSwitch.tsx"
+import { AgentPauseForm, PauseSwitch } from "./PauseSwitch.tsx"
 import { MemoryPane } from "./panes/MemoryPane.tsx"
 import { PromptPane } from "./panes/PromptPane.tsx"
 import { RunsPane } from "./panes/RunsPane.tsx"
@@ -73,7 +73,7 @@ export const AgentDetail = ({ name, Tokens }: AgentDetailProps) => {
               </div>
               <PauseSwitch name={agent.name} asks={asks} ask={ask} may={admin} />
             </div>
-            {asks ? <PauseForm name={agent.name} ask={ask} /> : null}
+            {asks ? <AgentPauseForm name={agent.name} ask={ask} /> : null}
             {agent.source === "file" ? <p className="note">{words.byFile}</p> : null}
             <Notes title={words.notes} notes={agent.notes} />
             <Now agent={agent} />

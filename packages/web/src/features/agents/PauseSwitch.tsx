@@ -50,7 +50,7 @@ export const PauseSwitch = ({ ask, asks, may, name }: PauseSwitchProps) => {
   )
 }
 
-export const PauseForm = ({ ask, name }: Pick<PauseSwitchProps, "ask" | "name">) => (
+export const AgentPauseForm = ({ ask, name }: Pick<PauseSwitchProps, "ask" | "name">) => (
   <ReasonForm
     sure={words.pauseSure(name)}
     why={words.pauseWhy}

@@ -23,7 +23,7 @@ import {
   periods,
   sum,
 } from "./overview.logic.ts"
-import { PauseButton, PausedNote, PauseForm } from "./PauseForm.tsx"
+import { HousePauseButton, HousePausedNote, HousePauseForm } from "./HousePause.tsx"
 import { Tiles } from "./Tiles.tsx"
 import { type Figures, useFigures, usePaused } from "./useFigures.ts"
 import { words } from "./words/en.ts"
@@ -130,12 +130,12 @@ export const OverviewScreen = () => {
     <>
       <Header title={words.title} up="/house">
         <PeriodToggle span={span} />
-        {mayPause && !asks ? <PauseButton ask={() => ask(true)} /> : null}
+        {mayPause && !asks ? <HousePauseButton ask={() => ask(true)} /> : null}
       </Header>
       <div className="scroll grow">
         <div className="page stack wide-gap">
-          {asks && mayPause ? <PauseForm close={() => ask(false)} /> : null}
-          {paused === undefined ? null : <PausedNote reason={paused.reason} />}
+          {asks && mayPause ? <HousePauseForm close={() => ask(false)} /> : null}
+          {paused === undefined ? null : <HousePausedNote reason={paused.reason} />}
           {isPending ? <LoadingPane lines={8} /> : null}
           {error === null ? null : <FaultPane error={error} again={() => void refetch()} />}
           {figures === undefined ? null : (

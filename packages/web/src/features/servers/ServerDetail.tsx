@@ -13,7 +13,7 @@ import { ConfirmButton } from "../../parts/panes/ConfirmButton.tsx"
 import { Icon } from "../../parts/icons/Icon.tsx"
 import { HorizontalScroll } from "../../parts/panes/HorizontalScroll.tsx"
 import { HeldTool } from "./HeldTool.tsx"
-import { PauseButton, PausedNote, PauseForm, usePauseOf } from "./PauseForm.tsx"
+import { ServerPauseButton, ServerPausedNote, ServerPauseForm, usePauseOf } from "./ServerPause.tsx"
 import { ServerPill, type Server } from "./ServerPill.tsx"
 import { linesOf, hintsOf } from "./held.logic.ts"
 import { words } from "./words/en.ts"
@@ -159,10 +159,10 @@ export const ServerDetail = ({ server }: { readonly server: Server }) => {
         <h2 className="lead">{server.name}</h2>
         <ServerPill server={server} />
         <span className="push" />
-        {pause === undefined ? <PauseButton asks={asks} ask={ask} /> : null}
+        {pause === undefined ? <ServerPauseButton asks={asks} ask={ask} /> : null}
       </div>
-      {asks && pause === undefined ? <PauseForm server={server.name} close={() => ask(false)} /> : null}
-      {pause === undefined ? null : <PausedNote pause={pause} />}
+      {asks && pause === undefined ? <ServerPauseForm server={server.name} close={() => ask(false)} /> : null}
+      {pause === undefined ? null : <ServerPausedNote pause={pause} />}
       {server.error === undefined ? null : (
         <p className="note" data-tone="bad">
           {server.error}

@@ -7,14 +7,14 @@ import { FaultPane } from "../../parts/panes/Pane.tsx"
 import { pausesChanged } from "./useFigures.ts"
 import { words } from "./words/en.ts"
 
-export const PauseButton = ({ ask }: { readonly ask: () => void }) => (
+export const HousePauseButton = ({ ask }: { readonly ask: () => void }) => (
   <button type="button" className="button no" aria-label={words.pauseAll} title={words.pauseAll} onClick={ask}>
     <Icon name="octagon-x" small />
     <span className="wide-only">{words.pauseAll}</span>
   </button>
 )
 
-export const PauseForm = ({ close }: { readonly close: () => void }) => (
+export const HousePauseForm = ({ close }: { readonly close: () => void }) => (
   <ReasonForm
     sure={words.pauseSure}
     why={words.why}
@@ -26,7 +26,7 @@ export const PauseForm = ({ close }: { readonly close: () => void }) => (
   />
 )
 
-export const PausedNote = ({ reason }: { readonly reason: string }) => {
+export const HousePausedNote = ({ reason }: { readonly reason: string }) => {
   const [fault, fail] = useState<unknown>()
   const lift = async () => {
     await house.pauses.lift("everything")

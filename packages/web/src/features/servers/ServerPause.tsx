@@ -21,14 +21,14 @@ export const usePauseOf = (server: string) =>
 
 const changed = () => cache.invalidateQueries({ queryKey: ["pauses"] })
 
-export const PauseButton = ({ ask, asks }: { readonly asks: boolean; readonly ask: (open: boolean) => void }) => (
+export const ServerPauseButton = ({ ask, asks }: { readonly asks: boolean; readonly ask: (open: boolean) => void }) => (
   <button type="button" className="button" aria-expanded={asks} onClick={() => ask(!asks)}>
     <Icon name="circle-pause" small />
     {words.pause}
   </button>
 )
 
-export const PauseForm = ({ close, server }: { readonly server: string; readonly close: () => void }) => (
+export const ServerPauseForm = ({ close, server }: { readonly server: string; readonly close: () => void }) => (
   <ReasonForm
     sure={words.pauseSure(server)}
     why={words.pauseWhy}
@@ -43,7 +43,7 @@ export const PauseForm = ({ close, server }: { readonly server: string; readonly
 
 type Pause = NonNullable<ReturnType<typeof usePauseOf>>
 
-export const PausedNote = ({ pause: { by, createdAt, reason, subject } }: { readonly pause: Pause }) => {
+export const ServerPausedNote = ({ pause: { by, createdAt, reason, subject } }: { readonly pause: Pause }) => {
   const names = useNames()
   const lifted = useMutation({ mutationFn: () => house.pauses.lift(subject), onSuccess: changed })
   return (

@@ -11,7 +11,7 @@ import { Effect } from "effect"
 import { reusableAgent, singleUseAgent } from "./connections.ts"
 import { type Headers, hostOf, type Refusal } from "./Policy.ts"
 
-export interface Exchange {
+export interface HttpRequest {
   readonly url: URL
   readonly addresses: ReadonlyArray<string>
   readonly method: string
@@ -60,7 +60,7 @@ const flat = (answer: IncomingMessage): Headers =>
 
 const isRedirect = (status: number) => [301, 302, 303, 307, 308].includes(status)
 
-const optionsOf = ({ body, headers, maxHeaderBytes, method, url }: Exchange, agent: Agent, kept: boolean) => ({
+const optionsOf = ({ body, headers, maxHeaderBytes, method, url }: HttpRequest, agent: Agent, kept: boolean) => ({
   agent,
   protocol: url.protocol,
   hostname: hostOf(url),
@@ -82,7 +82,7 @@ const optionsOf = ({ body, headers, maxHeaderBytes, method, url }: Exchange, age
 type Resume = (answer: Effect.Effect<HttpResponse, Refusal>) => void
 
 /** Sends it. `stale`: a reused connection was closed by the other side before any answer. */
-const send = (asked: Exchange, agent: Agent, kept: boolean, resume: Resume, stale: () => void): ClientRequest => {
+const send = (asked: HttpRequest, agent: Agent, kept: boolean, resume: Resume, stale: () => void): ClientRequest => {
   const { body, url } = asked
   const refuse = (reason: Refusal["reason"], detail: string) => resume(Effect.fail({ reason, detail }))
   const request = (url.protocol === "https:" ? httpsRequest : httpRequest)(optionsOf(asked, agent, kept))
@@ -151,7 +151,7 @@ const send = (asked: Exchange, agent: Agent, kept: boolean, resume: Resume, stal
 /** Safe to repeat; any other request never uses a connection that may be closing. */
 const isSafe = (method: string) => method === "GET" || method === "HEAD"
 
-export const exchange = (asked: Exchange): Effect.Effect<HttpResponse, Refusal> =>
+export const sendHttpRequest = (asked: HttpRequest): Effect.Effect<HttpResponse, Refusal> =>
   Effect.callback<HttpResponse, Refusal>((resume) => {
     const { addresses, headers, reuseKey, method, url } = asked
     const alone = () => send(asked, singleUseAgent(url, addresses), false, resume, () => {})
