@@ -69,7 +69,7 @@ const record = async (folder: string, store: Store, database?: string) => {
 
 const word = { type: "object", properties: { n: { type: "string" } }, required: ["n"] }
 /** An http tool that asks a loopback service. */
-export const fetching = (name: string, port: number, more: object) => ({
+export const httpTool = (name: string, port: number, more: object) => ({
   name,
   description: "Asks a service.",
   inputSchema: word,
@@ -123,7 +123,7 @@ const delayCells = (of: ReadonlyArray<Delays>): ReadonlyArray<string> => [
   spread(of.map((one) => one.p99)),
 ]
 
-const deciding = async ({ agent, approver, house }: Scene, store: Store) => {
+const measureDecisions = async ({ agent, approver, house }: Scene, store: Store) => {
   const where = { port: house.port, agent, admin: house.token, tool: "careful" }
   const ask = <A>(question: ApproverQuestion) => approver.ask<A>(question)
   await ask({ ...where, do: "approve", count: 30 })
@@ -153,20 +153,20 @@ const deciding = async ({ agent, approver, house }: Scene, store: Store) => {
 }
 
 /** One house for all that goes over HTTP; its tools know the services' ports beforehand. */
-const overHttp = async (folder: string, store: Store, database?: string) => {
+const measureHttp = async (folder: string, store: Store, database?: string) => {
   const [load, approver, bare] = [startChild("load"), startChild("approver"), startChild("bare")]
   const answer = { status: 200, headers: { "content-type": "application/json" }, body: '{"ok":true}' }
   const { port: service } = await bare.ask<{ readonly port: number }>(answer)
   const { port: stub } = await approver.ask<{ readonly port: number }>({ do: "listen" })
   const config = {
     egress: { allow: [`127.0.0.1:${service}`, `127.0.0.1:${stub}`] },
-    tools: [fetching("look", service, {}), fetching("careful", stub, { requiresApproval: true })],
+    tools: [httpTool("look", service, {}), httpTool("careful", stub, { requiresApproval: true })],
   }
   const house = await startHouse(folder, { config, ...(database === undefined ? {} : { database }) })
   const scene = { house, agent: await addAgent(house, "caller"), load, approver, service }
   const requests = await http(scene, store)
   await sleep(200)
-  const decisions = await deciding(scene, store)
+  const decisions = await measureDecisions(scene, store)
   await house.stop()
   await Promise.all([load.stop(), approver.stop(), bare.stop()])
   return { requests, ...decisions }
@@ -175,10 +175,10 @@ const overHttp = async (folder: string, store: Store, database?: string) => {
 export const calls = async (): Promise<string> => {
   const folder = temporaryFolder()
   const recorded: Array<Awaited<ReturnType<typeof record>>> = []
-  const served: Array<Awaited<ReturnType<typeof overHttp>>> = []
+  const served: Array<Awaited<ReturnType<typeof measureHttp>>> = []
   for (const store of stores) {
     recorded.push(await withDatabase(store, (database) => record(join(folder, `roads-${store}`), store, database)))
-    served.push(await withDatabase(store, (database) => overHttp(join(folder, `house-${store}`), store, database)))
+    served.push(await withDatabase(store, (database) => measureHttp(join(folder, `house-${store}`), store, database)))
   }
   return [
     `A configured tool that does nothing, called in the house's own process; ${rounds} rounds of ${millis / 1000} s each in turn. Required: less than 2 x.`,

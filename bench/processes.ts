@@ -9,7 +9,7 @@ import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import type { ChildName } from "./children/names.ts"
+import type { ChildName } from "./children/children.ts"
 
 export const root = fileURLToPath(new URL("..", import.meta.url))
 const main = fileURLToPath(new URL("main.ts", import.meta.url))

@@ -113,7 +113,7 @@ const rawPosts = (db: DatabaseSync, space: Space, author: Principal) => {
 type StatementOf = ReturnType<DatabaseSync["prepare"]>
 type Statements = [StatementOf, StatementOf, StatementOf, StatementOf, StatementOf, StatementOf, StatementOf]
 
-const posting = async (folder: string): Promise<ReadonlyArray<string>> => {
+const measurePosts = async (folder: string): Promise<ReadonlyArray<string>> => {
   const file = join(folder, "posts.db")
   const runtime = openStore(file)
   const { author, space } = await runtime.runPromise(
@@ -186,7 +186,7 @@ const posting = async (folder: string): Promise<ReadonlyArray<string>> => {
   ]
 }
 
-const delivering = async (folder: string): Promise<ReadonlyArray<string>> => {
+const measureDelivery = async (folder: string): Promise<ReadonlyArray<string>> => {
   const house = await startHouse(join(folder, "house"))
   const [load, subscribers] = [startChild("load"), startChild("subscribers")]
   const headers = { authorization: `Bearer ${house.token}`, "content-type": "application/json" }
@@ -230,5 +230,5 @@ const delivering = async (folder: string): Promise<ReadonlyArray<string>> => {
 
 export const spaces = async (): Promise<string> => {
   const folder = temporaryFolder()
-  return [...(await posting(folder)), "", ...(await delivering(folder))].join("\n")
+  return [...(await measurePosts(folder)), "", ...(await measureDelivery(folder))].join("\n")
 }

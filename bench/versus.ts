@@ -8,7 +8,7 @@ import { join, resolve } from "node:path"
 import { pathToFileURL } from "node:url"
 import { startPostgres } from "../test/postgres.ts"
 import { addAgent, ask } from "./kit/api.ts"
-import { fetching } from "./calls.ts"
+import { httpTool } from "./calls.ts"
 import type { ApproveAnswer, ApproverQuestion, ManyAnswer } from "./children/approver.ts"
 import type { LoadAnswer, LoadQuestion } from "./children/load.ts"
 import type { Road, RoadsAnswer, RoadsQuestion } from "./children/roads.ts"
@@ -137,7 +137,7 @@ const doorFigures = async (
     })
   const houses = await started("house", {
     egress: { allow: [service, stub, official.port].map((port) => `127.0.0.1:${port}`) },
-    tools: [hello, fetching("look", service, {}), fetching("careful", stub, { requiresApproval: true })],
+    tools: [hello, httpTool("look", service, {}), httpTool("careful", stub, { requiresApproval: true })],
   })
   for (const { house } of houses) {
     const program = { command: process.execPath, args: [`${peers}stdioServer.mjs`] }

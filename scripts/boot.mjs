@@ -6,7 +6,7 @@ import * as fs from "node:fs"
 import * as module from "node:module"
 import * as path from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
-import { claim, installed, markInstalled, release } from "./lock.mjs"
+import { claim, installed, markInstalled, release } from "./install/lock.mjs"
 
 var root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..")
 

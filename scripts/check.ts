@@ -1,7 +1,7 @@
 // `npm run check [names…]`: one line a check, details only for what fails, exit 1 if anything does.
 import { checks, judgeAll, line } from "./checks/all.ts"
 import { home } from "./checks/kit.ts"
-import "./leash.ts"
+import "./exitWithParent.ts"
 
 const asked = process.argv.slice(2)
 const unknown = asked.filter((name) => !(name in checks))

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
-import "./leash.ts"
+import "./exitWithParent.ts"
 
 const revisions = ["2025-11-25", "2026-07-28"]
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url))

@@ -1,7 +1,7 @@
 // `node scripts/boot.mjs scripts/pack.ts [folder]`: builds, then packs each package as a tarball into the folder (default: dist).
 import { resolve } from "node:path"
 import { home } from "./checks/kit.ts"
-import "./leash.ts"
+import "./exitWithParent.ts"
 import { build } from "./publish/build.ts"
 import { pack } from "./publish/pack.ts"
 

@@ -4,12 +4,12 @@ import { mkdirSync, rmSync } from "node:fs"
 import { join, resolve } from "node:path"
 import { connect, type Stoa } from "@stoa/sdk"
 import { chromium, type Page } from "playwright-core"
-import { Home } from "../packages/cli/test/houseProcess.ts"
+import { Home } from "../packages/cli/test/kit/home.ts"
 import { chromiumPath, installPrograms } from "../test/programs.ts"
-import { inDemo, screens, sizes } from "../packages/web/test/browser/screens.ts"
-import { seed } from "../packages/web/test/browser/seed.ts"
+import { inDemo, screens, sizes } from "../packages/web/test/browser/kit/screens.ts"
+import { fillOffice } from "../packages/web/test/browser/kit/office.ts"
 import { home as root } from "./checks/kit.ts"
-import "./leash.ts"
+import "./exitWithParent.ts"
 
 const folder = resolve(process.argv[2] ?? join(root, "dist/screenshots"))
 mkdirSync(folder, { recursive: true })
@@ -56,7 +56,7 @@ const isAlive = async (admin: Stoa): Promise<void> => {
 
 try {
   const house = await home.start()
-  const { maya } = await seed({
+  const { maya } = await fillOffice({
     admin: () => house.admin,
     as: (token) => connect({ url: house.url, token }),
     person: async (name, roles) => {

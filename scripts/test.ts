@@ -3,7 +3,7 @@ import { relative } from "node:path"
 import type { CliOptions, TestModule } from "vitest/node"
 import { judgeAll, line } from "./checks/all.ts"
 import { home } from "./checks/kit.ts"
-import "./leash.ts"
+import "./exitWithParent.ts"
 
 interface Count {
   passed: number

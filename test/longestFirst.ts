@@ -4,13 +4,13 @@ import { BaseSequencer, type TestSpecification } from "vitest/node"
 
 const long = [
   "test/packed",
-  "packages/cli/test/calls",
-  "packages/cli/test/mcp.",
+  "packages/cli/test/verbs/calls",
+  "packages/cli/test/mcp/mcp.",
   "packages/web/test/browser/",
   "packages/server/test/runs/houses/",
-  "packages/cli/test/memoryCrash",
-  "packages/cli/test/start",
-  "packages/cli/test/verbs",
+  "packages/cli/test/house/memoryCrash",
+  "packages/cli/test/house/start",
+  "packages/cli/test/verbs/verbs",
   "packages/server/test/mcp/mcpConformance",
   "packages/server/test/servers/servers.",
   "packages/server/test/spaces/spacesRules",

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { mkdir } from "node:fs/promises"
 import { delimiter, dirname, join } from "node:path"
 import { afterAll, beforeAll, expect, it } from "vitest"
-import { Home, type House } from "../packages/cli/test/houseProcess.ts"
+import { Home, type House } from "../packages/cli/test/kit/home.ts"
 import { home as root, modules } from "../scripts/checks/kit.ts"
 import { build } from "../scripts/publish/build.ts"
 import { pack } from "../scripts/publish/pack.ts"
@@ -49,7 +49,7 @@ it("each package is there as JavaScript with types, and without sources or tests
 })
 
 it("npx stoa serves a whole house, pages and all", async () => {
-  const { url } = (house = await home.housed(run("npx", "stoa", "serve")))
+  const { url } = (house = await home.waitForHouse(run("npx", "stoa", "serve")))
   const page = async (path: string) => {
     const answer = await fetch(url + path)
     return [answer.status, answer.headers.get("content-type")?.split(";")[0], (await answer.text()).length > 500]

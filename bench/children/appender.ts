@@ -11,7 +11,7 @@ import { Journal } from "../../packages/server/src/store/journal/Journal.ts"
 import { migrate } from "../../packages/server/src/store/Schemas.ts"
 import { Store } from "../../packages/server/src/store/database/Store.ts"
 import { type Delays, delaysOf } from "../kit/measure.ts"
-import { serveQuestions } from "./names.ts"
+import { serveQuestions } from "./children.ts"
 
 export type Way = "group" | "single" | "plain"
 export interface AppendQuestion {

@@ -5,7 +5,7 @@
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { type Delays, delaysOf } from "../kit/measure.ts"
-import { serveQuestions } from "./names.ts"
+import { serveQuestions } from "./children.ts"
 
 interface Where {
   readonly port: number

@@ -4,7 +4,7 @@
  */
 import { connect, type Socket } from "node:net"
 import { constants, setPriority } from "node:os"
-import { serveQuestions } from "./names.ts"
+import { serveQuestions } from "./children.ts"
 
 export interface Attack {
   readonly port: number

@@ -5,7 +5,7 @@
  */
 import { createServer, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
-import { serveQuestions } from "./names.ts"
+import { serveQuestions } from "./children.ts"
 
 export interface BareAnswer {
   readonly status: number

@@ -15,7 +15,7 @@ const stepsOf = (text: string): number => (text === "one" ? 1 : Number(text.slic
 const spent = { tokensIn: 1, tokensOut: 1, costMicros: 0, busyMs: 0 }
 const content = '[{"type":"text","text":"x"}]'
 
-const thoughtless: typeof makeDrive = (record) => {
+const withoutModel: typeof makeDrive = (record) => {
   const drive = Effect.fnUntraced(function* (row: RunRow, known?: ReadonlyArray<TriggerRow>) {
     const triggers = known ?? (yield* record.triggersOf(row.id))
     const steps = stepsOf(triggers[0]!.text)
@@ -47,4 +47,4 @@ const thoughtless: typeof makeDrive = (record) => {
   return Effect.succeed(drive)
 }
 
-export const layerThoughtless = Layer.succeed(RunDriver, thoughtless)
+export const layerWithoutModel = Layer.succeed(RunDriver, withoutModel)

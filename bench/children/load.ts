@@ -4,7 +4,7 @@
  */
 import { connect, type Socket } from "node:net"
 import { type Delays, delaysOf } from "../kit/measure.ts"
-import { serveQuestions } from "./names.ts"
+import { serveQuestions } from "./children.ts"
 
 export interface LoadQuestion {
   readonly port: number

@@ -19,7 +19,7 @@ import { Journal } from "../../packages/server/src/store/journal/Journal.ts"
 import { type Delays, delaysOf } from "../kit/measure.ts"
 import { hello } from "../mcp/mcpMessages.ts"
 import { roomy } from "../processes.ts"
-import { serveQuestions } from "./names.ts"
+import { serveQuestions } from "./children.ts"
 
 export type Road = "governed" | "road" | "floor"
 export type RoadsQuestion =

@@ -20,8 +20,8 @@ import { Folder } from "../../packages/server/src/store/Folder.ts"
 import { Journal } from "../../packages/server/src/store/journal/Journal.ts"
 import { hello } from "../mcp/mcpMessages.ts"
 import { roomy } from "../processes.ts"
-import { layerThoughtless, textOf } from "./engine.ts"
-import { serveQuestions } from "./names.ts"
+import { layerWithoutModel, textOf } from "./engine.ts"
+import { serveQuestions } from "./children.ts"
 
 export type RunnerQuestion =
   | {
@@ -61,7 +61,7 @@ const layerAt = ({ database, folder, rules, thinks }: Extract<RunnerQuestion, { 
   })
   const ground = Layer.merge(Folder.layer(data), layerLog("none", false)).pipe(Layer.provideMerge(settings))
   const house = Layer.unwrap(Effect.map(keysOf, layerHouse)).pipe(Layer.provideMerge(ground))
-  return thinks ? house : house.pipe(Layer.provide(layerThoughtless))
+  return thinks ? house : house.pipe(Layer.provide(layerWithoutModel))
 }
 
 const floorTables = Effect.gen(function* () {

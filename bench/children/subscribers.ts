@@ -3,7 +3,7 @@
  * gap, a repeat, a reload or a closed stream is counted. Delay is from the event's own time (before its COMMIT) to here.
  */
 import { connect } from "node:net"
-import { serveQuestions } from "./names.ts"
+import { serveQuestions } from "./children.ts"
 
 export type SubscribersQuestion =
   | { readonly do: "open"; readonly port: number; readonly token: string; readonly count: number }

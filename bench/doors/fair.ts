@@ -136,7 +136,7 @@ interface Measured {
 const work = ({ house, victim }: Sides, row: AttackRow | undefined): Promise<LoadAnswer> =>
   victim.child.ask<LoadAnswer>(victims[row?.victim ?? "usual"](house.port, victim.token))
 
-const besides = async (sides: Sides, row: AttackRow, measured: Measured): Promise<void> => {
+const measureBeside = async (sides: Sides, row: AttackRow, measured: Measured): Promise<void> => {
   const { attacker, house } = sides
   const ask = (question: AttackerQuestion) => attacker.child.ask<AttackerAnswer>(question)
   measured.quiet.push(await work(sides, row))
@@ -184,7 +184,8 @@ export const fair = async (): Promise<string> => {
   const only = environment({})["BENCH_ROWS"]
   const rows = attacks(space).filter(({ name }) => only === undefined || new RegExp(only).test(name))
   const all = new Map<AttackRow, Measured>(rows.map((row) => [row, { quiet: [], beside: [], statuses: {} }]))
-  for (let round = 0; round < rounds; round++) for (const [row, measured] of all) await besides(sides, row, measured)
+  for (let round = 0; round < rounds; round++)
+    for (const [row, measured] of all) await measureBeside(sides, row, measured)
   const faults = [...all].flatMap(([row, { beside }]) =>
     beside.flatMap((one) => one.fault ?? []).map((fault) => `${row.name}: ${fault.slice(0, 300)}`),
   )

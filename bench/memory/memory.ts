@@ -24,12 +24,12 @@ import { Journal } from "../../packages/server/src/store/journal/Journal.ts"
 import { Timers } from "../../packages/server/src/store/journal/Timers.ts"
 import { migrate } from "../../packages/server/src/store/Schemas.ts"
 import { SearchIndex } from "../../packages/server/src/store/search/SearchIndex.ts"
-import { seed } from "./memorySeed.ts"
+import { insertRecords } from "./bulkInsert.ts"
 import { startPostgres } from "../../test/postgres.ts"
 import { delaysOf, number, table } from "../kit/measure.ts"
 import { temporaryFolder } from "../processes.ts"
 
-const asked = (name: string): ReadonlyArray<number> =>
+const numbersGiven = (name: string): ReadonlyArray<number> =>
   process.argv.flatMap((arg) =>
     arg.startsWith(`--${name}=`)
       ? arg
@@ -42,17 +42,17 @@ const tries = 60
 
 const words = Array.from({ length: 4000 }, (_, n) => `word${n.toString(36)}`)
 /** The same for the same number: common words often, rare ones seldom. */
-const salad = (n: number): string => {
+const randomText = (n: number): string => {
   let state = (n + 1) * 2_654_435_761
   const next = () => (state = (state * 1_103_515_245 + 12_345) % 2_147_483_648) / 2_147_483_648
   return Array.from({ length: 14 }, () => words[Math.floor(next() ** 3 * words.length)]!).join(" ")
 }
 
-const wordsAlone = Layer.succeed(Meanings, { of: () => Effect.succeed<undefined>(undefined) })
+const withoutMeanings = Layer.succeed(Meanings, { of: () => Effect.succeed<undefined>(undefined) })
 
-const opened = <A>(
+const openMemory = <A>(
   store: ReturnType<typeof Store.layerSqlite>,
-  meanings: Layer.Layer<Meanings | A> = wordsAlone as Layer.Layer<Meanings | A>,
+  meanings: Layer.Layer<Meanings | A> = withoutMeanings as Layer.Layer<Meanings | A>,
 ) => {
   const migrated = Layer.effectDiscard(migrate({ migrations, backup: () => Effect.succeed("nowhere") }))
   const ground = Journal.layer.pipe(Layer.provideMerge(migrated.pipe(Layer.provideMerge(store))))
@@ -91,24 +91,24 @@ const askAll = async (
 }
 
 const figuresOf = async (name: string, store: ReturnType<typeof Store.layerSqlite>, size: number, owners: number) => {
-  const runtime = opened(store)
+  const runtime = openMemory(store)
   const run = runtime.runPromise.bind(runtime)
   const [{ transact }, memories, principals] = await Promise.all([run(Journal), run(Memories), run(Principals)])
   const ids: Array<PrincipalId> = []
   for (let n = 0; n < owners; n++)
     ids.push((await run(transact(principals.add({ kind: "agent", name: `owner ${n}` })))).id)
-  const seedOf = (n: number) => ({
+  const recordOf = (n: number) => ({
     owner: ids[n % owners]!,
     key: `talk/${Math.floor(n / owners / 20)}/${n}`,
-    content: `Ann: ${salad(n)}`,
+    content: `Ann: ${randomText(n)}`,
   })
   const put = (n: number) => {
-    const { owner, ...memory } = seedOf(n)
+    const { owner, ...memory } = recordOf(n)
     return memories.put({ id: owner }, owner, { kind: "turn", ...memory })
   }
   const me = ids[0]!
   const started = performance.now()
-  await run(seed(size, seedOf, "owner 0"))
+  await run(insertRecords(size, recordOf, "owner 0"))
   const each = ((performance.now() - started) * 1000) / size
   for (const record of records) await run(transact(memories.put({ id: me }, me, { kind: "turn", ...record })))
   let id = (await run(transact(put(size + tries)))).record.id
@@ -128,7 +128,7 @@ const hybridRecall = async (name: string, store: ReturnType<typeof Store.layerSq
   const declared = embeddingConfig(model.url)
   const access = { name: "loopback", declared, key: undefined, baseUrl: model.url }
   const languages = Layer.succeed(Languages, { embedding: Effect.succeedSome(access) } as never)
-  const runtime = opened(store, Meanings.layer.pipe(Layer.provideMerge(Embeddings.layer), Layer.provide(languages)))
+  const runtime = openMemory(store, Meanings.layer.pipe(Layer.provideMerge(Embeddings.layer), Layer.provide(languages)))
   const run = runtime.runPromise.bind(runtime)
   const [{ transact }, memories, principals] = await Promise.all([run(Journal), run(Memories), run(Principals)])
   const { id: me } = await run(transact(principals.add({ kind: "agent", name: "reader" })))
@@ -179,7 +179,7 @@ const peer = async (size: number): Promise<ReadonlyArray<string>> => {
     clientInfo: { name: "bench", version: "1" },
   })
   child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" })}\n`)
-  const entity = (n: number) => ({ name: `turn ${n}`, entityType: "turn", observations: [`Ann: ${salad(n)}`] })
+  const entity = (n: number) => ({ name: `turn ${n}`, entityType: "turn", observations: [`Ann: ${randomText(n)}`] })
   const started = performance.now()
   await call("create_entities", { entities: Array.from({ length: size }, (_, n) => entity(n)) })
   const each = ((performance.now() - started) * 1000) / size
@@ -215,8 +215,8 @@ const ratiosOf = (rows: ReadonlyArray<ReadonlyArray<string>>, peers: ReadonlyArr
 }
 
 export const memory = async (): Promise<string> => {
-  const sizes = asked("sizes").length === 0 ? [1000] : asked("sizes")
-  const spread = asked("owners")[0] ?? 1
+  const sizes = numbersGiven("sizes").length === 0 ? [1000] : numbersGiven("sizes")
+  const spread = numbersGiven("owners")[0] ?? 1
   const forms = [
     ...sizes.map((size) => ({ size, owners: 1 })),
     ...(spread === 1 ? [] : [{ size: Math.max(...sizes), owners: spread }]),

@@ -8,7 +8,7 @@ import { promisify } from "node:util"
 import { number } from "../kit/measure.ts"
 import { environment, root } from "../processes.ts"
 
-const suite = "packages/web/test/browser/hour.long.test.ts"
+const suite = "packages/web/test/browser/wholePage/hour.long.test.ts"
 
 export const hour = async (): Promise<string> => {
   const vitest = join(root, "node_modules/vitest/vitest.mjs")

@@ -13,18 +13,18 @@ import { number, spread, table } from "../kit/measure.ts"
 import {
   addedInstall,
   addressOf,
-  asWindow,
+  windowContext,
   buildTime,
   builtSizes,
-  firstSight,
-  forget,
+  firstStart,
+  resetTimings,
   gzipSize,
   heapOf,
   paints,
-  type Seen,
-  seenBy,
+  type PageTimings,
+  timingsOf,
   startModel,
-  watch,
+  recordTimings,
   windowSize,
   withoutScripts,
 } from "./pageKit.ts"
@@ -109,8 +109,8 @@ export const page = async (): Promise<string> => {
   let html = ""
   const floor = createServer((_, response) => response.writeHead(200, { "content-type": "text/html" }).end(html))
   try {
-    const context = await browser.newContext(asWindow)
-    await context.addInitScript(watch)
+    const context = await browser.newContext(windowContext)
+    await context.addInitScript(recordTimings)
     const tab = await context.newPage()
     // The page may still be being built: it reloads by itself.
     await tab.goto(`${origin}/#token=${encodeURIComponent(house.token)}`)
@@ -133,37 +133,37 @@ export const page = async (): Promise<string> => {
     // From here on frames count. Who looks at a page has a machine of their own, so the house takes what the browser leaves.
     setPriority(house.pid, constants.priority.PRIORITY_BELOW_NORMAL)
     // Ten thousand messages: up through some of the past, and to the newest again.
-    await forget(tab)
+    await resetTimings(tab)
     await tab.getByRole("log").hover()
     for (let turn = 0; turn < 60; turn++) await tab.mouse.wheel(0, -1200)
     await sleep(500)
-    const scrolled = await seenBy(tab)
+    const scrolled = await timingsOf(tab)
     await tab.getByRole("button", { name: "Go to the newest message" }).click()
     await tab.getByText("newest of all").first().waitFor()
 
     // A hundred a second for a minute, at the end of the space; what the page holds on to, four times.
-    await forget(tab)
+    await resetTimings(tab)
     const heaps = [await heapOf(tab)]
-    await forget(tab)
+    await resetTimings(tab)
     const rate = await postFor(admin, space.id, minutes * 60)
     await admin.spaces.post(space.id, { text: "the last of all" })
     await tab.getByText("the last of all").first().waitFor({ timeout: 120_000 })
-    const busy = await seenBy(tab)
+    const busy = await timingsOf(tab)
     heaps.push(await heapOf(tab))
     // The same noise beside a page that does nothing: what the machine itself costs.
     await tab.goto("about:blank")
     const still = await context.newPage()
     await still.goto(`${quiet}/`)
-    await forget(still)
+    await resetTimings(still)
     await postFor(admin, space.id, Math.min(minutes * 60, 60))
-    const stillness = await seenBy(still)
+    const stillness = await timingsOf(still)
     await still.close()
     await tab.goto(`${origin}/s/harbour`)
     await tab.getByRole("log").waitFor()
 
     // Presses: to other spaces and back, and into the field.
     await admin.spaces.add({ name: "quay", kind: "public" })
-    await forget(tab)
+    await resetTimings(tab)
     for (let turn = 0; turn < 20; turn++) {
       await tab
         .getByRole("navigation", { name: "Main" })
@@ -173,7 +173,7 @@ export const page = async (): Promise<string> => {
       await tab.getByRole("textbox").last().pressSequentially("word", { delay: 20 })
     }
     await sleep(500)
-    const presses = Object.values((await seenBy(tab)).presses).toSorted((one, other) => one - other)
+    const presses = Object.values((await timingsOf(tab)).presses).toSorted((one, other) => one - other)
     const pressed = presses[Math.floor(presses.length * 0.95)] ?? 16
 
     // A run of many spans, opened from the list.
@@ -208,11 +208,11 @@ export const page = async (): Promise<string> => {
     await tab.goto(`${origin}/runs/${live}`)
     await tab.getByRole("treegrid").waitFor()
     await sleep(1000)
-    await forget(tab)
+    await resetTimings(tab)
     await until(async () => ((await admin.runs.get(live)).endedAt === null ? undefined : true))
-    const followed = await seenBy(tab)
+    const followed = await timingsOf(tab)
 
-    const frame = ({ frames, longest }: Seen) => `${number(longest)} ms of ${frames} frames`
+    const frame = ({ frames, longest }: PageTimings) => `${number(longest)} ms of ${frames} frames`
     // Said at once: what comes next starts another house.
     console.error(
       JSON.stringify({
@@ -232,7 +232,7 @@ export const page = async (): Promise<string> => {
     const added = addedInstall(folder)
     await context.close()
     await house.stop()
-    const sight = await firstSight(browser, folder)
+    const sight = await firstStart(browser, folder)
 
     return [
       `${rounds} rounds where there is a spread. Largest paint is Chromium's own, on loopback; the floor is the same screen as a document without scripts, from a bare node:http. Frames are those between two requestAnimationFrame, with the house at a lower priority than the browser.`,

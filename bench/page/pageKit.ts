@@ -13,7 +13,7 @@ import { ended, environment, root, sleep } from "../processes.ts"
  * late, and says so of presses too.
  */
 export const windowSize = ["--window-size=1280,900"]
-export const asWindow = { viewport: null }
+export const windowContext = { viewport: null }
 
 export const addressOf = (server: ReturnType<typeof createServer>): Promise<string> =>
   new Promise((resolve) =>
@@ -74,7 +74,7 @@ export const buildTime = async (folder: string): Promise<number> => {
 }
 
 /** Runs in the page from its first moment: the largest paint, and the longest time between two frames. */
-export const watch = () => {
+export const recordTimings = () => {
   const seen = { paint: 0, longest: 0, frames: 0, presses: {} as Record<number, number> }
   Object.assign(window, { seen })
   new PerformanceObserver((list) => {
@@ -97,18 +97,18 @@ export const watch = () => {
   }
   requestAnimationFrame(frame)
 }
-export interface Seen {
+export interface PageTimings {
   paint: number
   longest: number
   frames: number
   /** By the browser's number of the press. */
   presses: Readonly<Record<number, number>>
 }
-export const seenBy = (page: Page): Promise<Seen> =>
-  page.evaluate(() => ({ ...(window as unknown as { seen: Seen }).seen }))
-export const forget = (page: Page) =>
+export const timingsOf = (page: Page): Promise<PageTimings> =>
+  page.evaluate(() => ({ ...(window as unknown as { seen: PageTimings }).seen }))
+export const resetTimings = (page: Page) =>
   page.evaluate(
-    () => void Object.assign((window as unknown as { seen: Seen }).seen, { longest: 0, frames: 0, presses: {} }),
+    () => void Object.assign((window as unknown as { seen: PageTimings }).seen, { longest: 0, frames: 0, presses: {} }),
   )
 
 /** Everything on screen, as a document: no script, the same styles. */
@@ -130,14 +130,14 @@ export const paints = async (
   const cold: Array<number> = []
   const warm: Array<number> = []
   for (let round = 0; round < rounds; round++) {
-    const context = await browser.newContext({ ...asWindow, storageState: state })
-    await context.addInitScript(watch)
+    const context = await browser.newContext({ ...windowContext, storageState: state })
+    await context.addInitScript(recordTimings)
     const page = await context.newPage()
     for (const kept of [cold, warm]) {
       await page.goto(url)
       await page.getByText("newest of all").first().waitFor()
       await sleep(300)
-      kept.push((await seenBy(page)).paint)
+      kept.push((await timingsOf(page)).paint)
     }
     await context.close()
   }
@@ -206,7 +206,7 @@ export const addedInstall = (folder: string) => {
 }
 
 /** As a newcomer: `npm start` on a new folder, the printed link, and the first word of the demo on the screen. */
-export const firstSight = async (browser: Browser, folder: string): Promise<{ link: number; word: number }> => {
+export const firstStart = async (browser: Browser, folder: string): Promise<{ link: number; word: number }> => {
   const started = performance.now()
   const since = () => (performance.now() - started) / 1000
   const env = environment({ STOA_DATA: join(folder, "newcomer"), STOA_PORT: "0" })
@@ -222,7 +222,7 @@ export const firstSight = async (browser: Browser, folder: string): Promise<{ li
       child.once("exit", (code) => reject(new Error(`npm start ended: ${code}`)))
     })
     const link = since()
-    const context = await browser.newContext(asWindow)
+    const context = await browser.newContext(windowContext)
     const page = await context.newPage()
     await page.goto(address)
     await page.getByRole("article").getByText("Welcome").first().waitFor({ timeout: 120_000 })

@@ -10,7 +10,7 @@ import { startDatabases } from "../kit/databases.ts"
 import { ratio, spread, table } from "../kit/measure.ts"
 import { installPeers, startPeer } from "../kit/peers.ts"
 import { startChild, temporaryFolder } from "../processes.ts"
-import { answering, idling, killing, takingOver, waiting } from "./runsFaults.ts"
+import { measureAnswers, measureIdle, measureKill, measureTakeover, measureWaiting } from "./runsFaults.ts"
 
 const rounds = 3
 const millis = 700
@@ -28,10 +28,10 @@ const rulesOf = (folder: string): string => {
 }
 
 /** What is known is said at once: on a crowded machine the rest may take long. */
-const told = (rows: ReadonlyArray<ReadonlyArray<string>>): void => {
+const printRows = (rows: ReadonlyArray<ReadonlyArray<string>>): void => {
   for (const row of rows) console.error(row.filter((cell) => cell !== "").join("; "))
 }
-const said = (text: string): string => {
+const printLine = (text: string): string => {
   console.error(text)
   return text
 }
@@ -42,7 +42,7 @@ interface Way {
 }
 
 /** Each way in turn, round by round: runs a second of each. */
-const inTurn = async (ways: ReadonlyArray<Way>, cell: (typeof cells)[number]) => {
+const roundRobin = async (ways: ReadonlyArray<Way>, cell: (typeof cells)[number]) => {
   const found = ways.map(() => [] as Array<number>)
   for (let round = 0; round < rounds; round++)
     for (const [at, way] of ways.entries()) found[at]!.push((await way.drive(cell)).perSecond)
@@ -72,7 +72,7 @@ const rowsOf = async (store: string, ways: ReadonlyArray<Way>) => {
   for (const way of ways) await way.drive({ callers: 50, steps: long })
   const rows: Array<ReadonlyArray<string>> = []
   for (const cell of cells) {
-    const found = await inTurn(ways, cell)
+    const found = await roundRobin(ways, cell)
     for (const [at, { name }] of ways.entries())
       rows.push([
         `${name}, ${store}`,
@@ -84,7 +84,7 @@ const rowsOf = async (store: string, ways: ReadonlyArray<Way>) => {
         ),
       ])
   }
-  told(rows)
+  printRows(rows)
   return rows
 }
 
@@ -92,7 +92,7 @@ const rowsOf = async (store: string, ways: ReadonlyArray<Way>) => {
 const stepRows = async (store: string, ours: Way, loop: Way) => {
   const rows: Array<ReadonlyArray<string>> = []
   for (const callers of [1, 4, 50]) {
-    const found = await inTurn([loop, ours], { callers, steps: long })
+    const found = await roundRobin([loop, ours], { callers, steps: long })
     const cost = found.map((rates) => rates.map((rate) => 1000 / (rate * long)))
     const rate = found.map((rates) => rates.map((one) => one * long))
     if (store === "SQLite") rows.push([loop.name, String(callers), spread(rate[0]!), spread(cost[0]!), "1"])
@@ -104,7 +104,7 @@ const stepRows = async (store: string, ours: Way, loop: Way) => {
       ratio(cost[1]!, cost[0]!),
     ])
   }
-  told(rows)
+  printRows(rows)
   return rows
 }
 
@@ -139,13 +139,13 @@ export const runs = async (): Promise<string> => {
   steps.push(...(await stepRows("Postgres", ours.ours, loop)))
   await aiSdk.stop()
   await ours.stop()
-  const idle = said(await idling(folder, databases))
+  const idle = printLine(await measureIdle(folder, databases))
   await dbos.stop()
-  const answers = said(await answering(folder, databases))
-  const killed = said(await killing(folder, databases))
-  const taken = said(await takingOver(folder, databases))
+  const answers = printLine(await measureAnswers(folder, databases))
+  const killed = printLine(await measureKill(folder, databases))
+  const taken = printLine(await measureTakeover(folder, databases))
   await databases.stop()
-  const held = await waiting(folder)
+  const held = await measureWaiting(folder)
   return [
     `The engine alone, as in the peers: runs of fifty agents are asked for, claimed, taken step by step under a fence and ended, with their rows and events, in a house that follows all of it; nobody thinks or calls anything. DBOS's steps do nothing; the bare loop writes a row a step. ${rounds} rounds of ${millis / 1000} s each in turn. Aims: 5 x DBOS at 50 at once, 1.5 x one at a time, 0.5 x the bare loop.`,
     "",

@@ -75,7 +75,7 @@ const answeredOf = async (house: House, count: number) => {
 
 const asking = [{ when: { step: 1 }, call: [{ tool: "careful", input: { word: "x" } }] }]
 
-export const answering = async (folder: string, databases: Databases): Promise<string> => {
+export const measureAnswers = async (folder: string, databases: Databases): Promise<string> => {
   const said: Array<string> = []
   for (const store of ["SQLite", "Postgres"]) {
     const database = store === "SQLite" ? {} : { database: await databases.add("answering") }
@@ -107,7 +107,7 @@ const nextSteps = async (house: House, runs: ReadonlyArray<string>, from: number
   return all
 }
 
-export const killing = async (folder: string, databases: Databases): Promise<string> => {
+export const measureKill = async (folder: string, databases: Databases): Promise<string> => {
   const said: Array<string> = []
   for (const store of ["SQLite", "Postgres"]) {
     const name = `killed-${store}`
@@ -129,7 +129,7 @@ export const killing = async (folder: string, databases: Databases): Promise<str
   return said.join("; ")
 }
 
-export const takingOver = async (folder: string, databases: Databases): Promise<string> => {
+export const measureTakeover = async (folder: string, databases: Databases): Promise<string> => {
   const database = await databases.add("cluster")
   const settings = {
     STOA_RUNNER: "cluster",
@@ -164,7 +164,7 @@ const many = 10_000
 const callersMany = 16
 
 /** Ten thousand that wait: what is held for them, and whether a run beside them is as quick as before. */
-export const waiting = async (folder: string): Promise<string> => {
+export const measureWaiting = async (folder: string): Promise<string> => {
   const rules = [
     { when: { agent: "bot0", step: 1 }, call: asking[0]!.call },
     { when: { step: 1 }, call: [{ tool: "callback", input: { word: "x" } }] },
@@ -202,7 +202,7 @@ export const waiting = async (folder: string): Promise<string> => {
 
 const idleSeconds = 15
 
-export const idling = async (folder: string, databases: Databases): Promise<string> => {
+export const measureIdle = async (folder: string, databases: Databases): Promise<string> => {
   const config = configOf(folder, "idle", [])
   const sqlite = await startHouse(join(folder, "idle-sqlite"), { config, nodeOptions: statementProbe })
   const single = await startHouse(join(folder, "idle-single"), { config, database: await databases.add("single") })

@@ -1,6 +1,6 @@
 /** The contract of the toolset `office`, held by a house: any other server of the toolset is tested in the same way. */
 // #region contract
-import { mcpParty, officeSuite, startHouse } from "@stoa/sdk/testing"
+import { mcpToolClient, officeSuite, startHouse } from "@stoa/sdk/testing"
 import { afterAll, expect, it } from "vitest"
 
 const house = await startHouse()
@@ -10,7 +10,7 @@ let made = 0
 const agent = async () => {
   const { id } = await house.admin.principals.add({ kind: "agent", name: `agent-${++made}`, toolsets: ["office"] })
   const { token } = await house.admin.tokens.add({ principal: id })
-  return { id, party: await mcpParty({ url: `${house.url}/mcp/office`, token }) }
+  return { id, party: await mcpToolClient({ url: `${house.url}/mcp/office`, token }) }
 }
 const space = async (...members: ReadonlyArray<string>) =>
   (await house.admin.spaces.add({ name: `space-${++made}`, kind: "private", members: [...members] })).id

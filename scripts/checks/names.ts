@@ -47,7 +47,7 @@ const commandsIn = (path: string, text: string): ReadonlyArray<string> =>
         return named === undefined
           ? []
           : [
-              `${path}:${at + 1}: "${named}…" is for the command line; say who can do what, and add the command in cli/src/showing/hints.ts`,
+              `${path}:${at + 1}: "${named}…" is for the command line; say who can do what, and add the command in cli/src/output/hints.ts`,
             ]
       })
 

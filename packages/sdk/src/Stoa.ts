@@ -1,4 +1,4 @@
-/** The Promise face: `connect({ url, token })` returns a client whose methods are the endpoints of the contract. */
+/** The Promise client: `connect({ url, token })` returns a client whose methods are the endpoints of the contract. */
 import type { Api } from "@stoa/contract"
 import { endpoints } from "./endpoints.ts"
 import { feed, type FeedItem, type FeedOptions } from "./stream/feed.ts"

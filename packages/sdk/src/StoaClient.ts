@@ -1,4 +1,4 @@
-/** The Effect face: the client that effect/http-api derives from the contract, and the feed as a stream. */
+/** The Effect client: the client that effect/http-api derives from the contract, and the feed as a stream. */
 import { Api } from "@stoa/contract"
 import { Context, Effect, Layer, Redacted, Stream } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
@@ -69,6 +69,6 @@ const signed = (token: Redacted.Redacted) => (request: HttpClientRequest.HttpCli
     return request.method === "POST" ? HttpClientRequest.setHeader(mine, "idempotency-key", key ?? newKey()) : mine
   })
 
-/** As in the Promise face: one retry if the connection broke, since a repeated request has no second effect. */
+/** As in the Promise client: one retry if the connection broke, since a repeated request has no second effect. */
 const onceMore = <A, E extends { readonly reason: { readonly _tag: string } }, R>(sent: Effect.Effect<A, E, R>) =>
   Effect.retry(sent, { times: 1, while: (error) => error.reason._tag === "TransportError" })

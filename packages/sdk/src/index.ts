@@ -12,5 +12,5 @@ export {
   connectableClients,
   type ConnectableName,
   type ConnectionLine,
-  type ConnectionWanted,
-} from "./connecting.ts"
+  type ConnectionDetails,
+} from "./mcpClients.ts"

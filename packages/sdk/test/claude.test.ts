@@ -2,7 +2,7 @@
 import { connect } from "@stoa/sdk"
 import { type ClaudeTool, getTools } from "@stoa/sdk/claude"
 import { afterAll, beforeAll, expect, it } from "vitest"
-import { Home, type House } from "../../cli/test/houseProcess.ts"
+import { Home, type House } from "../../cli/test/kit/home.ts"
 
 const home = new Home()
 let house: House

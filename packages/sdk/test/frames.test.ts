@@ -3,12 +3,12 @@ import * as fc from "fast-check"
 import { connect, type FeedItem } from "@stoa/sdk"
 import { describe, expect, it } from "vitest"
 import { itemOf } from "../src/stream/feed.ts"
-import { type Frame, framing } from "../src/stream/frames.ts"
-import { eventFrame, fakeFetch, json, sse } from "./fakeHouse.ts"
+import { type Frame, frameParser } from "../src/stream/frames.ts"
+import { eventFrame, fakeFetch, json, sse } from "./kit/fakeHouse.ts"
 
 const url = "http://house.test"
 const read = (...pieces: ReadonlyArray<string>): ReadonlyArray<Frame> => {
-  const frames = framing()
+  const frames = frameParser()
   return pieces.flatMap((piece) => frames(piece))
 }
 
@@ -55,12 +55,12 @@ describe("frames", () => {
   })
 
   it("a frame without end is refused before it fills the memory", () => {
-    const frames = framing()
+    const frames = frameParser()
     const piece = `data: ${"x".repeat(1024 * 1024)}\n`
     expect(() => {
       for (let n = 0; n < 20; n++) frames(piece)
     }).toThrow("a frame that has no end")
-    const line = framing()
+    const line = frameParser()
     expect(() => {
       for (let n = 0; n < 20; n++) line("x".repeat(1024 * 1024))
     }).toThrow("a frame that has no end")

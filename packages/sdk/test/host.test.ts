@@ -2,7 +2,7 @@
 import { fileURLToPath } from "node:url"
 import { connect, type FunctionOptions, type Host, type HostedContext, type Stoa, StoaError } from "@stoa/sdk"
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
-import { Home, type House } from "../../cli/test/houseProcess.ts"
+import { Home, type House } from "../../cli/test/kit/home.ts"
 
 const home = new Home()
 let house: House
@@ -247,7 +247,7 @@ describe("who may", () => {
 
 describe("when one of the two dies", () => {
   const spawned = (host: string, tool: string) =>
-    home.program(process.execPath, [fileURLToPath(new URL("./hostProcess.ts", import.meta.url))], {
+    home.program(process.execPath, [fileURLToPath(new URL("./kit/hostProcess.ts", import.meta.url))], {
       env: { STOA_URL: house.url, STOA_TOKEN: billing, HOST_NAME: host, TOOL_NAME: tool },
     })
 

@@ -1,9 +1,9 @@
-/** Both faces against a real house in a process of its own, which is also killed. */
+/** Both clients against a real house in a process of its own, which is also killed. */
 import { Missing, NameTaken, Unauthenticated } from "@stoa/contract"
 import { connect, type FeedItem, IdempotencyKey, StoaClient, StoaError, StoaUnreachable } from "@stoa/sdk"
 import { Effect, Fiber, Redacted, Stream } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { Home, type House } from "../../cli/test/houseProcess.ts"
+import { Home, type House } from "../../cli/test/kit/home.ts"
 
 const home = new Home()
 let house: House
@@ -21,7 +21,7 @@ const failureOf = async (asked: Promise<unknown>): Promise<StoaError> => {
   return error as StoaError
 }
 
-describe("the Promise face", () => {
+describe("the Promise client", () => {
   it("asks and is answered", async () => {
     const { admin } = house
     expect(await admin.principals.me()).toMatchObject({ kind: "person", name: "admin", roles: ["admin"] })
@@ -71,7 +71,7 @@ const client = <A, E>(
     Effect.provide(Effect.flatMap(StoaClient, use), StoaClient.layer({ url, token: Redacted.make(token) })),
   )
 
-describe("the Effect face", () => {
+describe("the Effect client", () => {
   it("decodes values and failures into the contract's own", async () => {
     const me = await client((stoa) => stoa.principals.me())
     expect(me.name).toBe("admin")

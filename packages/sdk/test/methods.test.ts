@@ -1,8 +1,8 @@
-/** The Promise face without a house: what it sends, and what it makes of each kind of answer. */
+/** The Promise client without a house: what it sends, and what it makes of each kind of answer. */
 import { Api } from "@stoa/contract"
 import { connect, StoaError, StoaUnreachable } from "@stoa/sdk"
 import { describe, expect, it } from "vitest"
-import { eventFrame, fakeFetch, json, sse } from "./fakeHouse.ts"
+import { eventFrame, fakeFetch, json, sse } from "./kit/fakeHouse.ts"
 
 interface Endpoint {
   readonly method: string

@@ -4,10 +4,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import {
   engramsSuite,
   gatewaySuite,
-  mcpParty,
+  mcpToolClient,
   type Office,
   officeSuite,
-  type Party,
+  type ToolClient,
   type ServiceOutcome,
   type ServiceWorld,
   startHouse,
@@ -32,14 +32,14 @@ const someone = async (toolset: "office" | "gateway" | "engrams" | "team", more:
     ...more,
   })
   const { token } = await house.admin.tokens.add({ principal: id })
-  return { id, name: `${toolset}-${made}`, party: await mcpParty({ url: `${house.url}/mcp/${toolset}`, token }) }
+  return { id, name: `${toolset}-${made}`, client: await mcpToolClient({ url: `${house.url}/mcp/${toolset}`, token }) }
 }
 const space = async (...members: ReadonlyArray<{ readonly id: string }>) =>
   (await house.admin.spaces.add({ name: `space-${++made}`, kind: "private", members: members.map(({ id }) => id) })).id
 
 const pair = async (toolset: "office" | "gateway") => {
   const [one, other] = [await someone(toolset), await someone(toolset)]
-  return { one: one.party, other: other.party, shared: await space(one, other), closed: await space(other) }
+  return { one: one.client, other: other.client, shared: await space(one, other), closed: await space(other) }
 }
 const office = async (): Promise<Office> => {
   const { shared, ...rest } = await pair("office")
@@ -91,7 +91,7 @@ describe("a house holds each seed's contract", () => {
   for (const { run, title } of engramsSuite(async () => {
     const [wallet, otherWallet] = [`0xone${++made}`, `0xother${made}`]
     const [one, other] = [await someone("engrams", { wallet }), await someone("engrams", { wallet: otherWallet })]
-    return { one: one.party, other: other.party, wallet, otherWallet }
+    return { one: one.client, other: other.client, wallet, otherWallet }
   }))
     it(`engrams: ${title}`, () => expect(run()).resolves.toBeUndefined())
   for (const { run, title } of teamSuite(async () => {
@@ -147,10 +147,10 @@ it("G-42 the kit has a scripted model, a clock that is moved, faults that are in
 })
 
 /** One tool's answers, changed. */
-const broken = (party: Party, tool: string, value: unknown, isError = false): Party => ({
-  ...party,
+const broken = (client: ToolClient, tool: string, value: unknown, isError = false): ToolClient => ({
+  ...client,
   call: async (name, input) =>
-    name === tool ? { isError, value, text: JSON.stringify(value) } : await party.call(name, input),
+    name === tool ? { isError, value, text: JSON.stringify(value) } : await client.call(name, input),
 })
 
 it("a server that breaks the contract is noticed, with what was found", async () => {

@@ -1,4 +1,4 @@
-/** The Promise face's types, derived from the contract: a wrong one does not compile. */
+/** The types of the Promise client, derived from the contract: a wrong one does not compile. */
 import type { StoaClient } from "@stoa/sdk"
 import { connect, type FeedItem, type Stoa } from "@stoa/sdk"
 import type { Effect } from "effect"
@@ -54,7 +54,7 @@ it("the feed tells its items apart, and a body by its kind", () => {
   expect(told({ type: "reload", cursor: 1, reason: "old" })).toBe("old")
 })
 
-it("the Effect face has the failures of the contract in its type", () => {
+it("the Effect client has the failures of the contract in its type", () => {
   const get = (client: StoaClient["Service"]) => client.principals.get({ params: { principal: "pam" } })
   type Get = ReturnType<typeof get>
   expectTypeOf<Effect.Success<Get>>().toEqualTypeOf<Principal>()

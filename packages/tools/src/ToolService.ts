@@ -22,8 +22,8 @@ import {
   EventsPort,
   identityStandard,
   IdentityPort,
-  type Opened,
-  type Settled,
+  type OpenResult,
+  type CallSettlement,
 } from "./road/Ports.ts"
 import { RecordPort } from "./road/RecordMemory.ts"
 import { type RegisteredTool, Registry, type ToolFilter } from "./registry/Registry.ts"
@@ -38,7 +38,7 @@ import {
   record,
   refusalOf,
   settle,
-  settledOf,
+  settlementOf,
   type ToolError,
   validate,
 } from "./road/road.ts"
@@ -177,7 +177,7 @@ const unrecorded = (call: Call, cause: unknown): ToolExecutionError =>
   })
 
 /** The first outcome of a repeated call. */
-const replay = (call: Call, settled: Settled): Effect.Effect<ToolOutput, ToolExecutionError> =>
+const replay = (call: Call, settled: CallSettlement): Effect.Effect<ToolOutput, ToolExecutionError> =>
   settled.state === "done"
     ? Effect.succeed({
         toolName: call.tool,
@@ -209,7 +209,7 @@ const quietly = (what: string, write: () => Effect.Effect<void, unknown>): Effec
 /** Settles any outcome: record and metrics, audit, event (S4-28 … S4-31). */
 const settled = Effect.fnUntraced(function* (call: Call, exit: Exit.Exit<unknown, ToolError>) {
   const durationMs = Math.max(0, Math.round((yield* monotonicMillis) - call.startedAt))
-  const outcome: Settled = settledOf(exit, durationMs)
+  const outcome: CallSettlement = settlementOf(exit, durationMs)
   const records = yield* RecordPort
   const audit = yield* AuditPort
   const events = yield* EventsPort
@@ -250,7 +250,7 @@ const wait = (records: CallRecord, call: Call, decision: string) =>
       }),
   )
 
-const taken = (call: Call, opened: Extract<Opened, { readonly state: "running" | "other" }>) =>
+const taken = (call: Call, opened: Extract<OpenResult, { readonly state: "running" | "other" }>) =>
   opened.state === "running"
     ? new ToolExecutionError({ message: `This call of "${call.tool}" is still running`, toolName: call.tool })
     : new ToolValidationError({

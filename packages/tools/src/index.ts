@@ -37,12 +37,12 @@ export {
   type MCPQuestion,
   MCPRefused,
   type MCPReply,
-  MCPSilence,
+  MCPNoAnswer,
 } from "./mcp/client/exchange/MCPExchange.ts"
 export {
   discoverMCPServers,
   discoverMCPServersIn,
-  type MCPDiscovered,
+  type MCPDiscoveredServer,
   type MCPDiscovery,
   type MCPServersFound,
   readMCPServers,
@@ -52,11 +52,16 @@ export { WholeResponse } from "./mcp/transport/WholeResponse.ts"
 export { defaultMCPPorts, type MCPAuthorization, type MCPEvent, MCPPorts } from "./mcp/session/MCPPorts.ts"
 export type { MCPServerConfig } from "./mcp/MCPServerConfig.ts"
 export { defaultMCPSettings, MCPSettings } from "./mcp/MCPSettings.ts"
-export { areMCPIcons, faultOfMCPResult, type MCPLeftOut, mendMCPCompletion } from "./mcp/client/tools/MCPResult.ts"
+export {
+  isMCPIconList,
+  faultOfMCPResult,
+  type MCPDroppedItem,
+  repairMCPCompletion,
+} from "./mcp/client/tools/MCPResult.ts"
 export type { MCPTool } from "./mcp/client/tools/MCPTool.ts"
 export { type MCPToolCall, mcpToolFailure, mcpToolResult } from "./mcp/client/tools/MCPToolCall.ts"
 export { mcpTool, mcpToolDefinition } from "./mcp/client/tools/MCPToolDefinition.ts"
-export { MCPUnreached, PlainFailure } from "./mcp/client/MCPUnreached.ts"
+export { MCPUnreachable, PlainFailure } from "./mcp/client/MCPUnreachable.ts"
 export {
   type Answer,
   auditListeners,
@@ -73,9 +78,9 @@ export {
   type Identity,
   identityStandard,
   IdentityPort,
-  type Opened,
+  type OpenResult,
   type Question,
-  type Settled,
+  type CallSettlement,
   type ToolEvent,
 } from "./road/Ports.ts"
 export { makeRecordMemory, RecordPort } from "./road/RecordMemory.ts"

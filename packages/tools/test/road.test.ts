@@ -15,7 +15,7 @@ import {
   RecordPort,
   Registry,
   Road,
-  type Settled,
+  type CallSettlement,
   ToolAuthorizationError,
 } from "../src/index.ts"
 import { definition, input } from "./kit.ts"
@@ -93,7 +93,7 @@ const resumed = Effect.fnUntraced(function* (registry: Registry, call: Call, fin
   const refusal = Road.refusalOf(call, answer)
   const work: Effect.Effect<unknown, Road.ToolError> =
     refusal === undefined ? Road.execute(tool, call) : Effect.fail(refusal)
-  const settled = Road.settledOf(yield* Effect.exit(work), 0)
+  const settled = Road.settlementOf(yield* Effect.exit(work), 0)
   yield* Road.settle(yield* RecordPort, call, settled, 0)
   const denied = settled.state === "refused" && settled.error.tag === "ToolAuthorizationError"
   yield* (yield* AuditPort).record({
@@ -141,7 +141,7 @@ describe("the road, composed with a waiting decision", () => {
   ) {
     const registry = yield* registryWith(ran, over)
     const { call } = JSON.parse(rows.calls.get(id)!) as { readonly call: Call }
-    return (yield* resumed(registry, call, fingerprint).pipe(Effect.provide(ports(rows)))) as Settled
+    return (yield* resumed(registry, call, fingerprint).pipe(Effect.provide(ports(rows)))) as CallSettlement
   })
 
   it.effect("X-15 it waits holding nothing, and another process runs the stored call once it is approved", () =>
@@ -202,7 +202,7 @@ describe("the road, composed with a waiting decision", () => {
       const refusal = Road.refusalOf(call, { state: "waiting", decision: "dec_9" })
       assert.instanceOf(refusal, ToolAuthorizationError)
       assert.strictEqual(refusal.decision, "dec_9")
-      const settled = Road.settledOf(Exit.fail(refusal), 0)
+      const settled = Road.settlementOf(Exit.fail(refusal), 0)
       assert.strictEqual(settled.state, "refused")
     }),
   )

@@ -9,14 +9,14 @@ import { StrictMode } from "react"
 import { createRoot } from "react-dom/client"
 import { cache } from "./feed/cache.ts"
 import { onSignedOut } from "./feed/start.ts"
-import { takeLink } from "./features/door/link.ts"
+import { takeSignInLink } from "./features/signin/signInLink.ts"
 import { router } from "./routes.ts"
 
 // A part of an old build is gone: the page was rebuilt, so load the new one.
 addEventListener("vite:preloadError", () => location.reload())
 
 onSignedOut(() => router.navigate({ to: "/door", search: { next: location.pathname } }))
-if (takeLink()) void router.navigate({ to: "/door", search: {}, replace: true })
+if (takeSignInLink()) void router.navigate({ to: "/door", search: {}, replace: true })
 
 createRoot(document.getElementById("root")!).render(
   <StrictMode>

@@ -12,9 +12,9 @@ import { createElement } from "react"
 import { cache } from "./feed/cache.ts"
 import { house as client } from "./feed/house.ts"
 import { startQuery } from "./feed/start.ts"
-import { Frame } from "./frame/Frame.tsx"
-import { NoSuchPlace, RouteFault } from "./frame/RouteFault.tsx"
-import { lastSpace } from "./frame/navigation/lastSpace.ts"
+import { Layout } from "./layout/Layout.tsx"
+import { NotFound, RouteFault } from "./layout/RouteFault.tsx"
+import { lastSpace } from "./layout/navigation/lastSpace.ts"
 import { SpaceScreen } from "./features/spaces/SpaceScreen.tsx"
 
 const text = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined)
@@ -23,13 +23,13 @@ const some = <A extends object>(fields: A) =>
     [K in keyof A]?: Exclude<A[K], undefined>
   }
 
-const root = createRootRoute({ component: Outlet, errorComponent: RouteFault, notFoundComponent: NoSuchPlace })
+const root = createRootRoute({ component: Outlet, errorComponent: RouteFault, notFoundComponent: NotFound })
 
-const door = createRoute({
+const signIn = createRoute({
   getParentRoute: () => root,
   path: "/door",
   validateSearch: (search: Record<string, unknown>) => some({ next: text(search["next"]) }),
-  component: lazyRouteComponent(() => import("./features/door/DoorScreen.tsx"), "DoorScreen"),
+  component: lazyRouteComponent(() => import("./features/signin/SignInScreen.tsx"), "SignInScreen"),
 })
 
 /** Behind the sign-in: users who are not signed in are redirected and come back afterwards. */
@@ -37,18 +37,18 @@ const house = createRoute({
   getParentRoute: () => root,
   id: "house",
   beforeLoad: async ({ location }) => {
-    const door = () => redirect({ to: "/door", search: location.pathname === "/" ? {} : { next: location.href } })
+    const signIn = () => redirect({ to: "/door", search: location.pathname === "/" ? {} : { next: location.href } })
     // Checked first, because a browser writes a 401 to its console.
     if (cache.getQueryData(startQuery.queryKey) === undefined && (await client.session.look()).principal === null)
-      throw door()
+      throw signIn()
     try {
       await cache.ensureQueryData(startQuery)
     } catch (error) {
-      if (error instanceof StoaError && error.status === 401) throw door()
+      if (error instanceof StoaError && error.status === 401) throw signIn()
       throw error
     }
   },
-  component: Frame,
+  component: Layout,
 })
 
 const home = createRoute({
@@ -61,7 +61,7 @@ const home = createRoute({
     // An empty house shows its admin how to begin.
     if (!me.roles.includes("admin")) throw redirect({ to: "/spaces" })
   },
-  component: lazyRouteComponent(() => import("./features/first/FirstScreen.tsx"), "FirstScreen"),
+  component: lazyRouteComponent(() => import("./features/welcome/WelcomeScreen.tsx"), "WelcomeScreen"),
 })
 
 const spaces = createRoute({
@@ -71,32 +71,32 @@ const spaces = createRoute({
   component: lazyRouteComponent(() => import("./features/spaces/SpacesScreen.tsx"), "SpacesScreen"),
 })
 
-const inSpace = (search: Record<string, unknown>) =>
+const spaceSearch = (search: Record<string, unknown>) =>
   some({
     at: Number.isSafeInteger(search["at"]) && Number(search["at"]) > 0 ? Number(search["at"]) : undefined,
     q: text(search["q"]),
   })
 
-const Guide = lazyRouteComponent(() => import("./features/first/Guide.tsx"), "Guide")
-const HouseNow = lazyRouteComponent(() => import("./features/first/HouseNow.tsx"), "HouseNow")
+const Guide = lazyRouteComponent(() => import("./features/welcome/Guide.tsx"), "Guide")
+const HouseSummary = lazyRouteComponent(() => import("./features/welcome/HouseSummary.tsx"), "HouseSummary")
 /** Features do not import each other: the head of a space is passed in here. */
-const Space = () => createElement(SpaceScreen, { Head: Guide, About: HouseNow })
+const Space = () => createElement(SpaceScreen, { Head: Guide, About: HouseSummary })
 
 // The screen most people see first is in the first load.
 const space = createRoute({
   getParentRoute: () => house,
   path: "/s/$space",
-  validateSearch: inSpace,
+  validateSearch: spaceSearch,
   component: Space,
 })
 const thread = createRoute({
   getParentRoute: () => house,
   path: "/s/$space/t/$message",
-  validateSearch: inSpace,
+  validateSearch: spaceSearch,
   component: Space,
 })
 
-const inInbox = (search: Record<string, unknown>): { tab?: "others" | "answered" | "always" | "mine" } => {
+const decisionSearch = (search: Record<string, unknown>): { tab?: "others" | "answered" | "always" | "mine" } => {
   const { tab } = search
   return tab === "others" || tab === "answered" || tab === "always" ? { tab } : {}
 }
@@ -104,13 +104,13 @@ const Decisions = lazyRouteComponent(() => import("./features/decisions/Decision
 const decisions = createRoute({
   getParentRoute: () => house,
   path: "/decisions",
-  validateSearch: inInbox,
+  validateSearch: decisionSearch,
   component: Decisions,
 })
 const decision = createRoute({
   getParentRoute: () => house,
   path: "/decisions/$id",
-  validateSearch: inInbox,
+  validateSearch: decisionSearch,
   component: Decisions,
 })
 
@@ -136,23 +136,23 @@ const run = createRoute({
 const AgentsScreen = lazyRouteComponent(() => import("./features/agents/AgentsScreen.tsx"), "AgentsScreen")
 const Tokens = lazyRouteComponent(() => import("./features/people/Tokens.tsx"), "Tokens")
 const Agents = Object.assign(() => createElement(AgentsScreen, { Tokens }), { preload: () => AgentsScreen.preload?.() })
-const inAgents = (search: Record<string, unknown>) =>
+const agentSearch = (search: Record<string, unknown>) =>
   some({ tab: text(search["tab"]), open: search["open"] === true ? true : undefined })
 const agents = createRoute({
   getParentRoute: () => house,
   path: "/agents",
-  validateSearch: inAgents,
+  validateSearch: agentSearch,
   component: Agents,
 })
 const agent = createRoute({
   getParentRoute: () => house,
   path: "/agents/$name",
-  validateSearch: inAgents,
+  validateSearch: agentSearch,
   component: Agents,
 })
 
 const Memory = lazyRouteComponent(() => import("./features/memory/MemoryScreen.tsx"), "MemoryScreen")
-const inMemory = (search: Record<string, unknown>) =>
+const memorySearch = (search: Record<string, unknown>) =>
   some({
     owner: text(search["owner"]),
     q: text(search["q"]),
@@ -162,13 +162,13 @@ const inMemory = (search: Record<string, unknown>) =>
 const memory = createRoute({
   getParentRoute: () => house,
   path: "/memory",
-  validateSearch: inMemory,
+  validateSearch: memorySearch,
   component: Memory,
 })
 const record = createRoute({
   getParentRoute: () => house,
   path: "/memory/$id",
-  validateSearch: inMemory,
+  validateSearch: memorySearch,
   component: Memory,
 })
 
@@ -206,22 +206,22 @@ const server = createRoute({
   path: "/servers/$server",
   component: lazyRouteComponent(() => import("./features/servers/ServersScreen.tsx"), "ServersScreen"),
 })
-const connecting = createRoute({
+const connect = createRoute({
   getParentRoute: () => house,
   path: "/connect",
   component: lazyRouteComponent(() => import("./features/connect/ConnectScreen.tsx"), "ConnectScreen"),
 })
-const connectingOne = createRoute({
+const connectOne = createRoute({
   getParentRoute: () => house,
   path: "/connect/$client",
   component: lazyRouteComponent(() => import("./features/connect/ConnectScreen.tsx"), "ConnectScreen"),
 })
-const why = createRoute({
+const rights = createRoute({
   getParentRoute: () => house,
   path: "/why",
   validateSearch: (search: Record<string, unknown>) =>
     texts(search, "principal", "action", "resource", "space", "who", "result", "trace"),
-  component: lazyRouteComponent(() => import("./features/why/WhyScreen.tsx"), "WhyScreen"),
+  component: lazyRouteComponent(() => import("./features/rights/RightsScreen.tsx"), "RightsScreen"),
 })
 const search = createRoute({
   getParentRoute: () => house,
@@ -249,14 +249,14 @@ const help = createRoute({
   component: lazyRouteComponent(() => import("./features/help/HelpScreen.tsx"), "HelpScreen"),
 })
 
-const places = createRoute({
+const menu = createRoute({
   getParentRoute: () => house,
   path: "/house",
-  component: lazyRouteComponent(() => import("./features/me/PlacesScreen.tsx"), "PlacesScreen"),
+  component: lazyRouteComponent(() => import("./features/me/MenuScreen.tsx"), "MenuScreen"),
 })
 
 const tree = root.addChildren([
-  door,
+  signIn,
   house.addChildren([
     home,
     spaces,
@@ -271,15 +271,15 @@ const tree = root.addChildren([
     memory,
     record,
     me,
-    places,
+    menu,
     tools,
     tool,
     servers,
     addServer,
     server,
-    connecting,
-    connectingOne,
-    why,
+    connect,
+    connectOne,
+    rights,
     people,
     search,
     overview,

@@ -8,8 +8,8 @@ import { Command, Flag } from "effect/cli"
 import { type Failure, failureOf, refusal, withMessage } from "../Failure.ts"
 import { nameFlag } from "./flags.ts"
 import { asTyped, clientSettings, type Target } from "../Settings.ts"
-import { needsName, type RefusedPrincipal, withHint } from "../showing/hints.ts"
-import { columnsFor, table } from "../showing/table.ts"
+import { needsName, type RefusedPrincipal, withHint } from "../output/hints.ts"
+import { columnsFor, table } from "../output/table.ts"
 
 export const root = Command.make("stoa").pipe(
   Command.withSharedFlags({
@@ -26,11 +26,11 @@ export const root = Command.make("stoa").pipe(
   Command.withDescription("People, agents and tools in one place"),
 )
 
-export const place: Effect.Effect<Target, never, Effect.Services<typeof root>> = Effect.map(root, (flags) =>
+export const target: Effect.Effect<Target, never, Effect.Services<typeof root>> = Effect.map(root, (flags) =>
   clientSettings({ url: Option.getOrUndefined(flags.url), token: Option.getOrUndefined(flags.token) }),
 )
 
-export const client = Effect.flatMap(place, ({ token, url }) =>
+export const client = Effect.flatMap(target, ({ token, url }) =>
   Effect.try({
     try: () => connect(token === undefined ? { url } : { url, token }),
     catch: (cause) => refusal((cause as Error).message),
@@ -38,7 +38,7 @@ export const client = Effect.flatMap(place, ({ token, url }) =>
 )
 
 /** Whether the house can be asked. A local house that does not run is worked on in its data folder. */
-export const houseRuns = Effect.flatMap(place, ({ folder, given, running, url }) => {
+export const houseRuns = Effect.flatMap(target, ({ folder, given, running, url }) => {
   if (given || running) return Effect.succeed(true)
   return existsSync(folder)
     ? Effect.succeed(false)
@@ -75,7 +75,7 @@ const refusedOne = ({ cause }: Failure) =>
 /** A failure of the verb, told by whoever knows where the house was looked for. */
 export const explainFailure = <A, R>(work: Effect.Effect<A, Failure, R>) =>
   Effect.catch(work, (failure) =>
-    Effect.flatMap(Effect.all([place, refusedOne(failure)]), ([target, me]) =>
+    Effect.flatMap(Effect.all([target, refusedOne(failure)]), ([target, me]) =>
       withMessage(failure, messageOf(target, failure, me)),
     ),
   )

@@ -21,7 +21,7 @@ class FrameTooLong extends Error {
 }
 
 /** Returns a function that takes text and returns the completed frames. */
-export const framing = (): ((text: string) => ReadonlyArray<Frame>) => {
+export const frameParser = (): ((text: string) => ReadonlyArray<Frame>) => {
   let rest = ""
   let size = 0
   let id: string | undefined

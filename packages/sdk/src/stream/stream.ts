@@ -1,6 +1,6 @@
 /** One connection that the house writes to, and what to do when it breaks. */
 // edge: reconnecting needs a timer.
-import { type Frame, framing } from "./frames.ts"
+import { type Frame, frameParser } from "./frames.ts"
 import { type Connection, headersOf, notAHouse, refusalOf } from "../request.ts"
 import { StoaError, StoaUnreachable } from "../StoaError.ts"
 
@@ -61,7 +61,7 @@ export async function* stream(connection: Connection, options: StreamOptions): A
     const response = await heard(open(connection, options, line.signal))
     const reader = response.body!.getReader()
     const decoder = new TextDecoder()
-    const frames = framing()
+    const frames = frameParser()
     for (;;) {
       const { done, value } = await heard(reader.read())
       if (done) return

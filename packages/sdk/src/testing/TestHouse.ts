@@ -10,7 +10,7 @@ import type { FeedEvent } from "../stream/feed.ts"
 import { connect, type Stoa } from "../Stoa.ts"
 import { movableClock } from "./clock.ts"
 import { Events } from "./events.ts"
-import { type Fault, faultyFetch } from "./faults.ts"
+import { type NetworkFault, faultyFetch } from "./faults.ts"
 import { loadServer } from "./server.ts"
 import { Settings } from "./Settings.ts"
 
@@ -58,7 +58,7 @@ export interface TestHouse extends AsyncDisposable {
   /** Moves the house's clock forward: timers due by then fire now. */
   readonly advance: (by: Duration.Input) => void
   /** A fault for the next matching request of any client of this house. */
-  readonly fault: (fault: Fault) => void
+  readonly fault: (fault: NetworkFault) => void
   /** Stops the house and starts it again on the same data and port. Clients and feeds reconnect by themselves. */
   readonly restart: () => Promise<void>
   readonly stop: () => Promise<void>

@@ -1,6 +1,6 @@
 /** Network faults between a client and the house, to test how a program handles them. */
 
-export interface Fault {
+export interface NetworkFault {
   /** Only requests with this method; by default any. */
   readonly method?: string
   /** Only requests whose path matches; by default any. */
@@ -21,8 +21,8 @@ const problem = (status: number) =>
   })
 
 export const faultyFetch = () => {
-  const waiting: Array<{ readonly fault: Fault; left: number }> = []
-  const met = (method: string, path: string): Fault | undefined => {
+  const waiting: Array<{ readonly fault: NetworkFault; left: number }> = []
+  const met = (method: string, path: string): NetworkFault | undefined => {
     const entry = waiting.find(
       ({ fault }) => (fault.method ?? method) === method && (fault.path === undefined || fault.path.test(path)),
     )
@@ -40,7 +40,7 @@ export const faultyFetch = () => {
   }
   return {
     send,
-    add: (fault: Fault): void => {
+    add: (fault: NetworkFault): void => {
       const left = fault.times ?? 1
       if (!(Number.isInteger(left) && left > 0)) throw new RangeError("`times` is a whole number above 0.")
       waiting.push({ fault, left })

@@ -2,7 +2,7 @@
 import { rmSync } from "node:fs"
 import { afterAll, expect, it } from "vitest"
 import { pause } from "../../../../test/pause.ts"
-import { Home, type House } from "../../../cli/test/houseProcess.ts"
+import { Home, type House } from "../../../cli/test/kit/home.ts"
 
 const home = new Home({ STOA_CONFIG: "stoa.config.json" })
 rmSync(home.config)

@@ -6,14 +6,14 @@
 import { ToolExecutionError } from "@stoa/contract"
 import { Context, Effect } from "effect"
 import { addressKind, isAddress } from "./Address.ts"
-import { type HttpResponse, exchange } from "./exchange.ts"
+import { type HttpResponse, sendHttpRequest } from "./httpRequest.ts"
 import {
   defaultEgressPolicy,
   type EgressPolicy,
   type EgressReason,
   headersFor,
   hostOf,
-  isListed,
+  matchesHost,
   readHeaders,
   readUrl,
   type Refusal,
@@ -33,7 +33,7 @@ export interface EgressRequest {
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array
   /** A GET or HEAD may use a connection that an earlier request of this tool left open. */
-  readonly keep?: boolean
+  readonly keepAlive?: boolean
   /** A body that is too long is cut and marked instead of refused. */
   readonly cut?: boolean
   /** Narrows the policy for this request. Never pass a model's choice here. */
@@ -75,7 +75,7 @@ export const checkHost = Effect.fnUntraced(function* (
   const literal = isAddress(host)
   const addresses = literal ? [host] : yield* (yield* Resolver).resolve(host)
   if (addresses.length === 0) return yield* refuse("unresolved", `"${host}" has no address`)
-  const opened = isListed(allow, url)
+  const opened = matchesHost(allow, url)
   for (const address of addresses) {
     const kind = addressKind(address)
     // What an operator may allow. Link-local and metadata addresses give access to the machine's own keys: no setting
@@ -137,14 +137,16 @@ const follow = Effect.fnUntraced(function* (
   for (let redirects = 0; ; redirects++) {
     const addresses = yield* checkHost(hop.url, [...policy.allow, ...(request.allow ?? [])])
     const maxBytes = Math.min(request.maxBytes ?? policy.maxBytes, policy.maxBytes)
-    const answer = yield* exchange({
+    const answer = yield* sendHttpRequest({
       ...hop,
       addresses,
       maxBytes,
       maxHeaderBytes: policy.maxHeaderBytes,
       cut: request.cut === true,
-      keep:
-        request.keep === true ? [request.tool, policy.hosts, policy.allow, request.hosts, request.allow] : undefined,
+      reuseKey:
+        request.keepAlive === true
+          ? [request.tool, policy.hosts, policy.allow, request.hosts, request.allow]
+          : undefined,
     })
     const redirect = next(hop, answer, both)
     if (redirect === undefined) return { ...answer, url: hop.url.href }

@@ -53,14 +53,15 @@ export const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, "")
 const portOf = (url: URL): string => url.port || (url.protocol === "https:" ? "443" : "80")
 
 /** Whether a list entry matches a URL. An entry without a port matches every port. */
-const names = (entry: string, url: URL): boolean => {
+const entryMatches = (entry: string, url: URL): boolean => {
   const [, name = "", port] = /^(\[[^\]]+\]|[^:]+|[0-9a-f:]+)(?::(\d+))?$/i.exec(entry.trim().toLowerCase()) ?? []
   if (port !== undefined && port !== portOf(url)) return false
   const wanted = name.replace(/^\[|\]$/g, "")
   const host = hostOf(url)
   return wanted.startsWith("*.") ? host.endsWith(wanted.slice(1)) && host.length > wanted.length - 1 : host === wanted
 }
-export const isListed = (list: ReadonlyArray<string>, url: URL): boolean => list.some((entry) => names(entry, url))
+export const matchesHost = (list: ReadonlyArray<string>, url: URL): boolean =>
+  list.some((entry) => entryMatches(entry, url))
 
 /**
  * A numeric address can be spelled in a dozen ways (2130706433, 0x7f.1, 017700000001, %31…, fullwidth), which is used
@@ -93,13 +94,13 @@ export const readUrl = (text: string, hosts: EgressPolicy["hosts"]): URL | Refus
     return { reason: "credentials-in-url", detail: "the URL has a user name or password; send a header" }
   if (oddlySpelled(text, url))
     return { reason: "spelling", detail: `the host is an unusual spelling of "${hostOf(url)}"; write it plainly` }
-  if (hosts !== undefined && !isListed(hosts, url))
+  if (hosts !== undefined && !matchesHost(hosts, url))
     return { reason: "host-not-listed", detail: `"${url.host}" is not among the allowed hosts (${hosts.join(", ")})` }
   return url
 }
 
 /** Headers that control how and where bytes travel: only we set them. */
-const ours = new Set([
+const ownHeaders = new Set([
   "host",
   "connection",
   "keep-alive",
@@ -123,7 +124,7 @@ export const readHeaders = (headers: Headers): Headers | Refusal => {
   for (const [name, value] of Object.entries(headers)) {
     if (!/^[!#$%&'*+.^_`|~0-9a-z-]{1,128}$/i.test(name))
       return { reason: "header", detail: "a header has an invalid name" }
-    if (ours.has(name.toLowerCase())) return { reason: "header", detail: `the header "${name}" may not be set` }
+    if (ownHeaders.has(name.toLowerCase())) return { reason: "header", detail: `the header "${name}" may not be set` }
     // oxlint-disable-next-line no-control-regex
     if (!/^[\t\u0020-\u007e\u0080-\u00ff]{0,8192}$/.test(value))
       return {

@@ -14,10 +14,17 @@ import type { Headers } from "./Policy.ts"
 const idleMs = 4000
 const mostIdle = 16
 /** The most remembered agents; the longest unused goes first. */
-const mostKept = 100
+const mostAgents = 100
 
 /** Headers that differ in each request, or do not identify the sender. */
-const passing = new Set(["accept", "accept-language", "user-agent", "traceparent", "tracestate", "idempotency-key"])
+const ignoredHeaders = new Set([
+  "accept",
+  "accept-language",
+  "user-agent",
+  "traceparent",
+  "tracestate",
+  "idempotency-key",
+])
 
 /** Returns the checked addresses, whatever name is looked up. */
 const pinned =
@@ -34,38 +41,38 @@ const agentOf = (url: URL, options: AgentOptions): HttpAgent =>
   url.protocol === "https:" ? new HttpsAgent(options) : new HttpAgent(options)
 
 /** For one request: no connection outlives it. */
-export const ownAgent = (url: URL, addresses: ReadonlyArray<string>): HttpAgent =>
+export const singleUseAgent = (url: URL, addresses: ReadonlyArray<string>): HttpAgent =>
   agentOf(url, { keepAlive: false, lookup: pinned(addresses) })
 
-const kept = new Map<string, HttpAgent>()
+const agents = new Map<string, HttpAgent>()
 
 /** Connections in use end by themselves; idle ones end now. */
-const letGo = (agent: HttpAgent): void => {
+const closeIdle = (agent: HttpAgent): void => {
   agent.maxFreeSockets = 0
   for (const sockets of Object.values(agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy()
 }
 
 /** `rules`: what allowed the request, and whose it is. */
-export const keptAgent = (
+export const reusableAgent = (
   url: URL,
   addresses: ReadonlyArray<string>,
   headers: Headers,
   rules: ReadonlyArray<unknown>,
 ): HttpAgent => {
-  const own = Object.entries(headers).filter(([name]) => !passing.has(name))
+  const identifying = Object.entries(headers).filter(([name]) => !ignoredHeaders.has(name))
   // Hashed, because it contains credentials.
   const key = createHash("sha256")
-    .update(JSON.stringify([url.origin, addresses.toSorted(), rules, own]))
+    .update(JSON.stringify([url.origin, addresses.toSorted(), rules, identifying]))
     .digest("base64")
-  const known = kept.get(key)
-  kept.delete(key)
+  const known = agents.get(key)
+  agents.delete(key)
   const agent =
     known ?? agentOf(url, { keepAlive: true, timeout: idleMs, maxFreeSockets: mostIdle, lookup: pinned(addresses) })
-  kept.set(key, agent)
-  if (kept.size > mostKept) {
-    const [oldest, old] = kept.entries().next().value!
-    kept.delete(oldest)
-    letGo(old)
+  agents.set(key, agent)
+  if (agents.size > mostAgents) {
+    const [oldest, old] = agents.entries().next().value!
+    agents.delete(oldest)
+    closeIdle(old)
   }
   return agent
 }

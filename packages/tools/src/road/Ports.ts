@@ -101,7 +101,7 @@ export interface Call extends CallContext {
   readonly startedAt: number
 }
 
-export type Settled =
+export type CallSettlement =
   | { readonly state: "done"; readonly output: unknown; readonly executionTimeMs: number }
   | { readonly state: "failed" | "refused"; readonly error: Failure }
 
@@ -113,16 +113,16 @@ export type Failure = { readonly tag: string; readonly message: string } & Reado
  * `new` and `waiting` let the caller continue (for a waiting one the question was asked before); `running` must not run
  * twice.
  */
-export type Opened =
+export type OpenResult =
   | { readonly state: "new" }
   | { readonly state: "waiting" }
   | { readonly state: "running" }
   | { readonly state: "other"; readonly reason: string }
-  | { readonly state: "settled"; readonly settled: Settled }
+  | { readonly state: "settled"; readonly settled: CallSettlement }
 
 export interface CallRecord<C = Call, A = void, E = unknown> {
-  readonly open: (call: C) => Effect.Effect<Opened, E>
+  readonly open: (call: C) => Effect.Effect<OpenResult, E>
   /** It waits for a decision: nothing runs, and the next attempt continues from here. */
   readonly wait: (call: C, decision: string) => Effect.Effect<void, E>
-  readonly settle: (call: C, settled: Settled) => Effect.Effect<A, E>
+  readonly settle: (call: C, settled: CallSettlement) => Effect.Effect<A, E>
 }

@@ -2,8 +2,8 @@
  * The default record: the last thousand calls, in memory. It is lost with the process; a server stores rows instead.
  */
 import { Context, Effect } from "effect"
-import type { Call, CallRecord, Opened } from "./Ports.ts"
-import { Recent } from "../recent.ts"
+import type { Call, CallRecord, OpenResult } from "./Ports.ts"
+import { BoundedCache } from "../boundedCache.ts"
 import { digestOf } from "../schema/schemaGuard.ts"
 
 const kept = 1000
@@ -11,18 +11,18 @@ const keyOf = (call: Call): string => JSON.stringify([call.principal, call.tool,
 
 interface Entry {
   readonly digest: string
-  readonly opened: Exclude<Opened, { readonly state: "new" | "other" }>
+  readonly opened: Exclude<OpenResult, { readonly state: "new" | "other" }>
 }
 
 export const makeRecordMemory = (): CallRecord => {
-  const calls = new Recent<string, Entry>(kept)
+  const calls = new BoundedCache<string, Entry>(kept)
   const note = (call: Call, opened: Entry["opened"]) =>
     Effect.sync(() =>
       calls.set(keyOf(call), { digest: calls.find(keyOf(call))?.digest ?? digestOf(call.input), opened }),
     )
   return {
     open: (call) =>
-      Effect.sync((): Opened => {
+      Effect.sync((): OpenResult => {
         const known = calls.find(keyOf(call))
         const digest = digestOf(call.input)
         if (known !== undefined && known.digest !== digest)

@@ -19,7 +19,7 @@ import { deepest, extentOf } from "../schema/plain.ts"
 import { digestOf } from "../schema/schemaGuard.ts"
 import { validateToolInput } from "../schema/validateInput.ts"
 import { checkAgainst, measureSchema, validateWithSchema } from "../schema/validateSchema.ts"
-import type { Answer, Call, CallRecord, Decisions, Failure, Identity, Question, Settled } from "./Ports.ts"
+import type { Answer, Call, CallRecord, Decisions, Failure, Identity, Question, CallSettlement } from "./Ports.ts"
 import { notFound, type RegisteredTool } from "../registry/Registry.ts"
 import { crashed, inTime } from "../sandbox/Timeout.ts"
 import type { ToolsConfig } from "../ToolsConfig.ts"
@@ -254,7 +254,7 @@ const isRefusal = (error: unknown): boolean =>
   error instanceof ToolAuthorizationError || error instanceof ToolValidationError || error instanceof ToolNotFoundError
 
 /** How a call ended. */
-export const settledOf = (exit: Exit.Exit<unknown, unknown>, executionTimeMs: number): Settled => {
+export const settlementOf = (exit: Exit.Exit<unknown, unknown>, executionTimeMs: number): CallSettlement => {
   if (Exit.isSuccess(exit)) return { state: "done", output: exit.value, executionTimeMs }
   if (Cause.hasInterruptsOnly(exit.cause))
     return { state: "failed", error: { tag: "Interrupted", message: "It was interrupted" } }
@@ -275,7 +275,7 @@ export const count = (done: boolean, durationMs: number): Effect.Effect<void> =>
 export const settle = Effect.fnUntraced(function* <C extends Call, A, E>(
   records: Pick<CallRecord<C, A, E>, "settle">,
   call: C,
-  settled: Settled,
+  settled: CallSettlement,
   durationMs: number,
 ) {
   const written = yield* records.settle(call, settled)

@@ -5,7 +5,7 @@
  */
 import { Worker } from "node:worker_threads"
 import { Effect } from "effect"
-import { Turns } from "./turns.ts"
+import { FairQueue } from "./fairQueue.ts"
 import type { Job, Outcome, Reason, Report } from "./job.ts"
 
 export interface PoolOptions {
@@ -31,7 +31,7 @@ const failure = (reason: Reason, detail: string): Outcome => ({ done: false, rea
 export const makePool = ({ memoryBytes, queue, size }: PoolOptions) => {
   const idle: Array<Slot> = []
   const all = new Set<Slot>()
-  const turns = new Turns(size, queue)
+  const turns = new FairQueue(size, queue)
   let closed = false
 
   const open = (): Slot => {

@@ -19,7 +19,7 @@ const values = new Set(["const", "enum"])
 const lengthOf = (value: unknown): number => (Array.isArray(value) ? value.length : 0)
 
 /** The schema with a counter before and after its alternatives. */
-export const counting = (schema: Record<string, unknown>): Record<string, unknown> => {
+export const withCounters = (schema: Record<string, unknown>): Record<string, unknown> => {
   const walk = (value: unknown, isMap: boolean): unknown => {
     if (Array.isArray(value)) return value.map((inner) => walk(inner, false))
     if (typeof value !== "object" || value === null) return value
@@ -44,7 +44,7 @@ export const counting = (schema: Record<string, unknown>): Record<string, unknow
 /**
  * Call it before each check. Alternatives of a passing value are subtracted again: a long valid list leaves nothing.
  */
-export const addCounting = (ajv: Ajv2020): (() => void) => {
+export const addCounters = (ajv: Ajv2020): (() => void) => {
   let failed = 0
   const keyword = (name: string, change: (count: number) => void, before?: string) =>
     ajv.addKeyword({

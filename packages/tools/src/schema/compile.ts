@@ -1,7 +1,7 @@
 /** Compiles a guarded schema with ajv (2020-12): on the event loop for schemas of our own code, in a worker for all others. */
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js"
 import addFormatsModule from "ajv-formats"
-import { addCounting, counting, TooManyBranches } from "./branches.ts"
+import { addCounters, withCounters, TooManyBranches } from "./branches.ts"
 import { canonical } from "./schemaGuard.ts"
 import { makeLinear, withoutUnsafe } from "./pattern.ts"
 
@@ -96,8 +96,8 @@ export const compileSchema = (given: Readonly<Record<string, unknown>>): Compile
       !wanted || new Set(items.map(canonical)).size === items.length,
     error: { message: "items that are all different" },
   })
-  const begin = addCounting(ajv)
-  const validate = ajv.compile(counting(schema))
+  const begin = addCounters(ajv)
+  const validate = ajv.compile(withCounters(schema))
   const check: Checker = (value) => {
     begin()
     return run(validate, value)

@@ -6,7 +6,7 @@
 import { Worker } from "node:worker_threads"
 import { Effect } from "effect"
 import { brokenSchema, type SchemaFault } from "./compile.ts"
-import { Shares } from "./share.ts"
+import { TimeShares } from "./timeShares.ts"
 import type { ValidationResult, ValidationRequest } from "./worker.ts"
 
 export const threadLimits = {
@@ -42,7 +42,7 @@ const fault = (expected: string, received: string, says: string): Reply => ({
 
 export class SchemaThread {
   readonly #limits: Limits
-  readonly #shares: Shares
+  readonly #shares: TimeShares
   #worker: Worker | undefined
   #ready = false
   /** Schemas this thread has: they are not sent again. */
@@ -55,7 +55,7 @@ export class SchemaThread {
 
   constructor(limits: Limits = threadLimits) {
     this.#limits = limits
-    this.#shares = new Shares(limits.share)
+    this.#shares = new TimeShares(limits.share)
   }
 
   /** Whether a schema can be compiled in time: a fault, or what of it is left unchecked. */

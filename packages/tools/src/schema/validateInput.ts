@@ -14,14 +14,14 @@ const typeOf = (value: unknown): string => {
   return typeof value
 }
 
-interface Fault {
+interface ParameterFault {
   readonly message: string
   readonly expected: string
   readonly received: string
 }
 
 /** What is wrong with a present value. Enums apply to strings (S4-51). */
-export const faultOf = (parameter: ToolParameter, value: unknown): Fault | undefined => {
+export const faultOf = (parameter: ToolParameter, value: unknown): ParameterFault | undefined => {
   const { enum: values, name, type } = parameter
   const received = typeOf(value)
   if (received !== type)
@@ -35,7 +35,7 @@ export const faultOf = (parameter: ToolParameter, value: unknown): Fault | undef
   return undefined
 }
 
-const refuse = (definition: ToolDefinition, parameter: string, fault: Fault) =>
+const refuse = (definition: ToolDefinition, parameter: string, fault: ParameterFault) =>
   new ToolValidationError({
     toolName: definition.name,
     parameter,

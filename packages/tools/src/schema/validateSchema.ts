@@ -8,15 +8,15 @@ import { Effect } from "effect"
 import { brokenSchema, type Checker, compileSchema, faultText, type SchemaFault } from "./compile.ts"
 import { type Extent, extentOf, isPlain, plainlyFits } from "./plain.ts"
 import { type SafeSchema, guardSchema, inputFault } from "./schemaGuard.ts"
-import { Recent } from "../recent.ts"
+import { BoundedCache } from "../boundedCache.ts"
 import { schemaThread } from "./schemaThread.ts"
 import { callAs } from "./signature.ts"
 
-const guarded = new Recent<string, SafeSchema>(1000)
+const guarded = new BoundedCache<string, SafeSchema>(1000)
 const seen = new WeakMap<object, SafeSchema>()
-const checkers = new Recent<string, Checker>(500)
+const checkers = new BoundedCache<string, Checker>(500)
 /** Schemas that were compiled in time, by digest, with what of them is left unchecked. */
-const passed = new Recent<string, ReadonlyArray<string>>(5000)
+const passed = new BoundedCache<string, ReadonlyArray<string>>(5000)
 
 type Field = "inputSchema" | "outputSchema"
 

@@ -2,7 +2,7 @@
 // edge: a worker speaks messages.
 import { parentPort } from "node:worker_threads"
 import { type Compiled, compileSchema, type SchemaFault } from "./compile.ts"
-import { Recent } from "../recent.ts"
+import { BoundedCache } from "../boundedCache.ts"
 
 export interface ValidationRequest {
   readonly id: number
@@ -19,7 +19,7 @@ export type ValidationResult =
   /** It was sent before but is gone by now: send it again. */
   | { readonly id: number; readonly lacks: true }
 
-const compiled = new Recent<string, Compiled>(200)
+const compiled = new BoundedCache<string, Compiled>(200)
 
 const answerTo = (question: ValidationRequest): ValidationResult => {
   const { digest, id, schema } = question

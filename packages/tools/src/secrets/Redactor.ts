@@ -7,7 +7,7 @@
 import { decodedIn } from "./decode.ts"
 import { leavesOf, type Mark, ordersOf, placeMarks, type Tails, type Writing } from "./leaves.ts"
 import { withoutShapes } from "./credentialShapes.ts"
-import { run, type Writings, writingsOf } from "./writings.ts"
+import { fragmentLength, type Fragments, fragmentsOf } from "./fragments.ts"
 
 /** Removing shorter values would tear up the rest. */
 const shortest = 4
@@ -81,7 +81,7 @@ const keepLast = <A>(all: Map<string, A>, name: string, value: A, most: number):
 
 export class Redactor {
   readonly #secrets = new Set<string>()
-  #writings: Writings | undefined
+  #writings: Fragments | undefined
   /** Too short for pieces: searched as a whole. */
   #whole: ReadonlyArray<string> = []
 
@@ -104,9 +104,9 @@ export class Redactor {
     return this.#secrets.size === 0
   }
 
-  #prepare(): Writings {
+  #prepare(): Fragments {
     this.#whole = [...this.#secrets].filter((one) => !isLongEnough(one)).map((one) => one.trim())
-    return writingsOf([...this.#secrets].filter(isLongEnough))
+    return fragmentsOf([...this.#secrets].filter(isLongEnough))
   }
 
   /** `isWhole`: also searches within one text alone, such as bytes with separators. */
@@ -244,4 +244,4 @@ export class Redactor {
 }
 
 /** Whether a value is long enough for any piece of it to be found. */
-export const isLongEnough = (secret: string): boolean => secret.trim().length >= run
+export const isLongEnough = (secret: string): boolean => secret.trim().length >= fragmentLength

@@ -3,7 +3,7 @@
  * of bytes. Each result is the remaining text, with a mapping back to the original positions. Pure.
  */
 import { unescaped } from "./unescape.ts"
-import { run } from "./writings.ts"
+import { fragmentLength } from "./fragments.ts"
 
 export interface Decoded {
   readonly text: string
@@ -62,7 +62,7 @@ const rowsIn = function* (text: string, row: RegExp, number: RegExp, base: numbe
 }
 
 export const decodedIn = function* (text: string, isWhole: boolean): Generator<Decoded> {
-  if (text.length < run) return
+  if (text.length < fragmentLength) return
   yield* unescapedIn(text)
   if (!isWhole) return
   yield* closedUp(text)

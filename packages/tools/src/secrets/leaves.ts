@@ -2,7 +2,7 @@
  * The texts of a JSON value in order, and the orders in which they could be read as one: values, keys, both, the values
  * under one key, numbers as bytes. In a stream each of them continues what was read in it before. Pure.
  */
-import { run } from "./writings.ts"
+import { fragmentLength } from "./fragments.ts"
 
 export type Writing = "plain" | "base64"
 
@@ -138,7 +138,7 @@ const bytesIn = (leaves: ReadonlyArray<Leaf>, values: ReadonlyArray<number>): Re
   const orders: Array<Order> = []
   let row: Array<number> = []
   const end = () => {
-    if (row.length >= run) orders.push(bytesOf(leaves, row))
+    if (row.length >= fragmentLength) orders.push(bytesOf(leaves, row))
     row = []
   }
   for (const n of values) {

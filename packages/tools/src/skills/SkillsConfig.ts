@@ -18,13 +18,17 @@ export interface SkillsConfig {
     readonly maxReadBytes: number
     readonly maxWriteBytes: number
     /** Names of files and folders that are refused everywhere. A working directory often contains its own keys. */
-    readonly closed: ReadonlyArray<string>
+    readonly forbiddenNames: ReadonlyArray<string>
   }
 }
 
 export const defaultSkillsConfig: SkillsConfig = {
   search: { provider: "tavily", key: undefined, endpoint: undefined },
-  files: { maxReadBytes: 1 << 20, maxWriteBytes: 1 << 20, closed: [".stoa", ".env", ".ssh", ".netrc", ".npmrc"] },
+  files: {
+    maxReadBytes: 1 << 20,
+    maxWriteBytes: 1 << 20,
+    forbiddenNames: [".stoa", ".env", ".ssh", ".netrc", ".npmrc"],
+  },
 }
 
 export const CurrentSkillsConfig = Context.Reference<SkillsConfig>("tools/skills/SkillsConfig", {

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import type { Tool } from "../Handler.ts"
 import { CurrentToolsConfig } from "../ToolsConfig.ts"
 import { choice, refuse, text } from "./argument.ts"
-import { type Folder, readConfined, PathRefusal, writeConfined } from "./confined.ts"
+import { type ConfinedFolder, readConfined, PathRefusal, writeConfined } from "./confinedFolder.ts"
 import { CurrentSkillsConfig } from "./SkillsConfig.ts"
 
 const encodings = ["utf-8", "utf8", "utf16le", "latin1", "ascii", "base64", "hex"] as const
@@ -48,7 +48,7 @@ const writeDefinition: ToolDefinition = {
 const settings = Effect.gen(function* () {
   const { security } = yield* CurrentToolsConfig
   const { files } = yield* CurrentSkillsConfig
-  const folder: Folder = { prefix: security.allowedFilePathPrefix, closed: files.closed }
+  const folder: ConfinedFolder = { prefix: security.allowedFilePathPrefix, forbiddenNames: files.forbiddenNames }
   return { ...files, folder }
 })
 

@@ -1,6 +1,6 @@
 /** Icons of a server are shown by whoever lists its things: only what is a picture and nothing else is passed on. */
 import { assert, describe, it } from "@effect/vitest"
-import { isSafeMCPIcon, mendMCPResult } from "../../src/mcp/client/tools/MCPResult.ts"
+import { isSafeMCPIcon, repairMCPResult } from "../../src/mcp/client/tools/MCPResult.ts"
 
 /** A small generator with a seed (mulberry32). */
 const seeded = (seed: number) => {
@@ -76,7 +76,7 @@ describe("icons", () => {
         const random = seeded(seed)
         const all = Array.from({ length: random.below(8) }, () => ({ src: random.pick<unknown>([...good, ...bad]) }))
         const result = make(all) as Record<string, unknown>
-        mendMCPResult(result)
+        repairMCPResult(result)
         const left = JSON.stringify(result)
         const safe = all.filter(({ src }) => (good as ReadonlyArray<unknown>).includes(src))
         assert.strictEqual(left.includes('"icons"'), safe.length > 0, `seed ${seed}`)
@@ -87,7 +87,7 @@ describe("icons", () => {
 
   it("as many as a client would choose from", () => {
     const result = { prompts: [{ name: "p", icons: Array.from({ length: 100 }, () => ({ src: good[0] })) }] }
-    mendMCPResult(result)
+    repairMCPResult(result)
     assert.lengthOf(result.prompts[0]!.icons, 16)
   })
 })

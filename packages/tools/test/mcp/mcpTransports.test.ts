@@ -7,7 +7,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Queue } from "effect"
 import { MCPClient } from "../../src/mcp/client/MCPClient.ts"
 import type { MCPConnection } from "../../src/mcp/client/MCPConnection.ts"
-import type { MCPUnreached } from "../../src/mcp/client/MCPUnreached.ts"
+import type { MCPUnreachable } from "../../src/mcp/client/MCPUnreachable.ts"
 import { freePort, httpServer, webSocketServer } from "../fixtures/loopback.ts"
 import { temporary } from "../../../../test/temporary.ts"
 import { client, everything } from "./mcpKit.ts"
@@ -260,7 +260,7 @@ describe("MCP over hostile HTTP", () => {
       const endpoint = `http://127.0.0.1:${yield* freePort}/mcp`
       const nobody = yield* Effect.flip(mcp.connect({ name: "n", transport: "streamable-http", endpoint }))
       assert.include(nobody.message, `nothing answers at ${endpoint}`)
-      assert.include((nobody.cause as MCPUnreached).detail, "ECONNREFUSED")
+      assert.include((nobody.cause as MCPUnreachable).detail, "ECONNREFUSED")
       const socket = endpoint.replace("http", "ws")
       const deaf = yield* Effect.flip(mcp.connect({ name: "w", transport: "websocket", endpoint: socket }))
       assert.strictEqual(deaf._tag, "MCPConnectionError")

@@ -7,7 +7,7 @@ import { defaultToolsConfig, Registry } from "../../src/index.ts"
 import { guardSchema } from "../../src/schema/schemaGuard.ts"
 import { linear, mostSteps, patternCost } from "../../src/schema/pattern.ts"
 import { plainlyFits } from "../../src/schema/plain.ts"
-import { Shares } from "../../src/schema/share.ts"
+import { TimeShares } from "../../src/schema/timeShares.ts"
 import { SchemaThread, threadLimits } from "../../src/schema/schemaThread.ts"
 import { admitSchema, checkValue } from "../../src/schema/validateSchema.ts"
 import { definition } from "../kit.ts"
@@ -214,7 +214,7 @@ describe("the thread of schemas", () => {
   it("a share is a burst and then a part of each second, whatever is charged", () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 400 }), { maxLength: 200 }), (charges) => {
-        const shares = new Shares({ burstMillis: 1000, part: 0.1 })
+        const shares = new TimeShares({ burstMillis: 1000, part: 0.1 })
         let now = 5000
         let used = 0
         for (const millis of charges) {

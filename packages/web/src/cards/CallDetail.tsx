@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router"
 import type { MessageCall } from "../feed/types.ts"
 import { Copy } from "../parts/text/Copy.tsx"
 import { JsonView } from "../parts/text/JsonView.tsx"
-import { span } from "../parts/figures/time.logic.ts"
+import { durationOf } from "../parts/figures/time.logic.ts"
 import { errorWords } from "./call.logic.ts"
 import { WhyLink } from "./WhyLink.tsx"
 import { words } from "./words/en.ts"
@@ -49,7 +49,7 @@ export const CallDetail = ({ by, call, space }: CallDetailProps) => {
             {words.allowedBy} <code>{rule}</code>
           </span>
         ) : null}
-        {durationMs === undefined ? null : <span>{span(durationMs)}</span>}
+        {durationMs === undefined ? null : <span>{durationOf(durationMs)}</span>}
         {call.run === undefined ? null : (
           <Link
             to="/runs/$run"

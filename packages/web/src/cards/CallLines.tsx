@@ -1,11 +1,11 @@
 /** Consecutive calls of one author share a frame; many are folded into one line. */
 import { lazy, memo, Suspense, useState } from "react"
 import { useStart } from "../feed/start.ts"
-import { inputs } from "../feed/events/signs.ts"
+import { inputs } from "../feed/events/signals.ts"
 import { useStore } from "../feed/store.ts"
 import type { Message, MessageCall } from "../feed/types.ts"
-import { Icon } from "../parts/signs/Icon.tsx"
-import { endOf, gistOfInput } from "./call.logic.ts"
+import { Icon } from "../parts/icons/Icon.tsx"
+import { endOf, inputSummary } from "./call.logic.ts"
 import { ownCardOf } from "./own/own.logic.ts"
 import { kindFor } from "./kinds/kinds.logic.ts"
 import { words } from "./words/en.ts"
@@ -37,7 +37,7 @@ const CallLine = memo(({ by, call, space }: CallLineProps) => {
     call,
     decisions.some((one) => one.call?.id === call.id),
   )
-  const gist = gistOfInput(call.input)
+  const gist = inputSummary(call.input)
   const own = ownCardOf(call, cards)
   const kind = own === undefined ? kindFor(call) : undefined
   return (

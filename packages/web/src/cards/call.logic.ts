@@ -1,7 +1,7 @@
 /** A call in one line: its input, its output and how it ended. */
 import type { Json, MessageCall } from "../feed/types.ts"
 import { isFields } from "../parts/form/json.logic.ts"
-import { span } from "../parts/figures/time.logic.ts"
+import { durationOf } from "../parts/figures/time.logic.ts"
 import { words } from "./words/en.ts"
 
 type Fields = Readonly<Record<string, Json>>
@@ -14,7 +14,7 @@ const scalar = (value: Json): string | undefined => {
 const oneLine = (text: string): string => text.replaceAll(/\s+/g, " ").trim()
 
 /** Its first two scalars, in the order of the schema. */
-export const gistOfInput = (input: Json): string => {
+export const inputSummary = (input: Json): string => {
   if (!isFields(input)) return scalar(input) ?? ""
   const parts = Object.entries(input).flatMap(([name, value]) => {
     if (Array.isArray(value)) return value.length === 0 ? [] : [`${value.length} ${name}`]
@@ -33,12 +33,12 @@ const contentOf = (output: Fields): Json | undefined => {
   return isFields(first) ? first["text"] : undefined
 }
 
-const gistOfOutput = (output: Json): string => {
+const outputSummary = (output: Json): string => {
   if (Array.isArray(output)) return words.items(output.length)
   if (typeof output === "string") return oneLine(output.split("\n")[0]!).slice(0, 60)
   if (!isFields(output)) return output === null ? words.done : JSON.stringify(output)
   const inner = contentOf(output)
-  if (inner !== undefined) return gistOfOutput(inner)
+  if (inner !== undefined) return outputSummary(inner)
   for (const name of ["title", "name", "summary", "message", "text"])
     if (typeof output[name] === "string" && output[name] !== "") return oneLine(output[name]).slice(0, 60)
   for (const [name, value] of Object.entries(output))
@@ -47,7 +47,7 @@ const gistOfOutput = (output: Json): string => {
   return first === undefined ? words.done : `${first[0]} ${scalar(first[1]) ?? "…"}`
 }
 
-export interface End {
+export interface CallEnd {
   readonly tone: "good" | "bad" | "warn" | ""
   readonly icon: string | undefined
   readonly words: string
@@ -65,9 +65,9 @@ const messageOf = (error: Json): { readonly tag: string; readonly message: strin
 export const errorWords = (call: MessageCall): string => (call.error === undefined ? "" : messageOf(call.error).message)
 
 /** Always an icon and a word, never colour alone. */
-export const endOf = (call: MessageCall, waits: boolean): End => {
+export const endOf = (call: MessageCall, waits: boolean): CallEnd => {
   const { durationMs, rule, state } = call
-  const took = durationMs === undefined ? "" : ` · ${span(durationMs)}`
+  const took = durationMs === undefined ? "" : ` · ${durationOf(durationMs)}`
   if (call.error !== undefined) {
     const { message, tag } = messageOf(call.error)
     const first = oneLine(message).split(/[.:;]/)[0]!.slice(0, 60)
@@ -78,7 +78,7 @@ export const endOf = (call: MessageCall, waits: boolean): End => {
     if (tag === "OutcomeUnknown") return { tone: "bad", icon: "circle-alert", words: words.unknown }
     return { tone: "bad", icon: "x", words: words.failed(first) + took }
   }
-  if (call.output !== undefined) return { tone: "good", icon: "check", words: gistOfOutput(call.output) + took }
+  if (call.output !== undefined) return { tone: "good", icon: "check", words: outputSummary(call.output) + took }
   if (waits || state === "waiting")
     return {
       tone: "warn",

@@ -8,10 +8,10 @@ export interface LoadedMessages {
 }
 
 /** At most this many are kept: the far end is dropped. */
-export const most = 600
+export const mostLoaded = 600
 
 /** Sorted by number, the later version of each. */
-export const joined = (a: ReadonlyArray<Message>, b: ReadonlyArray<Message>): ReadonlyArray<Message> => {
+export const mergeMessages = (a: ReadonlyArray<Message>, b: ReadonlyArray<Message>): ReadonlyArray<Message> => {
   const last = a.at(-1)
   const first = b[0]
   if (last === undefined || first === undefined || first.seq > last.seq) return [...a, ...b]
@@ -20,16 +20,16 @@ export const joined = (a: ReadonlyArray<Message>, b: ReadonlyArray<Message>): Re
 }
 
 export const withOlder = (loaded: LoadedMessages, page: ReadonlyArray<Message>, more: boolean): LoadedMessages => {
-  const items = joined(page, loaded.items)
-  return items.length > most
-    ? { items: items.slice(0, most), older: more, newer: true }
+  const items = mergeMessages(page, loaded.items)
+  return items.length > mostLoaded
+    ? { items: items.slice(0, mostLoaded), older: more, newer: true }
     : { ...loaded, items, older: more }
 }
 
 export const withNewer = (loaded: LoadedMessages, page: ReadonlyArray<Message>, more: boolean): LoadedMessages => {
-  const items = joined(loaded.items, page)
-  return items.length > most
-    ? { items: items.slice(-most), older: true, newer: more }
+  const items = mergeMessages(loaded.items, page)
+  return items.length > mostLoaded
+    ? { items: items.slice(-mostLoaded), older: true, newer: more }
     : { ...loaded, items, newer: more }
 }
 
@@ -49,7 +49,7 @@ export const withChanged = (
     ? { ...loaded, items: loaded.items.map((one) => (one.id === id ? change(one) : one)) }
     : loaded
 
-export const deleted = (message: Message, at: string): Message => ({
+export const asDeleted = (message: Message, at: string): Message => ({
   ...message,
   text: "",
   call: null,
@@ -59,7 +59,7 @@ export const deleted = (message: Message, at: string): Message => ({
   deletedAt: at,
 })
 
-export const reacted = (message: Message, emoji: string, by: string, on: boolean): Message => {
+export const withReaction = (message: Message, emoji: string, by: string, on: boolean): Message => {
   const found = message.reactions.find((one) => one.emoji === emoji)
   const others = (found?.by ?? []).filter((one) => one !== by)
   const left = on ? [...others, by] : others

@@ -6,7 +6,7 @@ import { closeFeed, openFeed } from "./events/Feed.ts"
 import { house } from "./house.ts"
 import type { Principal, Start } from "./types.ts"
 
-/** Goes to the sign-in page; set by the frame, which knows the routes. */
+/** Goes to the sign-in page; set by the layout, which knows the routes. */
 let leave: () => Promise<void> = () => Promise.resolve()
 export const onSignedOut = (go: () => Promise<void>): void => {
   leave = go

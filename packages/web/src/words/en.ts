@@ -1,4 +1,4 @@
-/** The texts of the frame and the parts. Each feature has its own beside it. */
+/** The texts of the layout and the parts. Each feature has its own beside it. */
 const counted = (count: number, one: string, many: string) =>
   new Intl.PluralRules("en").select(count) === "one" ? `${count} ${one}` : `${count} ${many}`
 

@@ -19,7 +19,7 @@ import {
   type HeaderParameter,
   headerParametersOf,
 } from "../messages/message.ts"
-import { type Session, Sessions } from "./session.ts"
+import { type Session, SessionRecovery } from "./sessionRecovery.ts"
 import { isJson, isStream, problemLine, Wire } from "./wire.ts"
 
 export interface Delivery {
@@ -55,7 +55,7 @@ interface Trip extends Delivery {
 
 export class Courier {
   readonly #around: Surroundings
-  readonly #sessions = new Sessions()
+  readonly #sessions = new SessionRecovery()
   readonly #wire: Wire
   readonly #wishes = new Map<string, ReadonlyArray<HeaderParameter>>()
   #renewing: Promise<void> | undefined

@@ -2,9 +2,9 @@
 import { Action, Verdict } from "@stoa/contract"
 import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { columns } from "../../showing/columns.ts"
+import { columns } from "../../output/columns.ts"
 import { givenFlags, nameArgument, timeFlag } from "../../command/flags.ts"
-import { nameOf, namesForPeople } from "../../showing/names.ts"
+import { nameOf, namesForPeople } from "../../output/names.ts"
 import { change } from "../../command/change.ts"
 import { all, ask, client, list, root, show, printNote } from "../../command/root.ts"
 

@@ -2,7 +2,7 @@ import { Effect, Option } from "effect"
 import { Argument, Command } from "effect/cli"
 import { refusal } from "../../Failure.ts"
 import { givenFlags, nameArgument, textFlag, wordsFlag } from "../../command/flags.ts"
-import { nameOf, namesForPeople, withNames } from "../../showing/names.ts"
+import { nameOf, namesForPeople, withNames } from "../../output/names.ts"
 import { ask, list, root, show, printNote } from "../../command/root.ts"
 
 export const pause = Command.make(

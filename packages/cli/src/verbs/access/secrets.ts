@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { Command } from "effect/cli"
 import { nameArgument } from "../../command/flags.ts"
 import { refusal } from "../../Failure.ts"
-import { stdin } from "../../reading/input.ts"
+import { stdin } from "../../input/values.ts"
 import { ask, list, printNote } from "../../command/root.ts"
 
 const name = nameArgument(

@@ -1,8 +1,8 @@
 import { DateTime, Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { columns } from "../../showing/columns.ts"
+import { columns } from "../../output/columns.ts"
 import { givenFlags, nameArgument, switchFlag, timeFlag, wordsFlag } from "../../command/flags.ts"
-import { nameOf, namesForPeople } from "../../showing/names.ts"
+import { nameOf, namesForPeople } from "../../output/names.ts"
 import { all, ask, client, list, root, show, printNote } from "../../command/root.ts"
 
 const whose = 'Give a principal; "stoa people ls" and "stoa agents ls" list them'

@@ -1,11 +1,11 @@
 import { RunState } from "@stoa/contract"
 import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
-import { columns } from "../../showing/columns.ts"
-import { countNoun } from "../../showing/countNoun.ts"
+import { columns } from "../../output/columns.ts"
+import { countNoun } from "../../output/countNoun.ts"
 import { Failure } from "../../Failure.ts"
 import { givenFlags, nameArgument, textFlag } from "../../command/flags.ts"
-import { nameOf, namesForPeople } from "../../showing/names.ts"
+import { nameOf, namesForPeople } from "../../output/names.ts"
 import { ask, client, list, printLine, printJson, print, root, show } from "../../command/root.ts"
 
 const run = nameArgument("run", "The run's id", 'Give a run; "stoa runs ls" lists them')

@@ -2,10 +2,10 @@
 import type { NewTeamAgent, TeamAgent } from "@stoa/contract"
 import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { countNoun } from "../../showing/countNoun.ts"
+import { countNoun } from "../../output/countNoun.ts"
 import { givenFlags, nameArgument, switchFlag, textFlag } from "../../command/flags.ts"
 import { ask, list, root, show, printNote } from "../../command/root.ts"
-import { withCommand } from "../../showing/hints.ts"
+import { withCommand } from "../../output/hints.ts"
 import { membersOf, readTeam } from "./teamFile.ts"
 
 const agent = nameArgument("agent", "Name or id of the agent", 'Give an agent; "stoa agents ls" lists them')

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
 import { givenFlags, switchFlag, textFlag } from "../../command/flags.ts"
-import { nameOf, namesForPeople, withNames } from "../../showing/names.ts"
+import { nameOf, namesForPeople, withNames } from "../../output/names.ts"
 import { ask, list, root } from "../../command/root.ts"
 
 /** Streamed: a trail may be larger than memory. */

@@ -3,7 +3,7 @@ import { connectableClients, type ConnectableName, type ConnectionLine, StoaErro
 import { DateTime, Effect, Option } from "effect"
 import { Argument, Command } from "effect/cli"
 import { textFlag } from "../../command/flags.ts"
-import { ask, client, place, show, printNote } from "../../command/root.ts"
+import { ask, client, target, show, printNote } from "../../command/root.ts"
 
 const names = Object.keys(connectableClients) as [ConnectableName, ...Array<ConnectableName>]
 
@@ -30,7 +30,7 @@ export const connect = Command.make(
     agent: textFlag("agent", "The agent it acts as; added if it does not exist (default: named after the program)"),
   },
   Effect.fn(function* ({ agent, client: which }) {
-    const { url } = yield* place
+    const { url } = yield* target
     const who = yield* agentOf(Option.getOrElse(agent, () => which))
     const expiresAt = DateTime.formatIso(DateTime.add(yield* DateTime.now, { days }))
     const label = `stoa connect ${which}`

@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
 import { failureOf } from "../../Failure.ts"
 import { givenFlags, textFlag } from "../../command/flags.ts"
-import { knownNames, nameLearner, type Names, withNames } from "../../showing/names.ts"
+import { knownNames, nameLearner, type Names, withNames } from "../../output/names.ts"
 import { ask, client, root } from "../../command/root.ts"
 
 type Shown = Exclude<FeedItem, { readonly type: "reload" }>

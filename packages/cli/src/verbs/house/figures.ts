@@ -2,7 +2,7 @@
 // edge: asks for a span that ends now.
 import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
-import { countNoun } from "../../showing/countNoun.ts"
+import { countNoun } from "../../output/countNoun.ts"
 import { ask, printLine, printJson, root } from "../../command/root.ts"
 
 const span = { "6h": [6, 900], "1d": [24, 3600], "7d": [168, 21_600] } as const

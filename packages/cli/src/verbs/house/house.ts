@@ -8,14 +8,14 @@ import { Command, Flag } from "effect/cli"
 import { Failure, refusal } from "../../Failure.ts"
 import { nameArgument, switchFlag } from "../../command/flags.ts"
 import { backupHere, doctorHere, restoreHere } from "../../local.ts"
-import { ask, houseRuns, printLine, printJson, place, root, show, printNote } from "../../command/root.ts"
-import { withCommand } from "../../showing/hints.ts"
+import { ask, houseRuns, printLine, printJson, target, root, show, printNote } from "../../command/root.ts"
+import { withCommand } from "../../output/hints.ts"
 
 export const login = Command.make(
   "login",
   {},
   Effect.fn(function* () {
-    const { token, url } = yield* place
+    const { token, url } = yield* target
     const me = yield* ask((stoa) => stoa.principals.me())
     if (token === undefined) return yield* refusal("There is no token to sign in with. Give one with --token.")
     const link = `${url.replace(/\/+$/, "")}/#token=${encodeURIComponent(token)}`

@@ -1,9 +1,9 @@
 /** Lasting conversations with one agent: started, resumed, renamed, deleted. */
 import { Effect, Option } from "effect"
 import { Argument, Command } from "effect/cli"
-import { columns } from "../../showing/columns.ts"
+import { columns } from "../../output/columns.ts"
 import { givenFlags, nameArgument, textFlag, wordsFlag } from "../../command/flags.ts"
-import { textGiven } from "../../reading/input.ts"
+import { textGiven } from "../../input/values.ts"
 import { all, ask, client, list, root, show, printNote } from "../../command/root.ts"
 
 const id = nameArgument("id", "The session's id, ses_…", 'Give a session; "stoa chat ls" lists yours')

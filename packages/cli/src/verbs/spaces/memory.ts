@@ -11,13 +11,13 @@ import {
 import { StoaError } from "@stoa/sdk"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { columns } from "../../showing/columns.ts"
-import { countNoun } from "../../showing/countNoun.ts"
+import { columns } from "../../output/columns.ts"
+import { countNoun } from "../../output/countNoun.ts"
 import { type Failure, refusal, withMessage } from "../../Failure.ts"
 import { givenFlags, nameArgument, switchFlag, textFlag } from "../../command/flags.ts"
-import { textGiven } from "../../reading/input.ts"
-import { isThere, outRaw, readLines, writeFolder, writeWhole } from "../../reading/memoryFolder.ts"
-import { namesForPeople, nameOf } from "../../showing/names.ts"
+import { textGiven } from "../../input/values.ts"
+import { fileExists, printRaw, readLines, writeFolder, writeWhole } from "../../input/memoryFolder.ts"
+import { namesForPeople, nameOf } from "../../output/names.ts"
 import { all, ask, client, list, root, show, printNote } from "../../command/root.ts"
 
 const id = nameArgument("id", "The record's id, mem_…", 'Give a record; "stoa memory ls" lists yours')
@@ -243,12 +243,12 @@ const exportVerb = Command.make(
     markdown: switchFlag("markdown", "A folder of Markdown files that you can edit"),
   },
   Effect.fn(function* ({ markdown, to }) {
-    if (!markdown && to !== "-" && isThere(to))
+    if (!markdown && to !== "-" && fileExists(to))
       return yield* refusal(`${to} already exists. Give the name of a new file.`)
     const lines = (yield* everything) as ReadonlyArray<MemoryLineJson>
     if (markdown && to === "-") return yield* refusal("Name a folder for the Markdown files.")
     if (markdown) yield* writeFolder(to, memoryFilesOf(lines))
-    else if (to === "-") yield* outRaw(jsonLinesOf(lines))
+    else if (to === "-") yield* printRaw(jsonLinesOf(lines))
     else yield* writeWhole(to, jsonLinesOf(lines))
     yield* printNote(
       `${countNoun(lines.length, "version")}${to === "-" ? "" : ` ${lines.length === 1 ? "is" : "are"} in ${to}`}`,

@@ -1,10 +1,10 @@
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { columns } from "../../showing/columns.ts"
+import { columns } from "../../output/columns.ts"
 import { refusal } from "../../Failure.ts"
 import { givenFlags, nameArgument, textFlag } from "../../command/flags.ts"
 import { all, ask, client, isWatched, list, root, show, printNote } from "../../command/root.ts"
-import { isEnough, matchingIds, shortIds } from "../../showing/shortIds.ts"
+import { isLongEnough, matchingIds, shortIds } from "../../output/shortIds.ts"
 
 const space = nameArgument("space", "Name or id of the space", 'Give a space; "stoa spaces ls" lists yours')
 const principal = nameArgument(
@@ -127,7 +127,7 @@ export const spaces = Command.make("spaces").pipe(
 
 /** The message a person means: its id, or a beginning of it that only one of the newest messages has. */
 const messageOf = Effect.fnUntraced(function* (space: string, given: string) {
-  if (!/^(msg_)?[0-9a-f-]{6,35}$/.test(given) || !isEnough(given)) return given
+  if (!/^(msg_)?[0-9a-f-]{6,35}$/.test(given) || !isLongEnough(given)) return given
   const { items } = yield* ask((stoa) => stoa.spaces.messages(space, { limit: 100 }))
   const found = matchingIds(
     given,

@@ -1,15 +1,15 @@
 import type { NewAnswer } from "@stoa/contract"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { columns } from "../../showing/columns.ts"
-import { type Decision, decisionLines, endOf, nobody } from "../../showing/decisionLines.ts"
+import { columns } from "../../output/columns.ts"
+import { type Decision, decisionLines, endOf, nobody } from "../../output/decisionLines.ts"
 import { failureOf, refusal } from "../../Failure.ts"
 import { givenFlags, switchFlag, textFlag, wordsFlag } from "../../command/flags.ts"
-import { answerFrom, fieldsOf, fromFlags } from "../../reading/form.ts"
-import { isTerminal, jsonFlag, objectFlag, withTerminal } from "../../reading/input.ts"
-import { knownNames, nameOf, namesForPeople } from "../../showing/names.ts"
+import { answerFrom, fieldsOf, fromFlags } from "../../input/form.ts"
+import { isTerminal, jsonFlag, objectFlag, withTerminal } from "../../input/values.ts"
+import { knownNames, nameOf, namesForPeople } from "../../output/names.ts"
 import { all, ask, client, list, printLine, root, show, printNote } from "../../command/root.ts"
-import { isEnough, matchingIds, shortIds } from "../../showing/shortIds.ts"
+import { isLongEnough, matchingIds, shortIds } from "../../output/shortIds.ts"
 import { asTyped } from "../../Settings.ts"
 
 /** Our own hints name the command that works here. Lines of others are behind a bar and stay unchanged. */
@@ -70,7 +70,7 @@ const approvals = Effect.fnUntraced(function* () {
 /** The decision a person means: its id, or a prefix that only one open decision has. */
 const idOf = Effect.fnUntraced(function* (given: string) {
   if (/^dcs_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(given)) return given
-  if (!isEnough(given)) return yield* refusal('Give the decision\'s id. "stoa decide" lists the open ones.')
+  if (!isLongEnough(given)) return yield* refusal('Give the decision\'s id. "stoa decide" lists the open ones.')
   const stoa = yield* client
   const items = yield* all((cursor) =>
     stoa.decisions.list({ state: "open", limit: 100, ...(cursor === undefined ? {} : { cursor }) }),

@@ -1,8 +1,8 @@
 import { Effect } from "effect"
 import { Command } from "effect/cli"
 import { nameArgument } from "../../command/flags.ts"
-import { columns } from "../../showing/columns.ts"
-import { nameOf, namesForPeople } from "../../showing/names.ts"
+import { columns } from "../../output/columns.ts"
+import { nameOf, namesForPeople } from "../../output/names.ts"
 import { ask, list, root, printNote } from "../../command/root.ts"
 
 const ls = Command.make(

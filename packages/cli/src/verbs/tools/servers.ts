@@ -1,10 +1,10 @@
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { countNoun } from "../../showing/countNoun.ts"
+import { countNoun } from "../../output/countNoun.ts"
 import { Failure, refusal } from "../../Failure.ts"
 import { givenFlags, nameArgument, textFlag } from "../../command/flags.ts"
 import { ask, list, root, show, printNote } from "../../command/root.ts"
-import { quoted } from "../../showing/quoted.ts"
+import { shellQuote } from "../../output/shellQuote.ts"
 
 const server = nameArgument("server", "Its name", 'Give a server; "stoa servers ls" lists them')
 
@@ -195,7 +195,7 @@ const accept = Command.make(
     if (Option.isNone(digest)) {
       yield* show(found, changeOf(found.definition, held.definition))
       return yield* refusal(
-        `Nothing is accepted yet. To accept what it says now: stoa servers accept ${quoted(server)} ${quoted(tool)} --digest ${held.digest}`,
+        `Nothing is accepted yet. To accept what it says now: stoa servers accept ${shellQuote(server)} ${shellQuote(tool)} --digest ${held.digest}`,
       )
     }
     const seen = digest.value.toLowerCase()

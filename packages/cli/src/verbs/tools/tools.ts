@@ -3,14 +3,14 @@ import { migrateTools } from "@stoa/importers"
 import { type Stoa, StoaError } from "@stoa/sdk"
 import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
-import { columns } from "../../showing/columns.ts"
-import { countNoun } from "../../showing/countNoun.ts"
+import { columns } from "../../output/columns.ts"
+import { countNoun } from "../../output/countNoun.ts"
 import { type Failure, refusal, withMessage } from "../../Failure.ts"
-import { withCommand } from "../../showing/hints.ts"
+import { withCommand } from "../../output/hints.ts"
 import { givenFlags, nameArgument, switchFlag, textFlag, wordsFlag } from "../../command/flags.ts"
-import { jsonFile } from "../../reading/input.ts"
-import { nameOf, namesForPeople } from "../../showing/names.ts"
-import { quoted } from "../../showing/quoted.ts"
+import { jsonFile } from "../../input/values.ts"
+import { nameOf, namesForPeople } from "../../output/names.ts"
+import { shellQuote } from "../../output/shellQuote.ts"
 import { all, ask, client, list, printLine, printJson, root, show, printNote } from "../../command/root.ts"
 
 type Form = Parameters<Stoa["tools"]["add"]>[0]
@@ -107,7 +107,7 @@ const toChange = (failure: Failure, file: string): Failure =>
   failure.cause instanceof StoaError && failure.cause.tag === "NameTaken"
     ? withMessage(
         failure,
-        `${failure.message} To change a configured tool of this name: stoa tools set ${quoted(file)}`,
+        `${failure.message} To change a configured tool of this name: stoa tools set ${shellQuote(file)}`,
       )
     : failure
 

@@ -1,5 +1,5 @@
 /** A minimal MCP client over HTTP (revision 2025-11-25) for the suites. */
-import { holds, type ListedTool, type Outcome, type Party } from "./suite.ts"
+import { expectTrue, type ListedTool, type Outcome, type ToolClient } from "./suite.ts"
 
 interface Reply {
   readonly id?: unknown
@@ -26,7 +26,10 @@ const parsed = (text: string): unknown => {
   }
 }
 
-export const mcpParty = async (options: { readonly url: string; readonly token?: string }): Promise<Party> => {
+export const mcpToolClient = async (options: {
+  readonly url: string
+  readonly token?: string
+}): Promise<ToolClient> => {
   const version = "2025-11-25"
   let session: string | undefined
   let last = 0
@@ -49,7 +52,7 @@ export const mcpParty = async (options: { readonly url: string; readonly token?:
     const text = await post({ id, method, params })
     const reply = replyIn(text, id)
     if (reply?.error !== undefined) return { isError: true, content: [{ type: "text", text: reply.error.message }] }
-    holds(reply?.result !== undefined, `${options.url} did not answer ${method}: ${text.slice(0, 500)}`)
+    expectTrue(reply?.result !== undefined, `${options.url} did not answer ${method}: ${text.slice(0, 500)}`)
     return reply!.result!
   }
   await ask("initialize", { protocolVersion: version, capabilities: {}, clientInfo: { name: "suite", version: "1" } })

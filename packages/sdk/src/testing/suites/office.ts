@@ -1,9 +1,19 @@
 /** Seed 000: the six tools of an agent in an office. */
-import { casesOf, done, holds, namesOf, type Party, refused, refusesAll, same, type SuiteCase } from "./suite.ts"
+import {
+  casesOf,
+  expectDone,
+  expectTrue,
+  namesOf,
+  type ToolClient,
+  expectRefused,
+  expectAllRefused,
+  expectEqual,
+  type SuiteCase,
+} from "./suite.ts"
 
 export interface Office {
-  readonly one: Party
-  readonly other: Party
+  readonly one: ToolClient
+  readonly other: ToolClient
   /** A channel that both are members of, and a private one that only `other` is. */
   readonly channel: string
   readonly closed: string
@@ -17,19 +27,19 @@ interface Passage {
   readonly tags: unknown
   readonly createdAt: string
 }
-const passages = async (party: Party, query: string) =>
-  (await done(party, "search_memory", { query }))["passages"] as ReadonlyArray<Passage>
+const passages = async (client: ToolClient, query: string) =>
+  (await expectDone(client, "search_memory", { query }))["passages"] as ReadonlyArray<Passage>
 
 export const officeSuite = (open: () => Promise<Office>): ReadonlyArray<SuiteCase> =>
   casesOf(open, [
-    ["S0-01", "exactly six tools are listed", async ({ one }) => same(await namesOf(one), six, "the tools")],
+    ["S0-01", "exactly six tools are listed", async ({ one }) => expectEqual(await namesOf(one), six, "the tools")],
     [
       "S0-04",
       "no tool takes an agent's id, and one that is given anyway acts for nobody else",
       async ({ channel, one }) => {
         for (const { inputSchema, name } of await one.tools())
           for (const key of Object.keys(inputSchema.properties ?? {}))
-            holds(!/agent|user_?id/i.test(key), `${name} takes ${key}`)
+            expectTrue(!/agent|user_?id/i.test(key), `${name} takes ${key}`)
         await one.call("store_memory", { content: "mine", agentId: "somebody-else" })
         await one.call("send_message", { channelId: channel, text: "hi", agentId: "somebody-else" })
       },
@@ -38,7 +48,7 @@ export const officeSuite = (open: () => Promise<Office>): ReadonlyArray<SuiteCas
       "S0-07 S0-08 S0-15",
       "send_message needs channel and text, gives the message's id, and knows no other channel",
       async ({ channel, one }) => {
-        await refusesAll(one, "send_message", [
+        await expectAllRefused(one, "send_message", [
           {},
           { channelId: channel },
           { text: "hi" },
@@ -46,71 +56,82 @@ export const officeSuite = (open: () => Promise<Office>): ReadonlyArray<SuiteCas
           { channelId: channel, text: "" },
           { channelId: "no-such-channel", text: "hi" },
         ])
-        const sent = await done(one, "send_message", { channelId: channel, text: "Bears. Beets." })
-        same(Object.keys(sent), ["messageId"], "what send_message gives")
-        holds(typeof sent["messageId"] === "string", "messageId is a string")
+        const sent = await expectDone(one, "send_message", { channelId: channel, text: "Bears. Beets." })
+        expectEqual(Object.keys(sent), ["messageId"], "what send_message gives")
+        expectTrue(typeof sent["messageId"] === "string", "messageId is a string")
       },
     ],
     [
       "S0-16",
       "whoever is no member sends nothing to a private channel",
       async ({ closed, one, other }) => {
-        await refused(one, "send_message", { channelId: closed, text: "hi" })
-        await done(other, "send_message", { channelId: closed, text: "hi" })
+        await expectRefused(one, "send_message", { channelId: closed, text: "hi" })
+        await expectDone(other, "send_message", { channelId: closed, text: "hi" })
       },
     ],
     [
       "S0-21 S0-24 S0-25",
       "react_to_message gives success, twice as once; an unknown message is refused",
       async ({ channel, one, other }) => {
-        const { messageId } = await done(one, "send_message", { channelId: channel, text: "look" })
+        const { messageId } = await expectDone(one, "send_message", { channelId: channel, text: "look" })
         for (const _time of [1, 2])
-          same(await done(other, "react_to_message", { messageId, emoji: "👍" }), { success: true }, "a reaction")
-        await refused(other, "react_to_message", { messageId: "00000000-0000-4000-8000-000000000000", emoji: "👍" })
+          expectEqual(
+            await expectDone(other, "react_to_message", { messageId, emoji: "👍" }),
+            { success: true },
+            "a reaction",
+          )
+        await expectRefused(other, "react_to_message", {
+          messageId: "00000000-0000-4000-8000-000000000000",
+          emoji: "👍",
+        })
       },
     ],
     [
       "S0-28",
       "do_nothing does nothing",
-      async ({ one }) => same(await done(one, "do_nothing"), { action: "none" }, "do_nothing"),
+      async ({ one }) => expectEqual(await expectDone(one, "do_nothing"), { action: "none" }, "do_nothing"),
     ],
     [
       "S0-32 S0-35",
       "update_memory makes a block, then changes it; a label is needed",
       async ({ one }) => {
         for (const content of ["shy", "bold"])
-          same(await done(one, "update_memory", { label: "mood", content }), { success: true }, "update_memory")
-        await refusesAll(one, "update_memory", [{ content: "x" }, { label: "", content: "x" }, { label: "mood" }])
+          expectEqual(
+            await expectDone(one, "update_memory", { label: "mood", content }),
+            { success: true },
+            "update_memory",
+          )
+        await expectAllRefused(one, "update_memory", [{ content: "x" }, { label: "", content: "x" }, { label: "mood" }])
       },
     ],
     [
       "S0-39 S0-40 S0-41 S0-43",
       "search_memory finds one's own passages by any part of them, whatever the case; % and _ are themselves",
       async ({ one, other }) => {
-        await done(one, "store_memory", { content: "Sold 100% of the Paper", tags: ["sales"] })
-        await done(one, "store_memory", { content: "Sold 1000 reams" })
-        await done(other, "store_memory", { content: "My own PAPER" })
+        await expectDone(one, "store_memory", { content: "Sold 100% of the Paper", tags: ["sales"] })
+        await expectDone(one, "store_memory", { content: "Sold 1000 reams" })
+        await expectDone(other, "store_memory", { content: "My own PAPER" })
         const [found, ...more] = await passages(one, "pAPER")
-        same(more.length, 0, "only one's own passages")
-        same(Object.keys(found ?? {}).toSorted(), ["content", "createdAt", "id", "tags"], "a passage")
-        same(found?.tags, ["sales"], "its tags")
-        same(
+        expectEqual(more.length, 0, "only one's own passages")
+        expectEqual(Object.keys(found ?? {}).toSorted(), ["content", "createdAt", "id", "tags"], "a passage")
+        expectEqual(found?.tags, ["sales"], "its tags")
+        expectEqual(
           (await passages(one, "100%")).map(({ content }) => content),
           ["Sold 100% of the Paper"],
           "% is itself",
         )
-        same(await passages(one, "1_0"), [], "_ is itself")
+        expectEqual(await passages(one, "1_0"), [], "_ is itself")
       },
     ],
     [
       "S0-45 S0-46 S0-47",
       "store_memory gives the passage's id, which is found at once; tags are texts, or none",
       async ({ one }) => {
-        const bare = await done(one, "store_memory", { content: "a plain note" })
-        same(Object.keys(bare), ["passageId"], "what store_memory gives")
+        const bare = await expectDone(one, "store_memory", { content: "a plain note" })
+        expectEqual(Object.keys(bare), ["passageId"], "what store_memory gives")
         const [found] = await passages(one, "plain note")
-        same(found?.id, bare["passageId"], "the passage found")
-        await refusesAll(one, "store_memory", [
+        expectEqual(found?.id, bare["passageId"], "the passage found")
+        await expectAllRefused(one, "store_memory", [
           {},
           { content: 1 },
           { content: "x", tags: [1] },

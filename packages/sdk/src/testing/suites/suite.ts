@@ -1,7 +1,7 @@
-/** What a suite is: cases that can be run by any test runner, against anything that speaks the face over MCP. */
+/** What a suite is: cases that can be run by any test runner, against anything that offers the seed's tools over MCP. */
 
-/** A client of the face under test. */
-export interface Party {
+/** A client of the tools under test. */
+export interface ToolClient {
   readonly tools: () => Promise<ReadonlyArray<ListedTool>>
   readonly call: (tool: string, input?: object) => Promise<Outcome>
 }
@@ -48,12 +48,12 @@ export class SuiteFailure extends Error {
 
 const shown = (value: unknown) => JSON.stringify(value)?.slice(0, 1000) ?? String(value)
 
-export const holds = (so: boolean, what: string): void => {
+export const expectTrue = (so: boolean, what: string): void => {
   if (!so) throw new SuiteFailure(what)
 }
 
-export const same = (found: unknown, wanted: unknown, what: string): void =>
-  holds(sorted(found) === sorted(wanted), `${what}: found ${shown(found)}, wanted ${shown(wanted)}`)
+export const expectEqual = (found: unknown, wanted: unknown, what: string): void =>
+  expectTrue(sorted(found) === sorted(wanted), `${what}: found ${shown(found)}, wanted ${shown(wanted)}`)
 
 /** As text that does not depend on the order of keys. */
 const sorted = (value: unknown): string =>
@@ -64,28 +64,32 @@ const sorted = (value: unknown): string =>
   ) ?? "undefined"
 
 /** The result of a tool that must not fail. */
-export const done = async (
-  party: Party,
+export const expectDone = async (
+  client: ToolClient,
   tool: string,
   input: object = {},
 ): Promise<Readonly<Record<string, unknown>>> => {
-  const { isError, text, value } = await party.call(tool, input)
-  holds(!isError, `${tool} failed: ${text}`)
-  holds(typeof value === "object" && value !== null, `${tool} gave no object: ${text}`)
+  const { isError, text, value } = await client.call(tool, input)
+  expectTrue(!isError, `${tool} failed: ${text}`)
+  expectTrue(typeof value === "object" && value !== null, `${tool} gave no object: ${text}`)
   return value as Readonly<Record<string, unknown>>
 }
 
 /** The error of a tool that must fail. */
-export const refused = async (party: Party, tool: string, input: object): Promise<string> => {
-  const { isError, text } = await party.call(tool, input)
-  holds(isError, `${tool}(${shown(input)}) should have failed and gave ${text}`)
+export const expectRefused = async (client: ToolClient, tool: string, input: object): Promise<string> => {
+  const { isError, text } = await client.call(tool, input)
+  expectTrue(isError, `${tool}(${shown(input)}) should have failed and gave ${text}`)
   return text
 }
 
-export const namesOf = async (party: Party): Promise<ReadonlyArray<string>> =>
-  (await party.tools()).map(({ name }) => name).toSorted()
+export const namesOf = async (client: ToolClient): Promise<ReadonlyArray<string>> =>
+  (await client.tools()).map(({ name }) => name).toSorted()
 
 /** Each of these inputs is refused. */
-export const refusesAll = async (party: Party, tool: string, inputs: ReadonlyArray<object>): Promise<void> => {
-  for (const input of inputs) await refused(party, tool, input)
+export const expectAllRefused = async (
+  client: ToolClient,
+  tool: string,
+  inputs: ReadonlyArray<object>,
+): Promise<void> => {
+  for (const input of inputs) await expectRefused(client, tool, input)
 }

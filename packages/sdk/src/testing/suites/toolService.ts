@@ -1,5 +1,5 @@
 /** Seed 004: a tool service in a program's own process. Nothing crosses a wire, so the world is the service itself. */
-import { casesOf, holds, same, type SuiteCase } from "./suite.ts"
+import { casesOf, expectTrue, expectEqual, type SuiteCase } from "./suite.ts"
 
 interface Parameter {
   readonly name: string
@@ -70,9 +70,9 @@ export const toolServiceSuite = (open: () => Promise<ServiceWorld>): ReadonlyArr
       async ({ execute, register }) => {
         await register(addition(), add)
         const outcome = await execute("add", { a: 2, b: 3 })
-        holds("success" in outcome && outcome.success === true, "it succeeds")
-        same([resultOf(outcome), "toolName" in outcome && outcome.toolName], [5, "add"], "the output")
-        holds("executionTimeMs" in outcome && Number(outcome.executionTimeMs) >= 0, "the time")
+        expectTrue("success" in outcome && outcome.success === true, "it succeeds")
+        expectEqual([resultOf(outcome), "toolName" in outcome && outcome.toolName], [5, "add"], "the output")
+        expectTrue("executionTimeMs" in outcome && Number(outcome.executionTimeMs) >= 0, "the time")
       },
     ],
     [
@@ -81,8 +81,8 @@ export const toolServiceSuite = (open: () => Promise<ServiceWorld>): ReadonlyArr
       async ({ execute, register }) => {
         await register(addition(), add)
         const outcome = (await execute("subtract", {})) as Readonly<Record<string, unknown>>
-        same([outcome["_tag"], outcome["toolName"]], ["ToolNotFoundError", "subtract"], "the error")
-        holds((outcome["availableTools"] as ReadonlyArray<string>).includes("add"), "the available ones")
+        expectEqual([outcome["_tag"], outcome["toolName"]], ["ToolNotFoundError", "subtract"], "the error")
+        expectTrue((outcome["availableTools"] as ReadonlyArray<string>).includes("add"), "the available ones")
       },
     ],
     [
@@ -94,9 +94,9 @@ export const toolServiceSuite = (open: () => Promise<ServiceWorld>): ReadonlyArr
           ran = true
           return Promise.resolve(0)
         })
-        same(tagOf(await execute("add", { a: "x" }, "refused")), "ToolAuthorizationError", "bad input")
-        same(tagOf(await execute("subtract", {}, "refused")), "ToolNotFoundError", "an unknown tool")
-        same(ran, false, "the handler")
+        expectEqual(tagOf(await execute("add", { a: "x" }, "refused")), "ToolAuthorizationError", "bad input")
+        expectEqual(tagOf(await execute("subtract", {}, "refused")), "ToolNotFoundError", "an unknown tool")
+        expectEqual(ran, false, "the handler")
       },
     ],
     [
@@ -109,7 +109,7 @@ export const toolServiceSuite = (open: () => Promise<ServiceWorld>): ReadonlyArr
           { name: "lang", type: "string", description: "Language", required: false },
         ]
         await register(addition({ name: "find", parameters }), (input) => Promise.resolve({ ...input }))
-        same(resultOf(await execute("find", { query: "x", extra: 1 })), { query: "x", most: 5 }, "the arguments")
+        expectEqual(resultOf(await execute("find", { query: "x", extra: 1 })), { query: "x", most: 5 }, "the arguments")
       },
     ],
     [
@@ -132,10 +132,14 @@ export const toolServiceSuite = (open: () => Promise<ServiceWorld>): ReadonlyArr
           [{ n: 1, e: "green" }, "e"],
         ] as const) {
           const outcome = (await execute("odd", input)) as Readonly<Record<string, unknown>>
-          same([outcome["_tag"], outcome["parameter"]], ["ToolValidationError", parameter], JSON.stringify(input))
+          expectEqual(
+            [outcome["_tag"], outcome["parameter"]],
+            ["ToolValidationError", parameter],
+            JSON.stringify(input),
+          )
         }
         const missing = (await execute("odd", {})) as Readonly<Record<string, unknown>>
-        same([missing["expected"], missing["received"]], ["number", "undefined"], "what was missing")
+        expectEqual([missing["expected"], missing["received"]], ["number", "undefined"], "what was missing")
       },
     ],
     [
@@ -146,7 +150,7 @@ export const toolServiceSuite = (open: () => Promise<ServiceWorld>): ReadonlyArr
         await register(addition({ name: "throws", parameters: [] }), () => {
           throw new Error("boom")
         })
-        for (const name of ["fails", "throws"]) same(tagOf(await execute(name, {})), "ToolExecutionError", name)
+        for (const name of ["fails", "throws"]) expectEqual(tagOf(await execute(name, {})), "ToolExecutionError", name)
       },
     ],
     [
@@ -155,7 +159,7 @@ export const toolServiceSuite = (open: () => Promise<ServiceWorld>): ReadonlyArr
       async ({ execute, register }) => {
         await register(addition({ name: "slow", parameters: [], timeoutMs: 50 }), () => new Promise(() => {}))
         const outcome = (await execute("slow", {})) as Readonly<Record<string, unknown>>
-        same(
+        expectEqual(
           [outcome["_tag"], outcome["toolName"], outcome["timeoutMs"]],
           ["ToolTimeoutError", "slow", 50],
           "the error",
@@ -170,8 +174,8 @@ export const toolServiceSuite = (open: () => Promise<ServiceWorld>): ReadonlyArr
         await register(addition({ name: "two", category: "data", riskLevel: "high" }), add)
         await register(addition({ name: "three", category: "http", riskLevel: "high" }), add)
         const named = async (filter: object) => (await list(filter)).map(({ name }) => name).toSorted()
-        same(await named({ category: "data" }), ["one", "two"], "by category")
-        same(await named({ category: "data", riskLevel: "high" }), ["two"], "by both")
+        expectEqual(await named({ category: "data" }), ["one", "two"], "by category")
+        expectEqual(await named({ category: "data", riskLevel: "high" }), ["two"], "by both")
       },
     ],
     [
@@ -185,9 +189,13 @@ export const toolServiceSuite = (open: () => Promise<ServiceWorld>): ReadonlyArr
         await register(addition({ name: "paint", description: "Paints.", parameters }), add)
         const shown = (await formats()).find(({ name }) => name === "paint")
         const schema = shown?.input_schema as Readonly<Record<string, unknown>>
-        same([shown?.description, schema["type"], schema["required"]], ["Paints.", "object", ["colour"]], "the tool")
+        expectEqual(
+          [shown?.description, schema["type"], schema["required"]],
+          ["Paints.", "object", ["colour"]],
+          "the tool",
+        )
         const properties = schema["properties"] as Readonly<Record<string, Readonly<Record<string, unknown>>>>
-        same(properties["colour"]?.["enum"], ["red", "blue"], "the enum")
+        expectEqual(properties["colour"]?.["enum"], ["red", "blue"], "the enum")
       },
     ],
     [
@@ -199,7 +207,7 @@ export const toolServiceSuite = (open: () => Promise<ServiceWorld>): ReadonlyArr
         await execute("add", { a: 1, b: 1 }, "refused")
         await execute("add", {})
         const results = audited().filter(({ resource }) => resource === "tools/add")
-        same(
+        expectEqual(
           results.map(({ result }) => result),
           ["success", "denied", "failure"],
           "the audit",

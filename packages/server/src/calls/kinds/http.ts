@@ -143,7 +143,7 @@ export const httpKind = Effect.gen(function* () {
         ...(body === undefined ? {} : { body: body.text }),
         // Cut, not refused, so that the status of a long answer is known.
         cut: true,
-        keep: true,
+        keepAlive: true,
         maxBytes: tool.execution.maxBytes ?? usualBytes,
       }),
     )

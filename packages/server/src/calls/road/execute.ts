@@ -3,7 +3,7 @@
  * outside.
  */
 import type { ToolAuthorizationError, TooManyRequests } from "@stoa/contract"
-import { type CallRecord, type Failure, Road, type Settled } from "@stoa/tools"
+import { type CallRecord, type Failure, Road, type CallSettlement } from "@stoa/tools"
 import { Cause, Clock, Effect, Exit, Fiber, type Schema } from "effect"
 import { Pauses, pausedBy } from "../../access/limits/Pauses.ts"
 import { retryUntilDiskHasRoom } from "../../store/database/disk/FullDisk.ts"
@@ -89,9 +89,9 @@ export const makeExecute = Effect.fnUntraced(function* (
     const took = began === undefined ? clock.currentTimeMillisUnsafe() - startedAt : monotonicOf(clock) - began
     return Math.max(0, Math.round(took))
   }
-  const settledOf = (attempt: Attempt, exit: Exit.Exit<unknown, unknown>) => Road.settledOf(exit, tookMs(attempt))
+  const settledOf = (attempt: Attempt, exit: Exit.Exit<unknown, unknown>) => Road.settlementOf(exit, tookMs(attempt))
 
-  const endedOf = (attempt: Attempt, settled: Settled) => ({
+  const endedOf = (attempt: Attempt, settled: CallSettlement) => ({
     // wall clock: a moment that is stored.
     settledAt: isoMoment(clock.currentTimeMillisUnsafe()),
     durationMs: tookMs(attempt),
@@ -181,7 +181,7 @@ export const makeExecute = Effect.fnUntraced(function* (
    * not be read again.
    */
   const endOf = (attempt: Attempt, begun: NewRow | undefined) => ({
-    settle: (_: Attempt, settled: Settled): Effect.Effect<CallRow | undefined> =>
+    settle: (_: Attempt, settled: CallSettlement): Effect.Effect<CallRow | undefined> =>
       (begun && batched.end(begun, endedOf(attempt, settled))) ??
       journal.transact(record.settle(attempt.id, endingOf(settled), attempt, me)),
   })

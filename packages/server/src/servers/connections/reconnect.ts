@@ -13,7 +13,7 @@ import {
   MCPPorts,
   type MCPServerConfig,
   type MCPTool,
-  MCPUnreached,
+  MCPUnreachable,
   type Redactor,
 } from "@stoa/tools"
 import { Cause, Context, Deferred, Effect, Exit, Layer, Random } from "effect"
@@ -35,7 +35,7 @@ export interface ConnectionListeners {
 
 export interface ConnectionFault {
   readonly detail: string
-  readonly step: MCPUnreached["step"]
+  readonly step: MCPUnreachable["step"]
 }
 
 export interface ConnectionTarget {
@@ -55,13 +55,13 @@ const longestMs = 60_000
 
 /** A server with the oldest transport refuses the newer one in one of these ways. */
 const isOld = (cause: unknown): boolean => {
-  const first = cause instanceof MCPUnreached ? cause.cause : cause
+  const first = cause instanceof MCPUnreachable ? cause.cause : cause
   const status = (first as { readonly data?: { readonly status?: number } } | undefined)?.data?.status
   return status !== undefined && [400, 404, 405].includes(status)
 }
 
 /** Why, and what the house offers against it. */
-const sentenceOf = ({ step, words }: MCPUnreached): string =>
+const sentenceOf = ({ step, words }: MCPUnreachable): string =>
   step === "sign-in"
     ? `${words}. Give it one in a header, such as authorization: Bearer \${secret.NAME}; an operator sets the secret NAME`
     : words
@@ -134,7 +134,7 @@ export const stayConnected = Effect.fnUntraced(function* (wanted: ConnectionTarg
     const exit = yield* Effect.exit(Effect.scoped(reach(wanted, patient)))
     if (Exit.isSuccess(exit)) return
     const { cause, message } = Cause.squash(exit.cause) as { readonly message?: string; readonly cause?: unknown }
-    if (cause instanceof MCPUnreached)
+    if (cause instanceof MCPUnreachable)
       yield* listeners.lost(sentenceOf(cause), { detail: cause.detail, step: cause.step })
     else yield* listeners.lost(message ?? "it could not be reached")
     const waitMs = Math.min(firstMs * 2 ** failures, longestMs)

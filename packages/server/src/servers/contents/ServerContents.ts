@@ -5,7 +5,7 @@
  * endpoint.
  */
 import type { Caller, CallError, EventBody, PrincipalId } from "@stoa/contract"
-import { type MCPConnectionError, MCPRefused, mendMCPCompletion } from "@stoa/tools"
+import { type MCPConnectionError, MCPRefused, repairMCPCompletion } from "@stoa/tools"
 import { Clock, Context, Effect, Exit, Layer } from "effect"
 import { Tokens } from "../../access/identity/Tokens.ts"
 import { AllowLists, listsServer } from "../../access/rights/AllowLists.ts"
@@ -280,7 +280,7 @@ export class ServerContents extends Context.Service<
         complete: (caller, server, params) =>
           asked(caller, server, { kind: "completion.got", name: { argument: argumentOf(params) } }, (live) =>
             Effect.map(live.exchange("completion/complete", params), (reply) =>
-              reply._tag === "Done" ? mendMCPCompletion(reply.result) : { completion: { values: [] } },
+              reply._tag === "Done" ? repairMCPCompletion(reply.result) : { completion: { values: [] } },
             ),
           ),
         watch: Effect.fnUntraced(function* (caller, server, uris, tell) {

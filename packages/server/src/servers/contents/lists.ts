@@ -3,7 +3,7 @@
  * no server. Watchers of resources are counted here, so that a shared connection watches the union and each watcher is
  * told only about its own.
  */
-import type { MCPConnection, MCPLeftOut } from "@stoa/tools"
+import type { MCPConnection, MCPDroppedItem } from "@stoa/tools"
 import { Context, Deferred, Effect, Scope } from "effect"
 import { monotonicMillis } from "../../store/Moment.ts"
 import { tellLeftOut } from "../tools/leftOut.ts"
@@ -43,7 +43,7 @@ const tells = (capabilities: JsonObject, key: string): boolean =>
 export class ContentLists {
   lists: Lists = nothing
   /** Listed things that no client could read, and why. */
-  dropped: Readonly<Record<keyof Lists, ReadonlyArray<MCPLeftOut>>> = { resources: [], templates: [], prompts: [] }
+  dropped: Readonly<Record<keyof Lists, ReadonlyArray<MCPDroppedItem>>> = { resources: [], templates: [], prompts: [] }
   capabilities: JsonObject = {}
   instructions: string | undefined
   era: "legacy" | "modern" = "modern"

@@ -1,6 +1,6 @@
 /** What a server has but the house cannot offer, and why: logged once, and shown to admins with the server. */
 import { MCPServerTool } from "@stoa/contract"
-import { defaultToolsConfig, type MCPLeftOut, type MCPTool, mcpToolDefinition, Registry } from "@stoa/tools"
+import { defaultToolsConfig, type MCPDroppedItem, type MCPTool, mcpToolDefinition, Registry } from "@stoa/tools"
 import { Effect, References } from "effect"
 
 /** The most that are shown with a server itself. */
@@ -27,13 +27,13 @@ export const refusedOf = Effect.fnUntraced(
   Effect.provideService(References.MinimumLogLevel, "None"),
 )
 
-const keyOf = ({ name, what, why }: MCPLeftOut) => `${what} "${name}": ${why}`
+const keyOf = ({ name, what, why }: MCPDroppedItem) => `${what} "${name}": ${why}`
 
 /** Logs what is left out now and was not before. */
 export const tellLeftOut = (
   server: string,
-  before: ReadonlyArray<MCPLeftOut>,
-  now: ReadonlyArray<MCPLeftOut>,
+  before: ReadonlyArray<MCPDroppedItem>,
+  now: ReadonlyArray<MCPDroppedItem>,
 ): Effect.Effect<void> => {
   const known = new Set(before.map(keyOf))
   const news = now.map(keyOf).filter((it) => !known.has(it))
@@ -48,16 +48,16 @@ export interface LeftOut {
   /** For its tools that were accepted by the client. */
   readonly refused: ReadonlyMap<string, string>
   /** Tools that the client dropped. */
-  readonly dropped: ReadonlyArray<MCPLeftOut>
+  readonly dropped: ReadonlyArray<MCPDroppedItem>
 }
 export const nothingLeftOut: LeftOut = { refused: new Map(), dropped: [] }
 
-export const allOf = ({ dropped, refused }: LeftOut): ReadonlyArray<MCPLeftOut> => [
+export const allOf = ({ dropped, refused }: LeftOut): ReadonlyArray<MCPDroppedItem> => [
   ...[...refused].map(([name, why]) => ({ what: "tool", name, why }) as const),
   ...dropped,
 ]
 
-export const shownLeftOut = (tools: LeftOut, others: ReadonlyArray<MCPLeftOut>): ReadonlyArray<MCPLeftOut> =>
+export const shownLeftOut = (tools: LeftOut, others: ReadonlyArray<MCPDroppedItem>): ReadonlyArray<MCPDroppedItem> =>
   [...allOf(tools), ...others].slice(0, mostShown)
 
 /** Its stored tools, together with those that are left out. */

@@ -5,39 +5,39 @@
 import { type MCPConnectionError, MCPConnectionError as ConnectionError, type MCPServer } from "@stoa/contract"
 import { ConfigProvider, Context, Effect, Exit, Layer, Scope, Semaphore } from "effect"
 import { CurrentToolsConfig } from "../../ToolsConfig.ts"
-import { callerOf, readerOf } from "./calling.ts"
-import { exchangerOf, listerOf, watcherOf } from "./exchange/exchanging.ts"
+import { makeCallTool, makeRead } from "./requests.ts"
+import { makeExchange, makeListAll, makeWatch } from "./exchange/exchange.ts"
 import { connectionError } from "./faults.ts"
 import type { MCPConnection } from "./MCPConnection.ts"
-import { MCPUnreached } from "./MCPUnreached.ts"
+import { MCPUnreachable } from "./MCPUnreachable.ts"
 import { MCPPorts } from "../session/MCPPorts.ts"
 import { checkMCPServerConfig, type MCPServerConfig } from "../MCPServerConfig.ts"
 import { MCPSettings } from "../MCPSettings.ts"
 import { knownVersions } from "../session/protocol.ts"
-import { keepConnection, type Link, serverOf, upkeep } from "../session/upkeep.ts"
+import { openLink, type ServerLink, serverOf, maintainLink } from "../session/serverLink.ts"
 
 interface Entry {
-  readonly kept: Link
+  readonly link: ServerLink
   readonly connection: MCPConnection
   readonly end: Effect.Effect<void>
 }
 
-const connectionOf = (kept: Link, permits: Semaphore.Semaphore): MCPConnection => {
-  const read = readerOf(kept, permits)
-  const exchange = exchangerOf(kept, permits)
+const connectionOf = (link: ServerLink, permits: Semaphore.Semaphore): MCPConnection => {
+  const read = makeRead(link, permits)
+  const exchange = makeExchange(link, permits)
   return {
-    name: kept.opening.config.name,
-    server: Effect.sync(() => serverOf(kept)),
-    tools: Effect.sync(() => [...kept.tools.values()]),
+    name: link.options.config.name,
+    server: Effect.sync(() => serverOf(link)),
+    tools: Effect.sync(() => [...link.tools.values()]),
     details: Effect.suspend(() => {
-      const { config } = kept.opening
-      if (kept.opened === undefined) return connectionError(config, `MCP server "${config.name}" not connected`)
-      const { capabilities, era, instructions, pid, server } = kept.opened.session
+      const { config } = link.options
+      if (link.connection === undefined) return connectionError(config, `MCP server "${config.name}" not connected`)
+      const { capabilities, era, instructions, pid, server } = link.connection.session
       const { name: serverName, protocolVersion } = server
-      const { dropped } = kept
+      const { dropped } = link
       return Effect.succeed({ serverName, protocolVersion, era: era.kind, capabilities, instructions, pid, dropped })
     }),
-    callTool: callerOf(kept, exchange),
+    callTool: makeCallTool(link, exchange),
     resources: read("resources", (request) =>
       Effect.map(
         request((it, options) => it.listResources(undefined, options)),
@@ -66,8 +66,8 @@ const connectionOf = (kept: Link, permits: Semaphore.Semaphore): MCPConnection =
     setLogLevel: (level) =>
       Effect.asVoid(read("log level", (request) => request((it, options) => it.setLoggingLevel(level, options)))),
     exchange,
-    listAll: listerOf(exchange),
-    watch: watcherOf(kept, permits),
+    listAll: makeListAll(exchange),
+    watch: makeWatch(link, permits),
   }
 }
 
@@ -112,21 +112,21 @@ export class MCPClient extends Context.Service<
       const establish = (config: MCPServerConfig) =>
         Effect.uninterruptibleMask((restore) =>
           Effect.gen(function* () {
-            const kept = yield* restore(keepConnection({ config, ports, limits, settings, environment })).pipe(
+            const link = yield* restore(openLink({ config, ports, limits, settings, environment })).pipe(
               Effect.mapError((fault) => {
-                const why = new MCPUnreached(fault, config)
+                const why = new MCPUnreachable(fault, config)
                 return connectionError(config, `Failed to connect to MCP server "${config.name}": ${why.words}`, why)
               }),
             )
             const own = yield* Scope.fork(scope)
             yield* Scope.addFinalizer(
               own,
-              Effect.suspend(() => kept.opened?.close ?? Effect.void),
+              Effect.suspend(() => link.connection?.close ?? Effect.void),
             )
-            yield* Effect.forkIn(Effect.interruptible(upkeep(kept)), own)
+            yield* Effect.forkIn(Effect.interruptible(maintainLink(link)), own)
             const permits = yield* Semaphore.make(config.concurrency ?? settings.concurrency)
-            const connection = connectionOf(kept, permits)
-            entries.set(config.name, { kept, connection, end: Scope.close(own, Exit.void) })
+            const connection = connectionOf(link, permits)
+            entries.set(config.name, { link, connection, end: Scope.close(own, Exit.void) })
             return connection
           }),
         )
@@ -141,7 +141,7 @@ export class MCPClient extends Context.Service<
             `MCP version ${version} is not supported. Supported: ${knownVersions.join(", ")}`,
           )
         const there = entries.get(config.name)
-        if (busy.has(config.name) || (there !== undefined && there.kept.status !== "disconnected"))
+        if (busy.has(config.name) || (there !== undefined && there.link.status !== "disconnected"))
           return yield* connectionError(config, `MCP server "${config.name}" is connected already; disconnect it first`)
         busy.add(config.name)
         const connection = yield* Effect.ensuring(
@@ -155,12 +155,17 @@ export class MCPClient extends Context.Service<
 
       const disconnect: MCPClient["Service"]["disconnect"] = Effect.fn("MCPClient.disconnect")(function* (name) {
         yield* get(name)
-        const { end, kept } = entries.get(name)!
-        if (kept.status === "disconnected")
-          return yield* connectionError(kept.opening.config, `MCP server "${name}" is disconnected already`)
-        kept.status = "disconnected"
+        const { end, link } = entries.get(name)!
+        if (link.status === "disconnected")
+          return yield* connectionError(link.options.config, `MCP server "${name}" is disconnected already`)
+        link.status = "disconnected"
         yield* Effect.uninterruptible(end)
-        Object.assign(kept, { status: "disconnected", opened: undefined, tools: new Map(), why: "it was disconnected" })
+        Object.assign(link, {
+          status: "disconnected",
+          connection: undefined,
+          tools: new Map(),
+          why: "it was disconnected",
+        })
         yield* ports.onEvent({ type: "tools.mcp-disconnected", payload: { serverName: name } })
       })
 
@@ -168,7 +173,7 @@ export class MCPClient extends Context.Service<
         connect,
         disconnect,
         get,
-        list: Effect.sync(() => [...entries.values()].map(({ kept }) => serverOf(kept))),
+        list: Effect.sync(() => [...entries.values()].map(({ link }) => serverOf(link))),
         callTool: (server, ...call) => Effect.flatMap(get(server), (connection) => connection.callTool(...call)),
       })
     }),

@@ -16,7 +16,7 @@ import type {
 import type { MCPConnectionError, MCPServer, ToolExecutionError, ToolTimeoutError } from "@stoa/contract"
 import type { Effect } from "effect"
 import type { MCPExchange, MCPRefused, MCPReply } from "./exchange/MCPExchange.ts"
-import type { MCPLeftOut } from "./tools/MCPResult.ts"
+import type { MCPDroppedItem } from "./tools/MCPResult.ts"
 import type { MCPTool } from "./tools/MCPTool.ts"
 
 export type MCPCallOptions = Pick<MCPExchange, "timeoutMs" | "onProgress" | "meta">
@@ -31,7 +31,7 @@ interface MCPConnectionDetails {
   /** The process, if we started one. */
   readonly pid: number | undefined
   /** Tools the server lists but that cannot be offered, and why. */
-  readonly dropped: ReadonlyArray<MCPLeftOut>
+  readonly dropped: ReadonlyArray<MCPDroppedItem>
 }
 
 type Read<A> = Effect.Effect<A, MCPConnectionError>
@@ -63,10 +63,11 @@ export interface MCPConnection {
     options?: MCPExchange,
   ) => Effect.Effect<MCPReply, MCPConnectionError | MCPRefused>
   /** Everything in a list that a client can read, page by page; and what was left out, and why. */
-  readonly listAll: (
-    method: "resources/list" | "resources/templates/list" | "prompts/list",
-  ) => Effect.Effect<
-    { readonly items: ReadonlyArray<Readonly<Record<string, unknown>>>; readonly dropped: ReadonlyArray<MCPLeftOut> },
+  readonly listAll: (method: "resources/list" | "resources/templates/list" | "prompts/list") => Effect.Effect<
+    {
+      readonly items: ReadonlyArray<Readonly<Record<string, unknown>>>
+      readonly dropped: ReadonlyArray<MCPDroppedItem>
+    },
     MCPConnectionError | MCPRefused
   >
   /**

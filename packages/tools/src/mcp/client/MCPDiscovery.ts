@@ -5,7 +5,7 @@
  */
 import { type MCPConnectionError, type MCPServer, MCPTransport } from "@stoa/contract"
 import { Effect, Schema, SchemaIssue } from "effect"
-import { isOldHttp } from "./MCPUnreached.ts"
+import { isOldHttp } from "./MCPUnreachable.ts"
 import { MCPClient } from "./MCPClient.ts"
 import { faultOfMCPServerConfig, type MCPServerConfig } from "../MCPServerConfig.ts"
 import { readText } from "../transport/readText.ts"
@@ -89,13 +89,13 @@ export const readMCPServers = (value: unknown): MCPServersFound => {
   return { ...found, faults }
 }
 
-export type MCPDiscovered =
+export type MCPDiscoveredServer =
   | { readonly name: string; readonly outcome: "connected"; readonly server: MCPServer }
   | { readonly name: string; readonly outcome: "failed"; readonly error: MCPConnectionError }
   | { readonly name: string; readonly outcome: "disabled" }
 
 export interface MCPDiscovery {
-  readonly servers: ReadonlyArray<MCPDiscovered>
+  readonly servers: ReadonlyArray<MCPDiscoveredServer>
   readonly faults: ReadonlyArray<MCPServersFault>
 }
 
@@ -119,13 +119,13 @@ export const discoverMCPServers = Effect.fn("MCPDiscovery.discover")(function* (
       connectGuessed(mcp, config, guessed.has(config.name)).pipe(
         Effect.flatMap((connection) => connection.server),
         Effect.match({
-          onSuccess: (server): MCPDiscovered => ({ name: config.name, outcome: "connected", server }),
-          onFailure: (error): MCPDiscovered => ({ name: config.name, outcome: "failed", error }),
+          onSuccess: (server): MCPDiscoveredServer => ({ name: config.name, outcome: "connected", server }),
+          onFailure: (error): MCPDiscoveredServer => ({ name: config.name, outcome: "failed", error }),
         }),
       ),
     { concurrency: atOnce },
   )
-  const off = disabled.map((name): MCPDiscovered => ({ name, outcome: "disabled" }))
+  const off = disabled.map((name): MCPDiscoveredServer => ({ name, outcome: "disabled" }))
   const report: MCPDiscovery = { servers: [...tried, ...off], faults }
   return report
 })

@@ -15,7 +15,7 @@ import { MCPConnectionError } from "@stoa/contract"
 import { Option, Schema } from "effect"
 import type { MCPServerConfig } from "../MCPServerConfig.ts"
 
-export interface Fault {
+export interface MCPFault {
   readonly kind:
     | "answered" // The server refused, in the protocol's own form.
     | "timeout"
@@ -56,7 +56,7 @@ const lostCodes: ReadonlyArray<string> = [
   SdkErrorCode.SendFailed,
 ]
 
-type As = (kind: Fault["kind"], more?: Partial<Fault>) => Fault
+type As = (kind: MCPFault["kind"], more?: Partial<MCPFault>) => MCPFault
 
 const RpcError = Schema.decodeUnknownOption(
   Schema.fromJsonString(
@@ -71,7 +71,7 @@ const RpcError = Schema.decodeUnknownOption(
 )
 
 /** Servers put protocol errors into HTTP errors; then the inner error counts more than the status. */
-const ofHttp = (error: SdkHttpError, as: As): Fault => {
+const ofHttp = (error: SdkHttpError, as: As): MCPFault => {
   const { status, text } = error.data
   const inner = typeof text === "string" ? Option.getOrUndefined(RpcError(text))?.error : undefined
   // An unknown session: the server was restarted, so we start a new session. Nothing was executed.
@@ -82,7 +82,7 @@ const ofHttp = (error: SdkHttpError, as: As): Fault => {
   return as(status === 401 || status === 403 ? "unauthorized" : "refused", { status })
 }
 
-export const faultOf = (error: unknown): Fault => {
+export const faultOf = (error: unknown): MCPFault => {
   const message = words(error)
   const as: As = (kind, more = {}) => ({ kind, message, cause: error, ...more })
   if (error instanceof UnauthorizedError || error instanceof OAuthError) return as("unauthorized")
@@ -125,10 +125,10 @@ const isOfNetwork = (error: unknown): boolean => {
   return false
 }
 
-const cured: ReadonlyArray<Fault["kind"]> = ["timeout", "lost", "failed"]
+const cured: ReadonlyArray<MCPFault["kind"]> = ["timeout", "lost", "failed"]
 
 /** Retrying cures nothing else. */
-export const isFinal = (fault: Fault): boolean => !cured.includes(fault.kind)
+export const isFinal = (fault: MCPFault): boolean => !cured.includes(fault.kind)
 
 export const connectionError = (
   config: Pick<MCPServerConfig, "name" | "transport">,

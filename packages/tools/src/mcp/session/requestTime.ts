@@ -1,8 +1,8 @@
 /** A request's time: it does not run while a question is open. */
 // edge: a timer of the platform for each request; a fiber that sleeps would cost more than the request
 import { Effect } from "effect"
-import type { Fault } from "../client/faults.ts"
-import { MCPSilence } from "../client/exchange/MCPExchange.ts"
+import type { MCPFault } from "../client/faults.ts"
+import { MCPNoAnswer } from "../client/exchange/MCPExchange.ts"
 
 const tickMs = 1000
 
@@ -16,7 +16,7 @@ export class RequestTime {
   #timer: NodeJS.Timeout | undefined
   #stop: (() => void) | undefined
   /** Set when the time is up. */
-  fault: Fault | undefined
+  fault: MCPFault | undefined
 
   constructor(quietMs: number, mostMs: number) {
     this.#quietMs = quietMs
@@ -59,7 +59,7 @@ export class RequestTime {
     if (this.#quiet < this.#quietMs && this.#spent < this.#mostMs) return
     this.end()
     const limit = this.#quiet >= this.#quietMs ? this.#quietMs : this.#mostMs
-    this.fault = { kind: "timeout", message: `no answer within ${limit} ms`, cause: new MCPSilence(limit) }
+    this.fault = { kind: "timeout", message: `no answer within ${limit} ms`, cause: new MCPNoAnswer(limit) }
     this.#stop?.()
   }
 }

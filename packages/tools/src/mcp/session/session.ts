@@ -13,19 +13,19 @@ import {
 } from "@modelcontextprotocol/client"
 import { Context, Deferred, Effect, Option, Queue, Schema, type Scope } from "effect"
 import { answerServerQuestions } from "./serverQuestions.ts"
-import { type Fault, faultOf } from "../client/faults.ts"
-import { PlainFailure } from "../client/MCPUnreached.ts"
+import { type MCPFault, faultOf } from "../client/faults.ts"
+import { PlainFailure } from "../client/MCPUnreachable.ts"
 import { Lines, taskKey, untagged } from "../transport/lines.ts"
 import type { MCPAuthorization, MCPPorts } from "./MCPPorts.ts"
 import type { Redactor } from "../../secrets/Redactor.ts"
 import type { MCPServerConfig } from "../MCPServerConfig.ts"
-import { droppedFrom, type MCPLeftOut, mendMCPResult } from "../client/tools/MCPResult.ts"
+import { droppedFrom, type MCPDroppedItem, repairMCPResult } from "../client/tools/MCPResult.ts"
 import { MCPToolPage, readMCPTools } from "../client/tools/MCPTool.ts"
 import { clientInfo, clientOptions } from "./protocol.ts"
 import { anySchema, type SessionRequest } from "./sessionRequest.ts"
 import { StdioTransport } from "../transport/stdioTransport.ts"
 import { makeTransport, type AnyTransport } from "../transport/transport.ts"
-import { makeWatching } from "./watching.ts"
+import { makeSubscriptions } from "./subscriptions.ts"
 
 const maxPages = 64
 const maxTools = 1000
@@ -37,13 +37,13 @@ export interface Session {
   readonly era: PriorDiscovery
   readonly pid: number | undefined
   readonly request: SessionRequest
-  readonly listTools: Effect.Effect<ReturnType<typeof readMCPTools>, Fault>
+  readonly listTools: Effect.Effect<ReturnType<typeof readMCPTools>, MCPFault>
   readonly lines: Lines
-  readonly watch: ReturnType<typeof makeWatching>
+  readonly watch: ReturnType<typeof makeSubscriptions>
   /** The server says that its tools have changed. Several such notices count as one. */
   readonly toolsChanged: Queue.Queue<void>
   /** Resolves when the connection is gone and we did not end it. */
-  readonly lost: Deferred.Deferred<Fault>
+  readonly lost: Deferred.Deferred<MCPFault>
 }
 
 export interface SessionOptions {
@@ -132,7 +132,7 @@ const endClient = (client: Client, way: AnyTransport) =>
 const listTools = (request: SessionRequest, client: Client, config: MCPServerConfig) =>
   Effect.gen(function* () {
     const raw: Array<unknown> = []
-    const lost: Array<MCPLeftOut> = []
+    const lost: Array<MCPDroppedItem> = []
     const seen = new Set<string>()
     let cursor: string | undefined
     while (client.getServerCapabilities()?.tools !== undefined) {
@@ -141,13 +141,13 @@ const listTools = (request: SessionRequest, client: Client, config: MCPServerCon
         it.request({ method: "tools/list", ...params }, anySchema, options),
       )
       const page = yield* Schema.decodeUnknownEffect(MCPToolPage)(answer).pipe(
-        Effect.mapError((cause): Fault => ({ kind: "unreadable", message: `tools/list: ${cause.message}`, cause })),
+        Effect.mapError((cause): MCPFault => ({ kind: "unreadable", message: `tools/list: ${cause.message}`, cause })),
       )
       raw.push(...page.tools)
       lost.push(...droppedFrom(answer as Readonly<Record<string, unknown>>))
       cursor = page.nextCursor
       if (cursor === undefined) break
-      if (seen.has(cursor) || seen.size >= maxPages) return yield* Effect.fail<Fault>(endless(seen.size + 1))
+      if (seen.has(cursor) || seen.size >= maxPages) return yield* Effect.fail<MCPFault>(endless(seen.size + 1))
       seen.add(cursor)
     }
     const { dropped, tools } = readMCPTools(raw, {
@@ -159,7 +159,7 @@ const listTools = (request: SessionRequest, client: Client, config: MCPServerCon
   })
 
 /** Gets a person's consent, if the server requires it and somebody waits for the answer. */
-const consent = (way: AnyTransport, authorization: MCPAuthorization | undefined, fault: Fault) =>
+const consent = (way: AnyTransport, authorization: MCPAuthorization | undefined, fault: MCPFault) =>
   Effect.gen(function* () {
     if (authorization?.callback === undefined || !(fault.cause instanceof UnauthorizedError))
       return yield* Effect.fail(fault)
@@ -172,12 +172,12 @@ const connect = (
   way: AnyTransport,
   prior: PriorDiscovery | undefined,
   timeout: number,
-  sort: (error: unknown) => Fault,
+  sort: (error: unknown) => MCPFault,
   redactor: Redactor | undefined,
 ) =>
   Effect.tryPromise({
     try: (signal) => client.connect(way, { signal, timeout, ...(prior === undefined ? {} : { prior }) }),
-    catch: (error): Fault => {
+    catch: (error): MCPFault => {
       const fault = sort(error)
       if (!(way instanceof StdioTransport)) return fault
       const said = redactor?.text(way.stderrEnd) ?? way.stderrEnd
@@ -197,7 +197,7 @@ const forgive = (message: JSONRPCMessage) => {
     const { _meta, ...task } = result
     Object.assign(result, { resultType: "complete", content: [], _meta: { ...(_meta as object), [taskKey]: task } })
   }
-  if (result !== undefined && result !== null) mendMCPResult(result)
+  if (result !== undefined && result !== null) repairMCPResult(result)
   if (typeof result?.["protocolVersion"] !== "string") return
   result["serverInfo"] = { name: "unknown", version: "unknown", ...(result["serverInfo"] as object | undefined) }
   result["capabilities"] ??= {}
@@ -213,14 +213,15 @@ const aboutOf = (message: JSONRPCMessage): string | undefined => {
 /** What a server says in progress, logs, results and errors: together they may be one text. */
 const said = new Set(["message", "data", "text"])
 
-const diedOfProbe = (fault: Fault) => fault.kind === "lost" && /closed during the server\/discover/.test(fault.message)
+const diedOfProbe = (fault: MCPFault) =>
+  fault.kind === "lost" && /closed during the server\/discover/.test(fault.message)
 
 /** Connects; a second time if the probe killed the server, or if a person had to be asked first. */
 const handshake = Effect.fnUntraced(function* (
   options: SessionOptions,
-  sort: (error: unknown) => Fault,
+  sort: (error: unknown) => MCPFault,
   prepare: (client: Client) => void,
-): Effect.fn.Return<{ readonly client: Client; readonly way: AnyTransport }, Fault, Scope.Scope> {
+): Effect.fn.Return<{ readonly client: Client; readonly way: AnyTransport }, MCPFault, Scope.Scope> {
   const { config, ports, probeMs, requestTimeoutMs } = options
   const authorization = ports.authorize(config)
   let prior = config.protocolVersion === undefined ? options.prior : undefined
@@ -249,10 +250,10 @@ const handshake = Effect.fnUntraced(function* (
 
 export const openSession = Effect.fnUntraced(function* (
   options: SessionOptions,
-): Effect.fn.Return<Session, Fault, Scope.Scope> {
+): Effect.fn.Return<Session, MCPFault, Scope.Scope> {
   const { config, ports, requestTimeoutMs } = options
   const context = yield* Effect.context<never>()
-  const lost = yield* Deferred.make<Fault>()
+  const lost = yield* Deferred.make<MCPFault>()
   const toolsChanged = yield* Queue.sliding<void>(1)
   /** An error quotes the server, so it is redacted. */
   const sort = (error: unknown) => faultOf(ports.redactor?.error(error) ?? error)
@@ -316,13 +317,13 @@ export const openSession = Effect.fnUntraced(function* (
     request,
     listTools: listTools(request, client, config),
     lines,
-    watch: makeWatching(client, request, yield* Effect.scope),
+    watch: makeSubscriptions(client, request, yield* Effect.scope),
     toolsChanged,
     lost,
   }
 })
 
-const endless = (pages: number): Fault => {
+const endless = (pages: number): MCPFault => {
   const message = `its list of tools does not come to an end after ${pages} pages`
   return { kind: "unreadable", message, cause: new PlainFailure(message) }
 }

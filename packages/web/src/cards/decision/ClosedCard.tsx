@@ -2,7 +2,7 @@
 import { visibleLines } from "@stoa/contract"
 import type { Decision } from "../../feed/types.ts"
 import { Diff } from "../../parts/text/Diff.tsx"
-import { Icon } from "../../parts/signs/Icon.tsx"
+import { Icon } from "../../parts/icons/Icon.tsx"
 import { JsonView } from "../../parts/text/JsonView.tsx"
 import { AgoTime } from "../../parts/figures/Time.tsx"
 import { Arguments } from "./Arguments.tsx"

@@ -2,8 +2,8 @@
 import { questionIn } from "@stoa/contract"
 import { type KeyboardEvent, type ReactNode, useId, useRef, useState } from "react"
 import type { Decision } from "../../feed/types.ts"
-import { Avatar } from "../../parts/signs/Avatar.tsx"
-import { Icon } from "../../parts/signs/Icon.tsx"
+import { Avatar } from "../../parts/icons/Avatar.tsx"
+import { Icon } from "../../parts/icons/Icon.tsx"
 import { FaultPane } from "../../parts/panes/Pane.tsx"
 import { settings } from "../../parts/settings.ts"
 import { AddressBox, FormBox } from "./boxes/AnswerBox.tsx"
@@ -76,7 +76,7 @@ export const DecisionCard = (props: DecisionCardProps) => {
   const [mode, set] = useState<Mode>("look")
   const card = useRef<HTMLElement>(null)
   const title = useId()
-  const { busy, error, faults, send, wasLate } = useAnswer(answer, () => {
+  const { busy, error, issues, send, wasLate } = useAnswer(answer, () => {
     set("look")
     onAnswered?.()
   })
@@ -148,12 +148,12 @@ export const DecisionCard = (props: DecisionCardProps) => {
     </div>
   )
   const inside = () => {
-    if (mode === "edit") return <EditBox {...box} faults={faults} />
+    if (mode === "edit") return <EditBox {...box} issues={issues} />
     if (mode === "deny") return <DenyBox {...box} />
     if (mode === "always") return <AlwaysBox {...box} />
     if (mode === "critical") return <CriticalBox {...box} />
     if (decision.kind === "approval") return acts
-    const more = { decision, busy, armed, faults, send, decline: () => set("deny") }
+    const more = { decision, busy, armed, issues, send, decline: () => set("deny") }
     return decision.url === undefined ? <FormBox {...more} /> : <AddressBox {...more} />
   }
   const names = namesOf(props)
@@ -188,7 +188,7 @@ export const DecisionCard = (props: DecisionCardProps) => {
         {where === undefined || where === null ? null : <div className="line wrap small faint">{where}</div>}
         <ApprovalsSoFar decision={decision} nameOf={nameOf} />
         {mode === "edit" || decision.call === null ? null : <Arguments decision={decision} />}
-        {error === undefined || (faults.length > 0 && showsFaults) ? null : <FaultPane error={error} />}
+        {error === undefined || (issues.length > 0 && showsFaults) ? null : <FaultPane error={error} />}
         {viewer === "mine" ? inside() : null}
       </div>
       <Foot decision={decision} me={me} nameOf={nameOf} why={why} />

@@ -1,6 +1,6 @@
 /** What a decision means to its viewer, and what the viewer may do with it. */
 import { type Reach, visibleLines } from "@stoa/contract"
-import { isMine } from "../../feed/decision.logic.ts"
+import { isMine } from "../../feed/myDecisions.logic.ts"
 import type { Decision, Json } from "../../feed/types.ts"
 import { isFields } from "../../parts/form/json.logic.ts"
 
@@ -30,7 +30,7 @@ export const longReachesOf = ({ options }: Decision): ReadonlyArray<LongReach> =
   (options?.reaches ?? []).filter((reach) => reach !== "once")
 
 /** The question in a few words, for lists. An approval without a call is of a change of rights. */
-export const decisionGist = ({ call, kind, question }: Pick<Decision, "call" | "kind" | "question">): string =>
+export const decisionSummary = ({ call, kind, question }: Pick<Decision, "call" | "kind" | "question">): string =>
   kind === "approval" && call !== null ? call.tool : visibleLines(question).join(" ")
 
 export interface Argument {

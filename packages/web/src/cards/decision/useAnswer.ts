@@ -3,20 +3,20 @@ import { StoaError } from "@stoa/sdk"
 import type { NewAnswer } from "@stoa/contract"
 import { useEffect, useState } from "react"
 import { later } from "../../feed/clock.ts"
-import type { Fault } from "../../parts/form/form.logic.ts"
+import type { Issue } from "../../parts/form/schemaForm.logic.ts"
 
-export interface Answering {
+export interface AnswerState {
   readonly busy: boolean
   readonly error: unknown
   /** The house's errors, at their fields. */
-  readonly faults: ReadonlyArray<Fault>
+  readonly issues: ReadonlyArray<Issue>
   readonly wasLate: boolean
   readonly send: (answer: NewAnswer) => void
 }
 
 export type SendAnswer = (answer: NewAnswer) => Promise<unknown>
 
-export const useAnswer = (send: SendAnswer, onAnswered: () => void): Answering => {
+export const useAnswer = (send: SendAnswer, onAnswered: () => void): AnswerState => {
   const [busy, work] = useState(false)
   const [error, fail] = useState<unknown>()
   const [wasLate, late] = useState(false)
@@ -33,11 +33,11 @@ export const useAnswer = (send: SendAnswer, onAnswered: () => void): Answering =
       work(false)
     }
   }
-  const faults =
+  const issues =
     error instanceof StoaError
       ? error.issues.map(({ message, path }) => ({ message, path: path.replace(/^(?:input|value)\.?/, "") }))
       : []
-  return { busy, error, faults, wasLate, send: (answer) => void (busy ? undefined : give(answer)) }
+  return { busy, error, issues, wasLate, send: (answer) => void (busy ? undefined : give(answer)) }
 }
 
 /** Against slips: a card that has just appeared or changed ignores presses for a moment. */

@@ -1,8 +1,8 @@
 /** A result as a special card. It gets the call and never fetches. */
 import { lazy, Suspense } from "react"
 import type { Json, MessageCall } from "../../feed/types.ts"
-import { Icon } from "../../parts/signs/Icon.tsx"
-import { type CardKind, type Fields, imageIn, placesIn, seriesIn, valueOf } from "./kinds.logic.ts"
+import { Icon } from "../../parts/icons/Icon.tsx"
+import { type CardKind, type Fields, imageIn, mapPointsIn, seriesIn, valueOf } from "./kinds.logic.ts"
 import { MapCard } from "./MapCard.tsx"
 import { ProductCard } from "./ProductCard.tsx"
 import { TableCard } from "./TableCard.tsx"
@@ -28,7 +28,7 @@ const Inside = ({ kind, value }: { readonly kind: CardKind; readonly value: Json
     case "weather":
       return <WeatherCard value={value as Fields} />
     case "map":
-      return <MapCard spots={placesIn(value)} />
+      return <MapCard points={mapPointsIn(value)} />
     case "table":
       return <TableCard value={value} />
     case "file":

@@ -1,5 +1,5 @@
 /** Places on a grid of degrees, drawn here: no map tiles are fetched, so nobody learns what was viewed. */
-import type { Spot } from "./kinds.logic.ts"
+import type { MapPoint } from "./kinds.logic.ts"
 import { words } from "./words/en.ts"
 
 const [width, height] = [480, 220]
@@ -12,8 +12,8 @@ const ticks = (from: number, to: number, step: number): ReadonlyArray<number> =>
     (_, at) => (Math.ceil(from / step) + at) * step,
   )
 
-export const MapCard = ({ spots }: { readonly spots: ReadonlyArray<Spot> }) => {
-  const [lats, lons] = [spots.map(({ lat }) => lat), spots.map(({ lon }) => lon)]
+export const MapCard = ({ points }: { readonly points: ReadonlyArray<MapPoint> }) => {
+  const [lats, lons] = [points.map(({ lat }) => lat), points.map(({ lon }) => lon)]
   const pad = Math.max(
     0.5,
     (Math.max(...lons) - Math.min(...lons)) * 0.25,
@@ -28,7 +28,7 @@ export const MapCard = ({ spots }: { readonly spots: ReadonlyArray<Spot> }) => {
       className="map"
       viewBox={`0 0 ${width} ${height}`}
       role="img"
-      aria-label={words.map(spots.map(({ name }) => name).join(", "))}
+      aria-label={words.map(points.map(({ name }) => name).join(", "))}
     >
       {ticks(west, east, stepFor(east - west)).map((lon) => (
         <g key={`x${lon}`}>
@@ -42,7 +42,7 @@ export const MapCard = ({ spots }: { readonly spots: ReadonlyArray<Spot> }) => {
           <text x={3} y={y(lat) - 3}>{`${Math.abs(Number(lat.toFixed(1)))}°${lat < 0 ? "S" : "N"}`}</text>
         </g>
       ))}
-      {spots.map(({ lat, lon, name }) => (
+      {points.map(({ lat, lon, name }) => (
         <g key={`${name} ${lat} ${lon}`} className="spot">
           <circle cx={x(lon)} cy={y(lat)} r={5} />
           <text x={x(lon) + 9} y={y(lat) + 4}>

@@ -1,6 +1,6 @@
 import { useState } from "react"
 import type { Json } from "../../feed/types.ts"
-import { Sideways } from "../../parts/panes/Sideways.tsx"
+import { HorizontalScroll } from "../../parts/panes/HorizontalScroll.tsx"
 import { tableIn } from "./kinds.logic.ts"
 import { words } from "./words/en.ts"
 
@@ -13,7 +13,7 @@ export const TableCard = ({ value }: { readonly value: Json }) => {
   const [all, show] = useState(false)
   const some = all ? rows : rows.slice(0, shown)
   return (
-    <Sideways label={words.asTable}>
+    <HorizontalScroll label={words.asTable}>
       <table className="table">
         <thead>
           <tr>
@@ -39,6 +39,6 @@ export const TableCard = ({ value }: { readonly value: Json }) => {
           {words.moreRows(rows.length - some.length)}
         </button>
       ) : null}
-    </Sideways>
+    </HorizontalScroll>
   )
 }

@@ -29,7 +29,7 @@ const fits: Readonly<Record<CardKind, (value: Json | undefined) => boolean>> = {
   product: (value) => isFields(value) && typeof value["name"] === "string" && "price" in value,
   weather: (value) => isFields(value) && typeof value["temperature"] === "number",
   chart: (value) => seriesIn(value) !== undefined,
-  map: (value) => placesIn(value).length > 0,
+  map: (value) => mapPointsIn(value).length > 0,
   image: (value) => imageIn(value) !== undefined,
   file: (value) => isFields(value) && typeof value["file"] === "string" && typeof value["size"] === "number",
   table: (value) => rowsIn(value) !== undefined,
@@ -77,13 +77,13 @@ export const seriesIn = (value: Json | undefined): Series | undefined => {
   return { x: all.map((_, at) => at), labels: all.map(({ label }) => label), y: all.map(({ y }) => y) }
 }
 
-export interface Spot {
+export interface MapPoint {
   readonly name: string
   readonly lat: number
   readonly lon: number
 }
 
-const spot = (one: Json): ReadonlyArray<Spot> => {
+const spot = (one: Json): ReadonlyArray<MapPoint> => {
   if (!isFields(one)) return []
   const lat = one["lat"] ?? one["latitude"]
   const lon = one["lon"] ?? one["lng"] ?? one["longitude"]
@@ -91,7 +91,7 @@ const spot = (one: Json): ReadonlyArray<Spot> => {
   return [{ lat, lon, name: typeof one["name"] === "string" ? one["name"] : `${lat}, ${lon}` }]
 }
 
-export const placesIn = (value: Json | undefined): ReadonlyArray<Spot> => {
+export const mapPointsIn = (value: Json | undefined): ReadonlyArray<MapPoint> => {
   if (value === undefined) return []
   const list = Array.isArray(value)
     ? value

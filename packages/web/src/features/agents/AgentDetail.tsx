@@ -3,13 +3,13 @@ import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import { type ComponentType, Suspense, useState } from "react"
 import { useLiveRuns, useNames, useStart } from "../../feed/start.ts"
 import type { Principal } from "../../feed/types.ts"
-import { Avatar } from "../../parts/signs/Avatar.tsx"
-import { Icon } from "../../parts/signs/Icon.tsx"
+import { Avatar } from "../../parts/icons/Avatar.tsx"
+import { Icon } from "../../parts/icons/Icon.tsx"
 import { FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
 import { Notes } from "../../parts/panes/Notes.tsx"
 import { AgoTime } from "../../parts/figures/Time.tsx"
 import { LimitsPane } from "./panes/LimitsPane.tsx"
-import { PauseBox, PauseSwitch } from "./PauseSwitch.tsx"
+import { AgentPauseForm, PauseSwitch } from "./PauseSwitch.tsx"
 import { MemoryPane } from "./panes/MemoryPane.tsx"
 import { PromptPane } from "./panes/PromptPane.tsx"
 import { RunsPane } from "./panes/RunsPane.tsx"
@@ -73,7 +73,7 @@ export const AgentDetail = ({ name, Tokens }: AgentDetailProps) => {
               </div>
               <PauseSwitch name={agent.name} asks={asks} ask={ask} may={admin} />
             </div>
-            {asks ? <PauseBox name={agent.name} ask={ask} /> : null}
+            {asks ? <AgentPauseForm name={agent.name} ask={ask} /> : null}
             {agent.source === "file" ? <p className="note">{words.byFile}</p> : null}
             <Notes title={words.notes} notes={agent.notes} />
             <Now agent={agent} />

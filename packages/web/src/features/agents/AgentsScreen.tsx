@@ -4,18 +4,18 @@ import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import { useState } from "react"
 import { useLiveRuns, useNames, usePeople, useStart } from "../../feed/start.ts"
 import type { Principal } from "../../feed/types.ts"
-import { Bar } from "../../frame/Bar.tsx"
-import { Avatar } from "../../parts/signs/Avatar.tsx"
-import { Icon } from "../../parts/signs/Icon.tsx"
+import { Header } from "../../layout/Header.tsx"
+import { Avatar } from "../../parts/icons/Avatar.tsx"
+import { Icon } from "../../parts/icons/Icon.tsx"
 import { isWide } from "../../parts/settings.ts"
 import { money } from "../../parts/figures/money.logic.ts"
 import { EmptyPane, LoadingPane } from "../../parts/panes/Pane.tsx"
 import { ClockTime } from "../../parts/figures/Time.tsx"
 import { AgentDetail, type AgentDetailProps } from "./AgentDetail.tsx"
-import { doingOf, fitting, gistOfPersona, isPaused, looks, shareOf } from "./agents.logic.ts"
+import { activityOf, filterAgents, personaSummary, isPaused, looks, shareOf } from "./agents.logic.ts"
 import { TeamTree } from "./TeamTree.tsx"
 import { NewAgent } from "./NewAgent.tsx"
-import { GoOn } from "./PauseSwitch.tsx"
+import { ResumeButton } from "./PauseSwitch.tsx"
 import { usePauses, useProfiles, useSpent } from "./useAgents.ts"
 import { words } from "./words/en.ts"
 
@@ -50,7 +50,7 @@ const AgentList = ({ agents, current }: { readonly agents: ReadonlyArray<Princip
       <tbody>
         {agents.map((agent) => {
           const profile = profiles.get(agent.id)
-          const { run, state } = doingOf(agent, live, isPaused(agent.name, subjects))
+          const { run, state } = activityOf(agent, live, isPaused(agent.name, subjects))
           const shown = state === "idle" && profile !== undefined && profile.model === null ? "program" : state
           const { icon, tone } = looks[shown]
           return (
@@ -61,7 +61,7 @@ const AgentList = ({ agents, current }: { readonly agents: ReadonlyArray<Princip
                   <span>
                     <b>{agent.name}</b>
                     <small className="faint small cut">
-                      {run === undefined ? gistOfPersona(profile?.persona ?? null) : run.trigger.summary}
+                      {run === undefined ? personaSummary(profile?.persona ?? null) : run.trigger.summary}
                     </small>
                   </span>
                 </Link>
@@ -99,7 +99,7 @@ const Paused = ({ agents }: { readonly agents: ReadonlyArray<Principal> }) => {
         {words.pausedSince(names(by), "")}
         <ClockTime at={createdAt} />
         {reason === "" ? "" : words.pausedWhy(reason)}
-        {words.pausedWhat} {me.roles.includes("admin") ? <GoOn subject={subject} /> : null}
+        {words.pausedWhat} {me.roles.includes("admin") ? <ResumeButton subject={subject} /> : null}
       </p>
     </div>
   ))
@@ -114,7 +114,7 @@ export const AgentsScreen = ({ Tokens }: Pick<AgentDetailProps, "Tokens">) => {
   const [text, filter] = useState("")
   const people = usePeople()
   const all = people.filter(({ kind }) => kind === "agent")
-  const agents = fitting(all, text)
+  const agents = filterAgents(all, text)
   const makes = open === true
   const admin = me.roles.includes("admin")
   const aside = makes || name !== undefined
@@ -122,7 +122,7 @@ export const AgentsScreen = ({ Tokens }: Pick<AgentDetailProps, "Tokens">) => {
   const shown = name ?? (isWide() && !makes ? agents[0]?.name : undefined)
   return (
     <>
-      <Bar title={words.title} up={aside ? "/agents" : "/house"}>
+      <Header title={words.title} up={aside ? "/agents" : "/house"}>
         <span className="search wide-only">
           <Icon name="filter" small />
           <input
@@ -143,7 +143,7 @@ export const AgentsScreen = ({ Tokens }: Pick<AgentDetailProps, "Tokens">) => {
             {words.newAgent}
           </button>
         ) : null}
-      </Bar>
+      </Header>
       <div className="split list-first agents-split" data-aside={aside}>
         <div className={`scroll ${aside ? "not-phone" : ""}`}>
           {people.length === 0 ? (

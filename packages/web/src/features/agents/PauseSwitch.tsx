@@ -11,7 +11,7 @@ const lift = async (subject: string) => {
   await pausesChanged()
 }
 
-export const GoOn = ({ subject }: { readonly subject: string }) => {
+export const ResumeButton = ({ subject }: { readonly subject: string }) => {
   const [fault, fail] = useState<unknown>()
   return (
     <>
@@ -50,7 +50,7 @@ export const PauseSwitch = ({ ask, asks, may, name }: PauseSwitchProps) => {
   )
 }
 
-export const PauseBox = ({ ask, name }: Pick<PauseSwitchProps, "ask" | "name">) => (
+export const AgentPauseForm = ({ ask, name }: Pick<PauseSwitchProps, "ask" | "name">) => (
   <ReasonForm
     sure={words.pauseSure(name)}
     why={words.pauseWhy}

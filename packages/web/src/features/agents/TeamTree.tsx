@@ -1,8 +1,8 @@
 /** Who works for whom, with the size of each inbox and how many of its runs work at once. */
 import { Link } from "@tanstack/react-router"
 import { useLiveRuns, usePeople } from "../../feed/start.ts"
-import { Avatar } from "../../parts/signs/Avatar.tsx"
-import { Icon } from "../../parts/signs/Icon.tsx"
+import { Avatar } from "../../parts/icons/Avatar.tsx"
+import { Icon } from "../../parts/icons/Icon.tsx"
 import { inTrees, looks } from "./agents.logic.ts"
 import { useProfiles, useTree } from "./useAgents.ts"
 import { words } from "./words/en.ts"

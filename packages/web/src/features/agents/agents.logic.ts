@@ -9,7 +9,11 @@ export interface AgentActivity {
 }
 
 /** What it does now: a working run comes before a waiting one. */
-export const doingOf = (agent: { readonly id: string }, live: ReadonlyArray<Run>, paused: boolean): AgentActivity => {
+export const activityOf = (
+  agent: { readonly id: string },
+  live: ReadonlyArray<Run>,
+  paused: boolean,
+): AgentActivity => {
   const own = live.filter((run) => run.agent === agent.id)
   const works = own.find(({ state }) => state === "running" || state === "queued")
   const run = works ?? own[0]
@@ -37,13 +41,13 @@ export const shareOf = (
 export const isPaused = (name: string, subjects: ReadonlyArray<string>): boolean =>
   subjects.includes(`agents/${name}`) || subjects.includes("everything")
 
-export const fitting = (agents: ReadonlyArray<Principal>, text: string): ReadonlyArray<Principal> => {
+export const filterAgents = (agents: ReadonlyArray<Principal>, text: string): ReadonlyArray<Principal> => {
   const wanted = text.trim().toLowerCase()
   return agents.filter(({ name, retiredAt }) => retiredAt === null && name.toLowerCase().includes(wanted))
 }
 
 /** The first line of the persona. */
-export const gistOfPersona = (persona: string | null): string => (persona ?? "").split("\n")[0]!.slice(0, 160)
+export const personaSummary = (persona: string | null): string => (persona ?? "").split("\n")[0]!.slice(0, 160)
 
 const tints = ["speech", "memory", "wait", "tool", "model"] as const
 

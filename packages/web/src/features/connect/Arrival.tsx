@@ -2,10 +2,10 @@
 import { Link } from "@tanstack/react-router"
 import { useEffect, useState } from "react"
 import { later } from "../../feed/clock.ts"
-import { arrivals, type Arrival as Arrived, refusedAt } from "../../feed/events/signs.ts"
+import { arrivals, type Arrival as Arrived, refusedAt } from "../../feed/events/signals.ts"
 import { useStart } from "../../feed/start.ts"
 import { useStore } from "../../feed/store.ts"
-import { Icon } from "../../parts/signs/Icon.tsx"
+import { Icon } from "../../parts/icons/Icon.tsx"
 import { ClockTime } from "../../parts/figures/Time.tsx"
 import { words } from "./words/en.ts"
 

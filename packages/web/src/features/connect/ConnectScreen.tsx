@@ -2,12 +2,12 @@
 import "../../parts/panes/Pick.css"
 import { connectableClients, type ConnectableName } from "@stoa/sdk"
 import { Link, useParams } from "@tanstack/react-router"
-import { arrivals } from "../../feed/events/signs.ts"
+import { arrivals } from "../../feed/events/signals.ts"
 import { useNames } from "../../feed/start.ts"
 import { useStore } from "../../feed/store.ts"
-import { Bar } from "../../frame/Bar.tsx"
+import { Header } from "../../layout/Header.tsx"
 import { isWide } from "../../parts/settings.ts"
-import { Icon } from "../../parts/signs/Icon.tsx"
+import { Icon } from "../../parts/icons/Icon.tsx"
 import { ConnectSteps } from "./ConnectSteps.tsx"
 import { words } from "./words/en.ts"
 
@@ -27,7 +27,7 @@ export const ConnectScreen = () => {
   }
   return (
     <>
-      <Bar title={words.title} sub={words.sub} up={client === undefined ? "/house" : "/connect"} />
+      <Header title={words.title} sub={words.sub} up={client === undefined ? "/house" : "/connect"} />
       <div className="split list-first connect-split grow">
         <nav className={client === undefined ? "scroll" : "scroll not-phone"} aria-label={words.clients}>
           <ul className="rows">

@@ -1,10 +1,10 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { useState } from "react"
-import { decisionGist } from "../../cards/decision/decision.logic.ts"
+import { decisionSummary } from "../../cards/decision/decision.logic.ts"
 import { useNames } from "../../feed/start.ts"
 import type { Decision } from "../../feed/types.ts"
-import { Avatar } from "../../parts/signs/Avatar.tsx"
+import { Avatar } from "../../parts/icons/Avatar.tsx"
 import { EmptyPane, FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
 import { AgoTime } from "../../parts/figures/Time.tsx"
 import { answeredQuery } from "./answered.ts"
@@ -62,7 +62,7 @@ export const AnsweredList = ({ shown }: { readonly shown: string | undefined }) 
               aria-current={one.id === shown ? "true" : undefined}
             >
               <Avatar name={one.asker.name} kind={one.asker.kind} size="s" />
-              <b className="cut">{decisionGist(one)}</b>
+              <b className="cut">{decisionSummary(one)}</b>
               <AgoTime at={one.answeredAt ?? one.expiresAt} />
               <span className="sub cut">
                 {words[verdictOf(one)]} {one.answeredBy === null ? "" : `· ${nameOf(one.answeredBy)}`}

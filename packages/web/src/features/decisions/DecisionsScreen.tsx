@@ -8,16 +8,16 @@ import { house } from "../../feed/house.ts"
 import { useStart } from "../../feed/start.ts"
 import { useStore } from "../../feed/store.ts"
 import type { Decision } from "../../feed/types.ts"
-import { Bar } from "../../frame/Bar.tsx"
-import { Avatar } from "../../parts/signs/Avatar.tsx"
-import { Icon } from "../../parts/signs/Icon.tsx"
+import { Header } from "../../layout/Header.tsx"
+import { Avatar } from "../../parts/icons/Avatar.tsx"
+import { Icon } from "../../parts/icons/Icon.tsx"
 import { EmptyPane, FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
 import { AgoTime, ClockTime } from "../../parts/figures/Time.tsx"
 import { AlwaysList } from "./AlwaysList.tsx"
 import { AnsweredList } from "./AnsweredList.tsx"
-import { split, type Tab, tabs } from "./inbox.logic.ts"
+import { mineAndOthers, type Tab, tabs } from "./decisions.logic.ts"
 import { OpenList } from "./OpenList.tsx"
-import { askToNotify, notifying, useNotices } from "./notify.ts"
+import { askToNotify, notificationsOn, useNotifications } from "./notify.ts"
 import { words } from "./words/en.ts"
 
 const useDecision = (id: string | undefined, open: ReadonlyArray<Decision>) => {
@@ -75,15 +75,15 @@ const Where = ({ decision }: { readonly decision: Decision }) => {
 
 export const DecisionsScreen = () => {
   const { tab = "mine" } = useSearch({ strict: false }) as { readonly tab?: Tab }
-  return <Inbox key={tab} tab={tab} />
+  return <DecisionTabs key={tab} tab={tab} />
 }
 
-const Inbox = ({ tab }: { readonly tab: Tab }) => {
+const DecisionTabs = ({ tab }: { readonly tab: Tab }) => {
   const { decisions, me } = useStart()
   const { id } = useParams({ strict: false }) as { readonly id?: string }
   const navigate = useNavigate()
   const pane = useRef<HTMLDivElement>(null)
-  const { mine, others } = split(decisions, me.id)
+  const { mine, others } = mineAndOthers(decisions, me.id)
   const first = tab === "mine" ? mine[0] : tab === "others" ? others[0] : undefined
   // On a wide page one is always open; on a phone the user goes in and comes back. The open one stays open even if
   // somebody else has answered it: it must not vanish while a person reads it.
@@ -91,8 +91,8 @@ const Inbox = ({ tab }: { readonly tab: Tab }) => {
   if (kept === undefined && first !== undefined) keep(first.id)
   const shown = id ?? kept
   const { data, error, isPending, refetch } = useDecision(shown, decisions)
-  const isOn = useStore(notifying)
-  useNotices(mine)
+  const isOn = useStore(notificationsOn)
+  useNotifications(mine)
   const at = mine.findIndex((one) => one.id === shown)
   const looking = useRef<string>(undefined)
   useEffect(() => {
@@ -123,7 +123,7 @@ const Inbox = ({ tab }: { readonly tab: Tab }) => {
   }
   return (
     <>
-      <Bar title={words.title} {...(id === undefined ? {} : { up: "/decisions" })}>
+      <Header title={words.title} {...(id === undefined ? {} : { up: "/decisions" })}>
         {at === -1 || id === undefined ? null : (
           <span className="faint small phone-only">{words.place(at + 1, mine.length)}</span>
         )}
@@ -136,7 +136,7 @@ const Inbox = ({ tab }: { readonly tab: Tab }) => {
         >
           <Icon name="bell" small />
         </button>
-      </Bar>
+      </Header>
       <div className="split list-first">
         <div
           className={id === undefined ? "scroll" : "scroll not-phone"}
@@ -165,7 +165,7 @@ const Inbox = ({ tab }: { readonly tab: Tab }) => {
           {tab === "always" ? <AlwaysList /> : null}
         </div>
         <div className={id === undefined ? "scroll not-phone" : "scroll"} ref={pane}>
-          <div className="page inbox-page stack">
+          <div className="page decisions-page stack">
             {shown === undefined ? (
               tab === "always" || mine.length > 0 || others.length > 0 ? null : (
                 <EmptyPane>{words.nothingMineMore}</EmptyPane>

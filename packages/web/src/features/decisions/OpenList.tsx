@@ -2,23 +2,23 @@ import { visibleLines } from "@stoa/contract"
 import { Link } from "@tanstack/react-router"
 import { useQuery } from "@tanstack/react-query"
 import { useState } from "react"
-import { gistOfInput } from "../../cards/call.logic.ts"
-import { decisionGist } from "../../cards/decision/decision.logic.ts"
+import { inputSummary } from "../../cards/call.logic.ts"
+import { decisionSummary } from "../../cards/decision/decision.logic.ts"
 import { noteDecision, readDecision } from "../../feed/events/apply.ts"
 import { house } from "../../feed/house.ts"
 import { useStart } from "../../feed/start.ts"
 import type { Decision } from "../../feed/types.ts"
-import { Avatar } from "../../parts/signs/Avatar.tsx"
+import { Avatar } from "../../parts/icons/Avatar.tsx"
 import { EmptyPane } from "../../parts/panes/Pane.tsx"
-import { span } from "../../parts/figures/time.logic.ts"
+import { durationOf } from "../../parts/figures/time.logic.ts"
 import { AgoTime } from "../../parts/figures/Time.tsx"
 import { answeredQuery } from "./answered.ts"
-import { type Bulk, bulks, medianAnswer, type Tab } from "./inbox.logic.ts"
+import { type BulkDenial, bulkDenials, medianAnswerTime, type Tab } from "./decisions.logic.ts"
 import { words } from "./words/en.ts"
 
 /** Distinguishes several calls of one tool; the card shows the call itself. */
-const inputGist = ({ call, kind }: Decision): string =>
-  kind === "approval" && call?.input !== undefined ? visibleLines(gistOfInput(call.input)).join(" ") : ""
+const inputSummaryOf = ({ call, kind }: Decision): string =>
+  kind === "approval" && call?.input !== undefined ? visibleLines(inputSummary(call.input)).join(" ") : ""
 
 const Sub = ({ decision }: { readonly decision: Decision }) => {
   const { spaces } = useStart()
@@ -36,7 +36,7 @@ const Sub = ({ decision }: { readonly decision: Decision }) => {
   )
 }
 
-const DenyAll = ({ bulk }: { readonly bulk: Bulk }) => {
+const DenyAll = ({ bulk }: { readonly bulk: BulkDenial }) => {
   const [asks, ask] = useState(false)
   const deny = async () => {
     for (const id of bulk.ids)
@@ -66,10 +66,10 @@ const DenyAll = ({ bulk }: { readonly bulk: Bulk }) => {
 
 const Nothing = () => {
   const { data } = useQuery(answeredQuery)
-  const median = medianAnswer(data ?? [])
+  const median = medianAnswerTime(data ?? [])
   return (
     <EmptyPane>
-      {words.nothingMine} {median === undefined ? words.nothingMineMore : words.median(span(median))}
+      {words.nothingMine} {median === undefined ? words.nothingMineMore : words.median(durationOf(median))}
     </EmptyPane>
   )
 }
@@ -96,7 +96,7 @@ export const OpenList = ({ list, shown, tab }: OpenListProps) => {
             >
               <Avatar name={one.asker.name} kind={one.asker.kind} size="s" />
               <span className="cut">
-                <b>{decisionGist(one)}</b> <span className="faint small">{inputGist(one)}</span>
+                <b>{decisionSummary(one)}</b> <span className="faint small">{inputSummaryOf(one)}</span>
               </span>
               <AgoTime at={one.createdAt} />
               <Sub decision={one} />
@@ -104,7 +104,7 @@ export const OpenList = ({ list, shown, tab }: OpenListProps) => {
           </li>
         ))}
       </ul>
-      {tab === "mine" ? bulks(list).map((bulk) => <DenyAll key={bulk.key} bulk={bulk} />) : null}
+      {tab === "mine" ? bulkDenials(list).map((bulk) => <DenyAll key={bulk.key} bulk={bulk} />) : null}
     </>
   )
 }

@@ -8,23 +8,23 @@ import { words } from "./words/en.ts"
 const key = "stoa.notify"
 const canNotify = () => "Notification" in window && Notification.permission === "granted"
 
-export const notifying = makeStore(localStorage.getItem(key) === "on" && canNotify())
+export const notificationsOn = makeStore(localStorage.getItem(key) === "on" && canNotify())
 
 export const askToNotify = async (): Promise<void> => {
   if (!("Notification" in window)) return
-  const on = (await Notification.requestPermission()) === "granted" && !notifying.get()
+  const on = (await Notification.requestPermission()) === "granted" && !notificationsOn.get()
   localStorage.setItem(key, on ? "on" : "off")
-  notifying.set(() => on)
+  notificationsOn.set(() => on)
 }
 
 /** Pressing it opens the card; it approves nothing. */
-export const useNotices = (mine: ReadonlyArray<Decision>): void => {
+export const useNotifications = (mine: ReadonlyArray<Decision>): void => {
   const router = useRouter()
   const known = useRef<ReadonlySet<string>>(undefined)
   useEffect(() => {
     const fresh = known.current === undefined ? [] : mine.filter(({ id }) => known.current?.has(id) !== true)
     known.current = new Set(mine.map(({ id }) => id))
-    if (!notifying.get() || document.visibilityState === "visible") return
+    if (!notificationsOn.get() || document.visibilityState === "visible") return
     for (const { call, id } of fresh) {
       const notice = new Notification(words.needs, { body: call?.tool ?? "", tag: id })
       notice.addEventListener("click", () => {

@@ -2,16 +2,16 @@
 import { useQuery } from "@tanstack/react-query"
 import { useParams } from "@tanstack/react-router"
 import { StoaError } from "@stoa/sdk"
-import { Bar } from "../../frame/Bar.tsx"
+import { Header } from "../../layout/Header.tsx"
 import { FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
 import { Text } from "../../parts/text/Text.tsx"
-import { piecesOf } from "./help.logic.ts"
+import { sectionsOf } from "./help.logic.ts"
 import { words } from "./words/en.ts"
 
 const read = async (page: string) => {
   const response = await fetch(`/docs/guide/${encodeURIComponent(page)}`)
   if (!response.ok) throw new StoaError(response.status, (await response.json()) as Record<string, unknown>)
-  return piecesOf(await response.text())
+  return sectionsOf(await response.text())
 }
 
 export const HelpScreen = () => {
@@ -19,13 +19,13 @@ export const HelpScreen = () => {
   const { data, error, isPending, refetch } = useQuery({ queryKey: ["guide", page], queryFn: () => read(page) })
   return (
     <>
-      <Bar title={data?.title ?? words.title} up="/house" />
+      <Header title={data?.title ?? words.title} up="/house" />
       <div className="scroll grow">
         <div className="page stack">
           {isPending ? <LoadingPane lines={8} /> : null}
           {error === null ? null : <FaultPane error={error} again={() => void refetch()} />}
-          {data?.pieces.map((piece) => (
-            <Text key={piece} text={piece} names={[]} me="" />
+          {data?.sections.map((section) => (
+            <Text key={section} text={section} names={[]} me="" />
           ))}
           <p className="small">
             <a href="/docs">{words.api}</a>

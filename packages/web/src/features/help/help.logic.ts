@@ -2,12 +2,12 @@
 const link = /\]\((?:\.\.?\/)?(?:user\/|operations\/)?([a-z-]+)\.md(?:#[^)]*)?\)/g
 
 /** The title, and the text under each heading: parsing a whole guide at once would take too long. */
-export const piecesOf = (markdown: string): { readonly title: string; readonly pieces: ReadonlyArray<string> } => {
+export const sectionsOf = (markdown: string): { readonly title: string; readonly sections: ReadonlyArray<string> } => {
   const [, title = "", rest = markdown] = /^# (.*)\n([\s\S]*)$/.exec(markdown) ?? []
-  const pieces = rest
+  const sections = rest
     .replaceAll(link, "](/help/$1)")
     .split(/^(?=#{2,3} )/m)
-    .map((piece) => piece.trim())
-    .filter((piece) => piece !== "")
-  return { title, pieces }
+    .map((section) => section.trim())
+    .filter((section) => section !== "")
+  return { title, sections }
 }

@@ -3,7 +3,7 @@ import type { NewAnswer } from "@stoa/contract"
 import { useState } from "react"
 import { DecisionCard } from "../../cards/decision/DecisionCard.tsx"
 import type { Decision } from "../../feed/types.ts"
-import { Mark } from "../../parts/signs/Mark.tsx"
+import { Logo } from "../../parts/icons/Logo.tsx"
 import { words } from "./words/en.ts"
 
 export interface LinkAnswer {
@@ -20,7 +20,7 @@ export const LinkScreen = ({ answer, decision, person }: LinkScreenProps) => {
   return (
     <main className="link-page" id="main">
       <div className="wordmark">
-        <Mark />
+        <Logo />
         <b>{words.product}</b>
       </div>
       <h1 className="vh">{words.title}</h1>

@@ -5,8 +5,8 @@ import { house } from "../../feed/house.ts"
 import { forget, useStart } from "../../feed/start.ts"
 import { useStore } from "../../feed/store.ts"
 import type { Principal } from "../../feed/types.ts"
-import { Bar } from "../../frame/Bar.tsx"
-import { Avatar } from "../../parts/signs/Avatar.tsx"
+import { Header } from "../../layout/Header.tsx"
+import { Avatar } from "../../parts/icons/Avatar.tsx"
 import { LoadingPane } from "../../parts/panes/Pane.tsx"
 import { choose, settings, type Theme } from "../../parts/settings.ts"
 import { words } from "./words/en.ts"
@@ -33,7 +33,7 @@ export const MeScreen = ({ Tokens }: MeScreenProps) => {
   const chosen = useStore(settings)
   return (
     <>
-      <Bar title={words.me} up="/house" />
+      <Header title={words.me} up="/house" />
       <div className="scroll grow">
         <div className="page narrow stack wide-gap">
           <section className="line">

@@ -5,9 +5,9 @@ import { useState } from "react"
 import { later } from "../../feed/clock.ts"
 import { usePeople, useStart } from "../../feed/start.ts"
 import type { MemoryRecord } from "../../feed/types.ts"
-import { Bar } from "../../frame/Bar.tsx"
-import { Avatar } from "../../parts/signs/Avatar.tsx"
-import { Icon } from "../../parts/signs/Icon.tsx"
+import { Header } from "../../layout/Header.tsx"
+import { Avatar } from "../../parts/icons/Avatar.tsx"
+import { Icon } from "../../parts/icons/Icon.tsx"
 import { isWide } from "../../parts/settings.ts"
 import { EmptyPane, FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
 import { WholeMemory } from "./WholeMemory.tsx"
@@ -171,7 +171,7 @@ export const MemoryScreen = () => {
   const shown = id ?? (open === undefined && isWide() ? inOrder(first ?? [])[0]?.id : undefined)
   return (
     <>
-      <Bar title={words.title} up={aside ? "/memory" : "/house"}>
+      <Header title={words.title} up={aside ? "/memory" : "/house"}>
         <span className="wide-only">
           <SearchField key={owner} filter={filter} />
         </span>
@@ -190,7 +190,7 @@ export const MemoryScreen = () => {
           <Icon name="plus" small />
           {words.new}
         </button>
-      </Bar>
+      </Header>
       <div className="split list-first memory-split">
         <div className={`scroll ${aside ? "not-phone" : ""}`}>
           <div className="phone-only memory-whose-phone">

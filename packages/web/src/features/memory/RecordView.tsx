@@ -7,15 +7,15 @@ import { house } from "../../feed/house.ts"
 import { useNames, usePeople, useStart } from "../../feed/start.ts"
 import type { MemoryRecord, MemoryVersion } from "../../feed/types.ts"
 import { Diff } from "../../parts/text/Diff.tsx"
-import { Avatar } from "../../parts/signs/Avatar.tsx"
-import { Icon } from "../../parts/signs/Icon.tsx"
+import { Avatar } from "../../parts/icons/Avatar.tsx"
+import { Icon } from "../../parts/icons/Icon.tsx"
 import { counted } from "../../parts/figures/money.logic.ts"
 import { FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
 import { Text } from "../../parts/text/Text.tsx"
 import { AgoTime } from "../../parts/figures/Time.tsx"
-import { Acts } from "./Acts.tsx"
+import { RecordActions } from "./RecordActions.tsx"
 import { Editor } from "./Editor.tsx"
-import { InPrompt, type Places, usePlaces } from "./InPrompt.tsx"
+import { PromptExcerpts, type AgentExcerpts, usePromptExcerpts } from "./PromptExcerpts.tsx"
 import { firstLine, groupOf, rightsOf } from "./memory.logic.ts"
 import { memoryChanged, useHistory, useRecord, useShares } from "./useMemory.ts"
 import { words } from "./words/en.ts"
@@ -23,15 +23,15 @@ import { words } from "./words/en.ts"
 interface FactsProps {
   readonly record: MemoryRecord
   readonly mine: boolean
-  readonly places: Places
+  readonly excerpts: AgentExcerpts
 }
 
-const Facts = ({ mine, places, record }: FactsProps) => {
+const Facts = ({ mine, excerpts, record }: FactsProps) => {
   const names = useNames()
   const { data: shares = [] } = useShares(record.id)
   return (
     <p className="faint small">
-      {places.length === 0 ? "" : `${words.partOf(places.map(({ agent }) => agent).join(", "))} · `}
+      {excerpts.length === 0 ? "" : `${words.partOf(excerpts.map(({ agent }) => agent).join(", "))} · `}
       {words.facts(counted(record.content.length))}
       {!mine || shares.length === 0
         ? ""
@@ -220,7 +220,7 @@ export const RecordView = ({ id }: { readonly id: string }) => {
   const { data: shares = [] } = useShares(id)
   const [edits, edit] = useState(false)
   const [draft, write] = useState<string>()
-  const places = usePlaces(record)
+  const excerpts = usePromptExcerpts(record)
   if (isPending) return <LoadingPane lines={6} />
   // What somebody is editing stays on screen, whatever happens to the record.
   if (record === undefined) return <FaultPane error={error} again={() => void refetch()} />
@@ -259,7 +259,7 @@ export const RecordView = ({ id }: { readonly id: string }) => {
               </button>
             )}
           </div>
-          <Facts record={record} mine={may.own} places={places} />
+          <Facts record={record} mine={may.own} excerpts={excerpts} />
           {edits ? (
             <Editor
               record={record}
@@ -279,7 +279,7 @@ export const RecordView = ({ id }: { readonly id: string }) => {
             </div>
           )}
           {byHouse === undefined ? null : <p className="note">{words.byHouse[byHouse]}</p>}
-          {may.own ? <Acts record={record} rules={may.rule} /> : null}
+          {may.own ? <RecordActions record={record} rules={may.rule} /> : null}
           <VersionChanges
             key={`${record.version} ${at}`}
             record={record}
@@ -289,8 +289,8 @@ export const RecordView = ({ id }: { readonly id: string }) => {
           />
         </div>
       </div>
-      {edits && places.length > 0 ? (
-        <InPrompt places={places} text={draft ?? record.content} />
+      {edits && excerpts.length > 0 ? (
+        <PromptExcerpts excerpts={excerpts} text={draft ?? record.content} />
       ) : (
         <History id={id} at={at} versions={versions} />
       )}

@@ -2,10 +2,10 @@
 import { useState } from "react"
 import { house } from "../../feed/house.ts"
 import { useStart } from "../../feed/start.ts"
-import { Icon } from "../../parts/signs/Icon.tsx"
+import { Icon } from "../../parts/icons/Icon.tsx"
 import { FaultPane } from "../../parts/panes/Pane.tsx"
 import { chunksOf, kindsIn, linesIn } from "./memory.logic.ts"
-import { exported, memoryChanged } from "./useMemory.ts"
+import { exportMemory, memoryChanged } from "./useMemory.ts"
 import { words } from "./words/en.ts"
 
 /** As many as the house accepts at once. */
@@ -138,7 +138,7 @@ export const WholeMemory = () => {
           <button
             type="button"
             className="button"
-            onClick={() => void exported().then((text) => saveFile(text, `${me.name}.jsonl`), fail)}
+            onClick={() => void exportMemory().then((text) => saveFile(text, `${me.name}.jsonl`), fail)}
           >
             <Icon name="download" small />
             {words.export}

@@ -67,7 +67,7 @@ export const whyOf = ({ match }: Pick<MemoryRecord, "match">): string => {
 }
 
 /** What every prompt contains: blocks, goals and memories of the namespaces that have them. */
-export const isTold = ({ kind, namespace }: Pick<MemoryRecord, "kind" | "namespace">): boolean =>
+export const isInEveryPrompt = ({ kind, namespace }: Pick<MemoryRecord, "kind" | "namespace">): boolean =>
   namespace === "office" ? kind === "block" : namespace === "gateway" && (kind === "goal" || kind === "memory")
 
 interface Section {
@@ -77,7 +77,7 @@ interface Section {
 }
 
 /** A section of a prompt that contains a text, in two halves around it. */
-export interface Place {
+export interface Excerpt {
   readonly name: string
   readonly tokens: number
   readonly before: string
@@ -85,10 +85,10 @@ export interface Place {
 }
 
 /** Where a text is in a prompt, with the edited text in its place; undefined if it is not there. */
-export const placeIn = (
+export const excerptOf = (
   sections: ReadonlyArray<Section>,
   { content, key }: Pick<MemoryRecord, "content" | "key">,
-): Place | undefined => {
+): Excerpt | undefined => {
   const has = ({ text }: Section) => content !== "" && text.includes(content)
   const found = sections.find((one) => one.name === key && has(one)) ?? sections.find(has)
   if (found === undefined) return undefined

@@ -56,7 +56,7 @@ export const usePrompts = (agents: ReadonlyArray<string>) =>
 export const memoryChanged = (): Promise<void> => cache.invalidateQueries({ queryKey: ["memory"] })
 
 /** Every line of the user's memory, as a file. */
-export const exported = async (): Promise<string> => {
+export const exportMemory = async (): Promise<string> => {
   const lines: Array<string> = []
   let cursor: string | null | undefined
   do {

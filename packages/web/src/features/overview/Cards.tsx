@@ -1,10 +1,10 @@
 /** What agents cost against their budgets, and the size of the house. */
 import { Link } from "@tanstack/react-router"
-import { millisUntil, span as length } from "../../parts/figures/time.logic.ts"
-import { Avatar } from "../../parts/signs/Avatar.tsx"
+import { millisUntil, durationOf as length } from "../../parts/figures/time.logic.ts"
+import { Avatar } from "../../parts/icons/Avatar.tsx"
 import { money } from "../../parts/figures/money.logic.ts"
 import { AgoTime, useNow } from "../../parts/figures/Time.tsx"
-import { Sideways } from "../../parts/panes/Sideways.tsx"
+import { HorizontalScroll } from "../../parts/panes/HorizontalScroll.tsx"
 import { partOf } from "./overview.logic.ts"
 import type { Figures } from "./useFigures.ts"
 import { words } from "./words/en.ts"
@@ -22,7 +22,7 @@ export const CostCard = ({ cost }: Pick<Figures, "cost">) => {
       {agents.length === 0 ? (
         <p className="in faint">{words.noCost}</p>
       ) : (
-        <Sideways label={words.costSentence(agents.length, money(cost.today), money(cost.forecast))}>
+        <HorizontalScroll label={words.costSentence(agents.length, money(cost.today), money(cost.forecast))}>
           <table className="table overview-cost">
             <thead className="vh">
               <tr>
@@ -59,7 +59,7 @@ export const CostCard = ({ cost }: Pick<Figures, "cost">) => {
               ))}
             </tbody>
           </table>
-        </Sideways>
+        </HorizontalScroll>
       )}
     </section>
   )

@@ -2,7 +2,7 @@
 import { Link } from "@tanstack/react-router"
 import { useState } from "react"
 import { house } from "../../feed/house.ts"
-import { Icon } from "../../parts/signs/Icon.tsx"
+import { Icon } from "../../parts/icons/Icon.tsx"
 import { FaultPane } from "../../parts/panes/Pane.tsx"
 import { type Figures, figuresChanged, saveBackup } from "./useFigures.ts"
 import { words } from "./words/en.ts"

@@ -4,25 +4,35 @@ import { useNavigate, useSearch } from "@tanstack/react-router"
 import { useState } from "react"
 import { moment } from "../../feed/clock.ts"
 import { useStart } from "../../feed/start.ts"
-import { Bar } from "../../frame/Bar.tsx"
+import { Header } from "../../layout/Header.tsx"
 import { counted } from "../../parts/figures/money.logic.ts"
-import { OneOf } from "../../parts/form/OneOf.tsx"
+import { ToggleGroup } from "../../parts/form/ToggleGroup.tsx"
 import { FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
-import { clockOf, span as length } from "../../parts/figures/time.logic.ts"
+import { clockOf, durationOf as length } from "../../parts/figures/time.logic.ts"
 import { CostCard, HouseCard } from "./Cards.tsx"
 import { Chart } from "./Charts.tsx"
 import { Needs } from "./Needs.tsx"
-import { added, momentOf, peakOf, reachOf, roof, type SpanName, spanNamed, spans, sum } from "./overview.logic.ts"
-import { PauseButton, PausedNote, PauseForm } from "./PauseForm.tsx"
+import {
+  sumSeries,
+  momentOf,
+  peakOf,
+  rangeOf,
+  axisTop,
+  type PeriodName,
+  periodNamed,
+  periods,
+  sum,
+} from "./overview.logic.ts"
+import { HousePauseButton, HousePausedNote, HousePauseForm } from "./HousePause.tsx"
 import { Tiles } from "./Tiles.tsx"
 import { type Figures, useFigures, usePaused } from "./useFigures.ts"
 import { words } from "./words/en.ts"
 
-const Spans = ({ span }: { readonly span: SpanName }) => {
+const PeriodToggle = ({ span }: { readonly span: PeriodName }) => {
   const navigate = useNavigate()
   return (
-    <OneOf
-      options={Object.keys(spans) as ReadonlyArray<SpanName>}
+    <ToggleGroup
+      options={Object.keys(periods) as ReadonlyArray<PeriodName>}
       value={span}
       nameOf={(name) => words.spans[name]}
       choose={(name) => void navigate({ to: "/overview", search: name === "6h" ? {} : { span: name } })}
@@ -34,7 +44,7 @@ const Spans = ({ span }: { readonly span: SpanName }) => {
 
 interface ChartsOf {
   readonly figures: Figures
-  readonly span: SpanName
+  readonly span: PeriodName
 }
 
 const peakAt = ({ from, step }: Figures, points: ReadonlyArray<number | null>): string | null => {
@@ -44,9 +54,9 @@ const peakAt = ({ from, step }: Figures, points: ReadonlyArray<number | null>): 
 
 const CallsChart = ({ figures, span }: ChartsOf) => {
   const { calls, from, step, to } = figures
-  const bad = added(calls.failed, calls.refused)
-  const other = added(calls.ended, calls.open)
-  const all = added(calls.done, bad, other)
+  const bad = sumSeries(calls.failed, calls.refused)
+  const other = sumSeries(calls.ended, calls.open)
+  const all = sumSeries(calls.done, bad, other)
   return (
     <Chart
       title={words.calls}
@@ -59,7 +69,7 @@ const CallsChart = ({ figures, span }: ChartsOf) => {
         { name: words.other, tint: "t-wait", points: other },
       ]}
       {...{ from, step, to }}
-      most={roof(Math.max(...all, 1))}
+      most={axisTop(Math.max(...all, 1))}
       unit={(value) => counted(value)}
       note={calls.since === null ? null : <p className="small faint">{words.notAll(clockOf(calls.since))}</p>}
     />
@@ -67,7 +77,7 @@ const CallsChart = ({ figures, span }: ChartsOf) => {
 }
 
 const said = (points: ReadonlyArray<number | null>): string | null => {
-  const reach = reachOf(points)
+  const reach = rangeOf(points)
   return reach === null ? null : words.between(length(reach[0]), length(reach[1]))
 }
 
@@ -83,7 +93,7 @@ const LatencyChart = ({ figures }: ChartsOf) => {
         { name: words.most, tint: "t-wait", points: calls.p95 },
       ]}
       {...{ from, step, to }}
-      most={roof(Math.max(reachOf(calls.p95)?.[1] ?? 0, 1))}
+      most={axisTop(Math.max(rangeOf(calls.p95)?.[1] ?? 0, 1))}
       unit={length}
     />
   )
@@ -91,7 +101,7 @@ const LatencyChart = ({ figures }: ChartsOf) => {
 
 const RunsChart = ({ figures, span }: ChartsOf) => {
   const { from, runs, step, to } = figures
-  const all = added(runs.completed, runs.failed, runs.canceled)
+  const all = sumSeries(runs.completed, runs.failed, runs.canceled)
   return (
     <Chart
       title={words.runsEnded}
@@ -103,14 +113,14 @@ const RunsChart = ({ figures, span }: ChartsOf) => {
         { name: words.canceled, tint: "t-wait", points: runs.canceled },
       ]}
       {...{ from, step, to }}
-      most={roof(Math.max(...all, 2))}
+      most={axisTop(Math.max(...all, 2))}
       unit={(value) => counted(value)}
     />
   )
 }
 
 export const OverviewScreen = () => {
-  const span = spanNamed(useSearch({ from: "/house/overview" }).span)
+  const span = periodNamed(useSearch({ from: "/house/overview" }).span)
   const { me } = useStart()
   const { data: figures, error, isPending, refetch } = useFigures(span)
   const [asks, ask] = useState(false)
@@ -118,14 +128,14 @@ export const OverviewScreen = () => {
   const mayPause = me.roles.includes("admin") && paused === undefined
   return (
     <>
-      <Bar title={words.title} up="/house">
-        <Spans span={span} />
-        {mayPause && !asks ? <PauseButton ask={() => ask(true)} /> : null}
-      </Bar>
+      <Header title={words.title} up="/house">
+        <PeriodToggle span={span} />
+        {mayPause && !asks ? <HousePauseButton ask={() => ask(true)} /> : null}
+      </Header>
       <div className="scroll grow">
         <div className="page stack wide-gap">
-          {asks && mayPause ? <PauseForm close={() => ask(false)} /> : null}
-          {paused === undefined ? null : <PausedNote reason={paused.reason} />}
+          {asks && mayPause ? <HousePauseForm close={() => ask(false)} /> : null}
+          {paused === undefined ? null : <HousePausedNote reason={paused.reason} />}
           {isPending ? <LoadingPane lines={8} /> : null}
           {error === null ? null : <FaultPane error={error} again={() => void refetch()} />}
           {figures === undefined ? null : (

@@ -1,8 +1,8 @@
 /** Five figures, each with a small line of its history. */
 import { counted, money } from "../../parts/figures/money.logic.ts"
-import { span as length } from "../../parts/figures/time.logic.ts"
+import { durationOf as length } from "../../parts/figures/time.logic.ts"
 import { Spark } from "./Charts.tsx"
-import { added, running, type SpanName, sum } from "./overview.logic.ts"
+import { sumSeries, cumulativeSums, type PeriodName, sum } from "./overview.logic.ts"
 import type { Figures } from "./useFigures.ts"
 import { words } from "./words/en.ts"
 
@@ -26,10 +26,10 @@ const Tile = ({ figure, foot, name, points, small, tint }: TileProps) => (
   </div>
 )
 
-export const Tiles = ({ figures, span }: { readonly figures: Figures; readonly span: SpanName }) => {
+export const Tiles = ({ figures, span }: { readonly figures: Figures; readonly span: PeriodName }) => {
   const { calls, cost, decisions, runs } = figures
-  const all = added(calls.done, calls.failed, calls.refused, calls.ended, calls.open)
-  const bad = added(calls.failed, calls.refused)
+  const all = sumSeries(calls.done, calls.failed, calls.refused, calls.ended, calls.open)
+  const bad = sumSeries(calls.failed, calls.refused)
   const part = sum(all) === 0 ? 0 : (sum(bad) / sum(all)) * 100
   return (
     <div className="tiles">
@@ -46,7 +46,7 @@ export const Tiles = ({ figures, span }: { readonly figures: Figures; readonly s
         figure={counted(runs.running)}
         small={words.runsNow(runs.waiting)}
         foot={words.slots(runs.slots.free, runs.slots.all, runs.queued)}
-        points={added(runs.completed, runs.failed, runs.canceled)}
+        points={sumSeries(runs.completed, runs.failed, runs.canceled)}
         tint="t-memory"
       />
       <Tile
@@ -62,7 +62,7 @@ export const Tiles = ({ figures, span }: { readonly figures: Figures; readonly s
         figure={money(cost.today)}
         small={words.today}
         foot={words.byMidnight(money(cost.forecast))}
-        points={running(cost.points)}
+        points={cumulativeSums(cost.points)}
         tint="t-speech"
       />
       <Tile

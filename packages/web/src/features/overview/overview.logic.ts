@@ -2,27 +2,27 @@
 
 const hour = 3_600_000
 
-export const spans = {
+export const periods = {
   "6h": { millis: 6 * hour, step: 300 },
   "1d": { millis: 24 * hour, step: 1200 },
   "7d": { millis: 168 * hour, step: 7200 },
 } as const
-export type SpanName = keyof typeof spans
+export type PeriodName = keyof typeof periods
 
-export const spanNamed = (name: string | undefined): SpanName => (name === "1d" || name === "7d" ? name : "6h")
+export const periodNamed = (name: string | undefined): PeriodName => (name === "1d" || name === "7d" ? name : "6h")
 
 export const sum = (all: ReadonlyArray<number>): number => all.reduce((so, one) => so + one, 0)
-export const added = (...all: ReadonlyArray<ReadonlyArray<number>>): ReadonlyArray<number> =>
+export const sumSeries = (...all: ReadonlyArray<ReadonlyArray<number>>): ReadonlyArray<number> =>
   (all[0] ?? []).map((_, at) => sum(all.map((one) => one[at] ?? 0)))
 
 /** Cumulative sums. */
-export const running = (all: ReadonlyArray<number>): ReadonlyArray<number> => {
+export const cumulativeSums = (all: ReadonlyArray<number>): ReadonlyArray<number> => {
   let so = 0
   return all.map((one) => (so += one))
 }
 
 /** The next round number: 1, 2 or 5 with zeros. */
-export const roof = (most: number): number => {
+export const axisTop = (most: number): number => {
   if (most <= 0) return 1
   const power = 10 ** Math.floor(Math.log10(most))
   return ([1, 2, 5, 10].find((one) => one * power >= most) ?? 10) * power
@@ -30,13 +30,13 @@ export const roof = (most: number): number => {
 
 const at = (value: number): string => value.toFixed(1)
 
-export interface Box {
+export interface ChartBox {
   readonly width: number
   readonly height: number
 }
 
 /** A line through the points, with gaps at missing ones. A single point is a short line. */
-export const lineOf = (points: ReadonlyArray<number | null>, most: number, { height, width }: Box): string => {
+export const lineOf = (points: ReadonlyArray<number | null>, most: number, { height, width }: ChartBox): string => {
   const x = (place: number) => (points.length === 1 ? 0 : (place / (points.length - 1)) * width)
   let path = ""
   let open = false
@@ -53,10 +53,10 @@ export const lineOf = (points: ReadonlyArray<number | null>, most: number, { hei
 }
 
 /** The same, closed along the base line. */
-export const areaOf = (points: ReadonlyArray<number>, most: number, box: Box): string =>
+export const areaOf = (points: ReadonlyArray<number>, most: number, box: ChartBox): string =>
   points.length === 0 ? "" : `${lineOf(points, most, box)}L${at(box.width)} ${at(box.height)}L0 ${at(box.height)}Z`
 
-export interface Bar {
+export interface ChartBar {
   readonly x: number
   readonly width: number
   readonly y: number
@@ -68,7 +68,7 @@ export const barsOf = (
   points: ReadonlyArray<number>,
   below: ReadonlyArray<number>,
   most: number,
-): ReadonlyArray<Bar> => {
+): ReadonlyArray<ChartBar> => {
   const room = 100 / Math.max(1, points.length)
   return points.flatMap((point, place) =>
     point === 0
@@ -107,7 +107,7 @@ export const peakOf = (
 }
 
 /** The smallest and largest value; null: no data. */
-export const reachOf = (points: ReadonlyArray<number | null>): readonly [number, number] | null => {
+export const rangeOf = (points: ReadonlyArray<number | null>): readonly [number, number] | null => {
   const there = points.filter((one) => one !== null)
   return there.length === 0 ? null : [Math.min(...there), Math.max(...there)]
 }

@@ -3,15 +3,15 @@ import { useQuery } from "@tanstack/react-query"
 import { cache } from "../../feed/cache.ts"
 import { moment, now } from "../../feed/clock.ts"
 import { house } from "../../feed/house.ts"
-import { type SpanName, spans } from "./overview.logic.ts"
+import { type PeriodName, periods } from "./overview.logic.ts"
 
 const often = 10_000
 
-export const useFigures = (span: SpanName) =>
+export const useFigures = (span: PeriodName) =>
   useQuery({
     queryKey: ["figures", span],
     queryFn: () => {
-      const { millis, step } = spans[span]
+      const { millis, step } = periods[span]
       return house.house.figures({ from: moment(now() - millis).toISOString(), step })
     },
     staleTime: often,

@@ -8,9 +8,9 @@ import { useState } from "react"
 import { cache, keys } from "../../feed/cache.ts"
 import { house } from "../../feed/house.ts"
 import { useStart } from "../../feed/start.ts"
-import { Bar } from "../../frame/Bar.tsx"
+import { Header } from "../../layout/Header.tsx"
 import { isWide } from "../../parts/settings.ts"
-import { Avatar } from "../../parts/signs/Avatar.tsx"
+import { Avatar } from "../../parts/icons/Avatar.tsx"
 import { EmptyPane, FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
 import { PrincipalDetail } from "./PrincipalDetail.tsx"
 import { words } from "./words/en.ts"
@@ -76,7 +76,7 @@ export const PeopleScreen = () => {
   const who = items.find(({ name }) => name === chosen) ?? (chosen === undefined && isWide() ? items[0] : undefined)
   return (
     <>
-      <Bar title={words.title} up={chosen === undefined ? "/house" : "/people"} />
+      <Header title={words.title} up={chosen === undefined ? "/house" : "/people"} />
       {people.isPending ? <LoadingPane /> : null}
       {people.error === null ? null : <FaultPane error={people.error} again={() => void people.refetch()} />}
       {people.data === undefined ? null : (

@@ -3,8 +3,8 @@ import { Link } from "@tanstack/react-router"
 import { cache, keys } from "../../feed/cache.ts"
 import { house } from "../../feed/house.ts"
 import type { Principal } from "../../feed/types.ts"
-import { AskOnce } from "../../parts/panes/AskOnce.tsx"
-import { Avatar } from "../../parts/signs/Avatar.tsx"
+import { ConfirmButton } from "../../parts/panes/ConfirmButton.tsx"
+import { Avatar } from "../../parts/icons/Avatar.tsx"
 import { Delegations, Grants } from "./rights.tsx"
 import { Roles } from "./Roles.tsx"
 import { Tokens } from "./Tokens.tsx"
@@ -50,7 +50,7 @@ export const PrincipalDetail = ({ admin, onGone, who }: PrincipalDetailProps) =>
     ) : null}
     <Delegations who={who} />
     {admin ? (
-      <AskOnce
+      <ConfirmButton
         act={words.retire}
         question={words.retireAsk(who.name)}
         yes={words.yes}

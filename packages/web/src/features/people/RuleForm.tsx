@@ -4,7 +4,7 @@ import { useMutation } from "@tanstack/react-query"
 import { useId, useState, type FormEvent } from "react"
 import { moment, now } from "../../feed/clock.ts"
 import { InputField, SelectField } from "../../parts/form/Field.tsx"
-import { lendingSpans, longestLending, millisOf, type Span } from "../../parts/form/spans.logic.ts"
+import { lendingPeriods, longestLendingPeriod, millisOf, type Period } from "../../parts/form/periods.logic.ts"
 import { FaultPane } from "../../parts/panes/Pane.tsx"
 import { isWaiting } from "./RevocableList.tsx"
 import { words } from "./words/en.ts"
@@ -38,13 +38,13 @@ export const RuleForm = ({ act, lends, send }: RuleFormProps) => {
   const onSubmit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
     const form = new FormData(event.currentTarget)
-    const span = text(form, "span") as Span | "ever"
+    const span = text(form, "span") as Period | "ever"
     sent.mutate({
       resource: text(form, "resource"),
       actions: actions.filter((one) => form.getAll("action").includes(one)),
       effect: lends ? "allow" : (text(form, "effect") as Verdict),
       reason: text(form, "reason"),
-      ...(span === "ever" || (lends && span === longestLending)
+      ...(span === "ever" || (lends && span === longestLendingPeriod)
         ? {}
         : { expiresAt: moment(now() + millisOf(span)).toISOString() }),
     })
@@ -99,9 +99,9 @@ export const RuleForm = ({ act, lends, send }: RuleFormProps) => {
           name="span"
           label={words.howLong}
           hint={lends ? undefined : words.atMost}
-          defaultValue={lends ? longestLending : "ever"}
+          defaultValue={lends ? longestLendingPeriod : "ever"}
         >
-          {(lends ? lendingSpans : grantSpans).map((one) => (
+          {(lends ? lendingPeriods : grantSpans).map((one) => (
             <option key={one} value={one}>
               {words.spans[one]}
             </option>

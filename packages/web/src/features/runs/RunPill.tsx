@@ -1,5 +1,5 @@
 import type { Run } from "../../feed/types.ts"
-import { Icon } from "../../parts/signs/Icon.tsx"
+import { Icon } from "../../parts/icons/Icon.tsx"
 import { looksOf } from "./run.logic.ts"
 import { words } from "./words/en.ts"
 

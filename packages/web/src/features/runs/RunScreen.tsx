@@ -4,15 +4,15 @@ import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import { useMemo, useState } from "react"
 import { useNames, useStart } from "../../feed/start.ts"
 import type { Run } from "../../feed/types.ts"
-import { Bar } from "../../frame/Bar.tsx"
-import { Icon } from "../../parts/signs/Icon.tsx"
+import { Header } from "../../layout/Header.tsx"
+import { Icon } from "../../parts/icons/Icon.tsx"
 import { counted, money } from "../../parts/figures/money.logic.ts"
 import { FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
-import { span as lengthOf } from "../../parts/figures/time.logic.ts"
+import { durationOf as lengthOf } from "../../parts/figures/time.logic.ts"
 import { ClockTime, useNow } from "../../parts/figures/Time.tsx"
 import { firstOf, type Scale, scaleOf, shownOf, spansOf } from "./waterfall/spans.logic.ts"
 import type { WholeRun } from "./run.logic.ts"
-import { RunActs } from "./RunActs.tsx"
+import { RunActions } from "./RunActions.tsx"
 import { type DetailTab, RunDetail } from "./detail/RunDetail.tsx"
 import { RunPill } from "./RunPill.tsx"
 import { RunTable } from "./RunTable.tsx"
@@ -223,7 +223,7 @@ export const RunScreen = () => {
   const step = Number(/(?:^|\.)s(\d+)/.exec(span ?? "")?.[1] ?? run?.step ?? 1)
   return (
     <>
-      <Bar
+      <Header
         title={words.run}
         up="/runs"
         sub={
@@ -237,10 +237,10 @@ export const RunScreen = () => {
         {run === undefined ? null : (
           <>
             <RunPill run={run} />
-            <RunActs run={run} step={step} />
+            <RunActions run={run} step={step} />
           </>
         )}
-      </Bar>
+      </Header>
       {isPending ? <LoadingPane lines={8} /> : null}
       {error === null || data !== undefined ? null : <FaultPane error={error} again={() => void refetch()} />}
       {data === undefined ? null : <RunBody key={id} taken={data} />}

@@ -4,7 +4,7 @@ import { useNames } from "../../feed/start.ts"
 import type { Run } from "../../feed/types.ts"
 import { money } from "../../parts/figures/money.logic.ts"
 import { AgoTime } from "../../parts/figures/Time.tsx"
-import { Avatar } from "../../parts/signs/Avatar.tsx"
+import { Avatar } from "../../parts/icons/Avatar.tsx"
 import { RunPill } from "./RunPill.tsx"
 import { words } from "./words/en.ts"
 

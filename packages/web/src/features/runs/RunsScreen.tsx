@@ -2,11 +2,11 @@
 import "./Runs.css"
 import { useNavigate, useSearch } from "@tanstack/react-router"
 import { useLiveRuns, usePeople } from "../../feed/start.ts"
-import { Bar } from "../../frame/Bar.tsx"
+import { Header } from "../../layout/Header.tsx"
 import { EmptyPane, FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
 import { RunTable } from "./RunTable.tsx"
 import { useRunList } from "./useRuns.ts"
-import { WhoWaits } from "./Waits.tsx"
+import { AllWaits } from "./Waits.tsx"
 import { words } from "./words/en.ts"
 
 const Filters = () => {
@@ -61,9 +61,9 @@ export const RunsScreen = () => {
   const isEmpty = list.isSuccess && all.length === 0 && (filtered || working.length === 0)
   return (
     <>
-      <Bar title={words.title}>
+      <Header title={words.title}>
         <Filters />
-      </Bar>
+      </Header>
       <div className="scroll grow">
         <div className="page stack wide-gap">
           {list.isPending ? <LoadingPane lines={6} /> : null}
@@ -81,7 +81,7 @@ export const RunsScreen = () => {
               )}
             </section>
           )}
-          {filtered ? null : <WhoWaits />}
+          {filtered ? null : <AllWaits />}
           {ended.length === 0 ? null : (
             <section className="stack">
               <h2 className="label">{filtered ? (words.states[filter.state!] ?? words.ended) : words.ended}</h2>

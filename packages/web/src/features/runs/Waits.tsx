@@ -4,11 +4,11 @@ import { useState } from "react"
 import { house } from "../../feed/house.ts"
 import { useNames } from "../../feed/start.ts"
 import type { Run } from "../../feed/types.ts"
-import { Icon } from "../../parts/signs/Icon.tsx"
+import { Icon } from "../../parts/icons/Icon.tsx"
 import { FaultPane } from "../../parts/panes/Pane.tsx"
 import { AgoTime } from "../../parts/figures/Time.tsx"
 import type { Wait } from "./run.logic.ts"
-import { readAgain, useWaiting, useWaits } from "./useRuns.ts"
+import { readAgain, useAllWaits, useWaits } from "./useRuns.ts"
 import { words } from "./words/en.ts"
 
 interface OneProps {
@@ -64,8 +64,8 @@ export const Waits = ({ run }: { readonly run: Run }) => {
 }
 
 /** For all runs: who waits for whom. */
-export const WhoWaits = () => {
-  const waits = useWaiting()
+export const AllWaits = () => {
+  const waits = useAllWaits()
   if (waits.length === 0) return null
   return (
     <section className="stack" aria-labelledby="who-waits">

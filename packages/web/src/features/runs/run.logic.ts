@@ -12,10 +12,10 @@ export interface WholeRun {
 
 export const isOver = ({ endedAt }: { readonly endedAt: string | null }) => endedAt !== null
 
-export type Act = "cancel" | "retry"
+export type RunAction = "cancel" | "retry"
 
 /** The possible actions in its present state. */
-export const actsOf = (run: Run): ReadonlyArray<Act> => (isOver(run) ? ["retry"] : ["cancel"])
+export const actionsOf = (run: Run): ReadonlyArray<RunAction> => (isOver(run) ? ["retry"] : ["cancel"])
 
 export interface Looks {
   readonly tone: "good" | "warn" | "bad" | ""

@@ -29,7 +29,7 @@ export const useRunList = (filter: RunFilter) =>
     getNextPageParam: ({ next }) => next ?? undefined,
   })
 
-const takenOf = async (id: string): Promise<WholeRun> => {
+const doneCount = async (id: string): Promise<WholeRun> => {
   // Most runs are the root of their tree: then everything is requested at once.
   const below = (root: string) => house.runs.list({ root, limit: 100 })
   const [run, steps, own] = await Promise.all([house.runs.get(id), house.runs.steps(id), below(id)])
@@ -37,7 +37,7 @@ const takenOf = async (id: string): Promise<WholeRun> => {
   return { run, steps: steps.items, children: children.items.filter((one) => one.id !== id) }
 }
 
-const taken = (id: string) => ({ queryKey: keys.run(id), queryFn: () => takenOf(id) })
+const taken = (id: string) => ({ queryKey: keys.run(id), queryFn: () => doneCount(id) })
 
 export const useRun = (id: string) => useQuery(taken(id))
 
@@ -77,7 +77,7 @@ export const useWaits = (run: Run) =>
   })
 
 /** All open waits, as far as the user sees their runs. */
-export const useWaiting = () =>
+export const useAllWaits = () =>
   useQuery({
     queryKey: [...keys.runLists, "waits"],
     queryFn: async () => (await house.waits.list()).items,

@@ -3,9 +3,9 @@ import "../../parts/panes/Pick.css"
 import { Link, useNavigate, useSearch as useAddress } from "@tanstack/react-router"
 import { type ReactNode, useState } from "react"
 import { useNames, useStart } from "../../feed/start.ts"
-import { Bar } from "../../frame/Bar.tsx"
-import { Avatar } from "../../parts/signs/Avatar.tsx"
-import { Icon } from "../../parts/signs/Icon.tsx"
+import { Header } from "../../layout/Header.tsx"
+import { Avatar } from "../../parts/icons/Avatar.tsx"
+import { Icon } from "../../parts/icons/Icon.tsx"
 import { EmptyPane, FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
 import { AgoTime } from "../../parts/figures/Time.tsx"
 import { plainOf } from "./search.logic.ts"
@@ -108,7 +108,7 @@ export const SearchScreen = () => {
   const [text, write] = useState(q)
   return (
     <>
-      <Bar title={words.title} up="/house" />
+      <Header title={words.title} up="/house" />
       <div className="scroll grow">
         <div className="page narrow stack wide-gap">
           <form

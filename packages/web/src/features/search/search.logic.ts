@@ -7,7 +7,7 @@ export interface Named {
 const plain = (text: string): string => text.normalize("NFKD").replaceAll(/\p{M}/gu, "").toLowerCase()
 
 /** Every word of the query occurs in it; names that begin with the first word come first, otherwise in their order. */
-export const fitting = <A extends Named>(items: ReadonlyArray<A>, q: string, most: number): ReadonlyArray<A> => {
+export const searchByName = <A extends Named>(items: ReadonlyArray<A>, q: string, most: number): ReadonlyArray<A> => {
   const words = plain(q).split(/\s+/).filter(Boolean)
   const [first] = words
   if (first === undefined) return []

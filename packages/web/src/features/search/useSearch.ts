@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { house } from "../../feed/house.ts"
 import { usePeople, useStart } from "../../feed/start.ts"
-import { fitting } from "./search.logic.ts"
+import { searchByName } from "./search.logic.ts"
 
 const most = 8
 
@@ -42,9 +42,9 @@ export const useSearch = (q: string) => {
   return {
     messages: messages.data?.items ?? [],
     memory: memory.data?.items ?? [],
-    tools: fitting(catalogue.data ?? [], q, most),
-    people: fitting(people, q, most),
-    spaces: fitting(
+    tools: searchByName(catalogue.data ?? [], q, most),
+    people: searchByName(people, q, most),
+    spaces: searchByName(
       spaces.filter(({ kind }) => kind !== "dm").map(({ name, topic }) => ({ name, more: topic ?? "" })),
       q,
       most,

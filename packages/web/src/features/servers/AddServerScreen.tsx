@@ -4,10 +4,10 @@ import { useMutation } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
 import { house } from "../../feed/house.ts"
-import { serverLines } from "../../feed/events/signs.ts"
+import { serverLines } from "../../feed/events/signals.ts"
 import { useStore } from "../../feed/store.ts"
-import { Bar } from "../../frame/Bar.tsx"
-import { Icon } from "../../parts/signs/Icon.tsx"
+import { Header } from "../../layout/Header.tsx"
+import { Icon } from "../../parts/icons/Icon.tsx"
 import { FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
 import { OpenApi } from "./OpenApi.tsx"
 import { isOpenApi, type PastedServer, readPasted } from "./pasted.logic.ts"
@@ -88,7 +88,7 @@ export const AddServerScreen = () => {
   const log = known === undefined ? [] : (lines.get(known.server.name) ?? [])
   return (
     <>
-      <Bar title={words.addTitle} up="/servers" />
+      <Header title={words.addTitle} up="/servers" />
       <div className="scroll grow">
         <div className="page narrow stack wide-gap">
           <form

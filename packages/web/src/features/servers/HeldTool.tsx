@@ -6,7 +6,7 @@ import { house, isRefusal } from "../../feed/house.ts"
 import { Diff } from "../../parts/text/Diff.tsx"
 import { AgoTime } from "../../parts/figures/Time.tsx"
 import { FaultPane } from "../../parts/panes/Pane.tsx"
-import { Icon } from "../../parts/signs/Icon.tsx"
+import { Icon } from "../../parts/icons/Icon.tsx"
 import { type Fact, factsOf } from "./held.logic.ts"
 import { words } from "./words/en.ts"
 

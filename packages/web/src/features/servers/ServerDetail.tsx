@@ -5,17 +5,17 @@ import { Link, useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
 import { cache } from "../../feed/cache.ts"
 import { house } from "../../feed/house.ts"
-import { serverLines } from "../../feed/events/signs.ts"
+import { serverLines } from "../../feed/events/signals.ts"
 import { useStore } from "../../feed/store.ts"
 import { AgoTime } from "../../parts/figures/Time.tsx"
-import { span } from "../../parts/figures/time.logic.ts"
-import { AskOnce } from "../../parts/panes/AskOnce.tsx"
-import { Icon } from "../../parts/signs/Icon.tsx"
-import { Sideways } from "../../parts/panes/Sideways.tsx"
+import { durationOf } from "../../parts/figures/time.logic.ts"
+import { ConfirmButton } from "../../parts/panes/ConfirmButton.tsx"
+import { Icon } from "../../parts/icons/Icon.tsx"
+import { HorizontalScroll } from "../../parts/panes/HorizontalScroll.tsx"
 import { HeldTool } from "./HeldTool.tsx"
-import { PauseButton, PausedNote, PauseForm, usePauseOf } from "./PauseForm.tsx"
+import { ServerPauseButton, ServerPausedNote, ServerPauseForm, usePauseOf } from "./ServerPause.tsx"
 import { ServerPill, type Server } from "./ServerPill.tsx"
-import { linesOf, saysOf } from "./held.logic.ts"
+import { linesOf, hintsOf } from "./held.logic.ts"
 import { words } from "./words/en.ts"
 
 const Remove = ({ server }: { readonly server: Server }) => {
@@ -27,7 +27,13 @@ const Remove = ({ server }: { readonly server: Server }) => {
   }
   if (server.source === "file") return <p className="faint small">{words.fromFile}</p>
   return (
-    <AskOnce act={words.remove} question={words.removeAsk(server.name)} yes={words.yes} no={words.no} onYes={remove} />
+    <ConfirmButton
+      act={words.remove}
+      question={words.removeAsk(server.name)}
+      yes={words.yes}
+      no={words.no}
+      onYes={remove}
+    />
   )
 }
 
@@ -66,7 +72,7 @@ const Tools = ({ definitions, server }: ToolsProps) => {
         <h3>{words.tools}</h3>
         <span className="push faint small">{words.callable(server.tools.length)}</span>
       </header>
-      <Sideways label={words.tools}>
+      <HorizontalScroll label={words.tools}>
         <table className="table">
           <thead>
             <tr>
@@ -98,14 +104,14 @@ const Tools = ({ definitions, server }: ToolsProps) => {
                       </span>
                     )}
                   </td>
-                  <td className="small soft">{saysOf(definitions.get(name)).join(", ")}</td>
+                  <td className="small soft">{hintsOf(definitions.get(name)).join(", ")}</td>
                   <td className="r num">{calls.has(name) ? words.callCount(calls.get(name)!) : null}</td>
                 </tr>
               )
             })}
           </tbody>
         </table>
-      </Sideways>
+      </HorizontalScroll>
     </section>
   )
 }
@@ -123,7 +129,7 @@ const Figures = ({ server }: { readonly server: string }) => {
             "–"
           ) : (
             <>
-              {span(data.p95)} <span className="faint">{words.p95}</span>
+              {durationOf(data.p95)} <span className="faint">{words.p95}</span>
             </>
           )}
         </dd>
@@ -153,10 +159,10 @@ export const ServerDetail = ({ server }: { readonly server: Server }) => {
         <h2 className="lead">{server.name}</h2>
         <ServerPill server={server} />
         <span className="push" />
-        {pause === undefined ? <PauseButton asks={asks} ask={ask} /> : null}
+        {pause === undefined ? <ServerPauseButton asks={asks} ask={ask} /> : null}
       </div>
-      {asks && pause === undefined ? <PauseForm server={server.name} close={() => ask(false)} /> : null}
-      {pause === undefined ? null : <PausedNote pause={pause} />}
+      {asks && pause === undefined ? <ServerPauseForm server={server.name} close={() => ask(false)} /> : null}
+      {pause === undefined ? null : <ServerPausedNote pause={pause} />}
       {server.error === undefined ? null : (
         <p className="note" data-tone="bad">
           {server.error}

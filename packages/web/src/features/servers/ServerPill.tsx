@@ -1,7 +1,7 @@
 /** The state of a server: always an icon and a word. */
 import { useQuery } from "@tanstack/react-query"
 import { house } from "../../feed/house.ts"
-import { Icon } from "../../parts/signs/Icon.tsx"
+import { Icon } from "../../parts/icons/Icon.tsx"
 import { words } from "./words/en.ts"
 
 const looks = {

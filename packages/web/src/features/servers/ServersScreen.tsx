@@ -2,10 +2,10 @@
 import "../../parts/panes/Pick.css"
 import "./Servers.css"
 import { Link, useParams } from "@tanstack/react-router"
-import { Bar } from "../../frame/Bar.tsx"
+import { Header } from "../../layout/Header.tsx"
 import { EmptyPane, FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
 import { isWide } from "../../parts/settings.ts"
-import { Icon } from "../../parts/signs/Icon.tsx"
+import { Icon } from "../../parts/icons/Icon.tsx"
 import { ServerDetail } from "./ServerDetail.tsx"
 import { ServerPill, useServers } from "./ServerPill.tsx"
 import { words as common } from "../../words/en.ts"
@@ -18,12 +18,12 @@ export const ServersScreen = () => {
   const chosen = items.find(({ name }) => name === server) ?? (server === undefined && isWide() ? items[0] : undefined)
   return (
     <>
-      <Bar title={words.title} up={server === undefined ? "/house" : "/servers"}>
+      <Header title={words.title} up={server === undefined ? "/house" : "/servers"}>
         <Link className="button main-act" to="/servers/add">
           <Icon name="plus" small />
           {words.add}
         </Link>
-      </Bar>
+      </Header>
       {servers.isPending ? <LoadingPane /> : null}
       {servers.error === null ? null : <FaultPane error={servers.error} again={() => void servers.refetch()} />}
       {servers.data !== undefined && items.length === 0 ? (

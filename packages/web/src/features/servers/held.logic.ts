@@ -33,7 +33,7 @@ export const factsOf = (before: unknown, now: unknown): ReadonlyArray<Fact> => {
 }
 
 /** A server's hints about a tool, in words; nothing relies on them. */
-export const saysOf = (definition: unknown): ReadonlyArray<string> => {
+export const hintsOf = (definition: unknown): ReadonlyArray<string> => {
   const { annotations } = (definition ?? {}) as { readonly annotations?: Readonly<Record<string, unknown>> }
   const said = [
     annotations?.["readOnlyHint"] === true ? words.said.reads : "",

@@ -1,9 +1,9 @@
 /** Who is doing what now. */
 import { Link } from "@tanstack/react-router"
-import { activities } from "../../feed/events/signs.ts"
+import { activities } from "../../feed/events/signals.ts"
 import { useStore } from "../../feed/store.ts"
 import type { Space } from "../../feed/types.ts"
-import { Avatar } from "../../parts/signs/Avatar.tsx"
+import { Avatar } from "../../parts/icons/Avatar.tsx"
 import { useNow } from "../../parts/figures/Time.tsx"
 import { words } from "./words/en.ts"
 

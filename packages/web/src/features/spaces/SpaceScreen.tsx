@@ -7,11 +7,11 @@ import { house } from "../../feed/house.ts"
 import { useStart } from "../../feed/start.ts"
 import { useStore } from "../../feed/store.ts"
 import type { Decision, Message, Space } from "../../feed/types.ts"
-import { Bar } from "../../frame/Bar.tsx"
-import { rememberSpace } from "../../frame/navigation/lastSpace.ts"
-import { spaceIcon } from "../../frame/navigation/side.logic.ts"
-import { Avatar } from "../../parts/signs/Avatar.tsx"
-import { Icon } from "../../parts/signs/Icon.tsx"
+import { Header } from "../../layout/Header.tsx"
+import { rememberSpace } from "../../layout/navigation/lastSpace.ts"
+import { spaceIcon } from "../../layout/navigation/sidebar.logic.ts"
+import { Avatar } from "../../parts/icons/Avatar.tsx"
+import { Icon } from "../../parts/icons/Icon.tsx"
 import { EmptyPane, FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
 import { words as common } from "../../words/en.ts"
 import { Composer } from "./composer/Composer.tsx"
@@ -77,7 +77,7 @@ export const SpaceScreen = ({ About, Head }: SpaceScreenProps) => {
   if (space === undefined)
     return (
       <>
-        <Bar title={ref} up="/spaces" />
+        <Header title={ref} up="/spaces" />
         {isPending ? null : <EmptyPane>{common.nothingHere}</EmptyPane>}
       </>
     )
@@ -172,7 +172,7 @@ const OpenSpace = ({ About, Head, isGone, space, thread }: OpenSpaceProps) => {
   const closeSide = () => void navigate({ to: "/s/$space", params: { space: space.name }, search: {} })
   return (
     <>
-      <Bar title={title} icon={spaceIcon(space.kind)} sub={space.topic} up="/spaces">
+      <Header title={title} icon={spaceIcon(space.kind)} sub={space.topic} up="/spaces">
         <span className="faces wide-only" role="img" aria-label={words.membersCount(space.members.length)}>
           {space.members.slice(0, 5).map(({ id, kind, name }) => (
             <Avatar key={id} name={name} kind={kind} size="s" />
@@ -203,7 +203,7 @@ const OpenSpace = ({ About, Head, isGone, space, thread }: OpenSpaceProps) => {
         >
           <Icon name="panel-right" small />
         </button>
-      </Bar>
+      </Header>
       <div className="split" data-side={side}>
         <div className="main">
           {facts.demo === space.id && !isGone ? (

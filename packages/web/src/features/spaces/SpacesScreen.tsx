@@ -4,11 +4,11 @@ import { type FormEvent, useState } from "react"
 import { noteSpace } from "../../feed/events/apply.ts"
 import { house } from "../../feed/house.ts"
 import { usePeople, useStart } from "../../feed/start.ts"
-import { Bar } from "../../frame/Bar.tsx"
-import { sidesOf, spaceIcon } from "../../frame/navigation/side.logic.ts"
-import { Avatar } from "../../parts/signs/Avatar.tsx"
+import { Header } from "../../layout/Header.tsx"
+import { sidebarLists, spaceIcon } from "../../layout/navigation/sidebar.logic.ts"
+import { Avatar } from "../../parts/icons/Avatar.tsx"
 import { InputField, SelectField } from "../../parts/form/Field.tsx"
-import { Icon } from "../../parts/signs/Icon.tsx"
+import { Icon } from "../../parts/icons/Icon.tsx"
 import { EmptyPane, FaultPane } from "../../parts/panes/Pane.tsx"
 import { words as common } from "../../words/en.ts"
 import { words } from "./words/en.ts"
@@ -104,11 +104,11 @@ export const SpacesScreen = () => {
   const { me, spaces } = useStart()
   const { open } = useSearch({ from: "/house/spaces" })
   const navigate = useNavigate()
-  const sides = sidesOf(spaces, me.id)
-  const all = [...sides.spaces.map((space) => ({ space, other: undefined })), ...sides.pairs]
+  const lists = sidebarLists(spaces, me.id)
+  const all = [...lists.spaces.map((space) => ({ space, other: undefined })), ...lists.pairs]
   return (
     <>
-      <Bar title={words.spaces}>
+      <Header title={words.spaces}>
         <button
           type="button"
           className="button"
@@ -118,7 +118,7 @@ export const SpacesScreen = () => {
           <Icon name="plus" small />
           {words.newSpace}
         </button>
-      </Bar>
+      </Header>
       <div className="scroll grow">
         <div className="page narrow stack wide-gap">
           {open === true ? <NewSpace /> : null}

@@ -7,11 +7,11 @@ import { house } from "../../feed/house.ts"
 import { useNames, useStart } from "../../feed/start.ts"
 import type { MessageCall } from "../../feed/types.ts"
 import { AgoTime } from "../../parts/figures/Time.tsx"
-import { span } from "../../parts/figures/time.logic.ts"
+import { durationOf } from "../../parts/figures/time.logic.ts"
 import { FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
-import { Sideways } from "../../parts/panes/Sideways.tsx"
-import { Icon } from "../../parts/signs/Icon.tsx"
-import { asShown, type Call } from "./calls.logic.ts"
+import { HorizontalScroll } from "../../parts/panes/HorizontalScroll.tsx"
+import { Icon } from "../../parts/icons/Icon.tsx"
+import { messageCallOf, type Call } from "./lastCalls.logic.ts"
 import { words } from "./words/en.ts"
 
 const atOnce = 10
@@ -50,7 +50,7 @@ interface RowProps {
 const Row = ({ call, open }: RowProps) => {
   const nameOf = useNames()
   const { decisions } = useStart()
-  const shown: MessageCall = asShown(call)
+  const shown: MessageCall = messageCallOf(call)
   const { durationMs, ...untimed } = shown
   const end = endOf(
     untimed,
@@ -74,7 +74,7 @@ const Row = ({ call, open }: RowProps) => {
           </Link>
         </td>
         <td>{who}</td>
-        <td className="r num">{durationMs === undefined ? "" : span(durationMs)}</td>
+        <td className="r num">{durationMs === undefined ? "" : durationOf(durationMs)}</td>
         <td className="r num">
           <AgoTime at={call.createdAt} />
         </td>
@@ -109,7 +109,7 @@ export const LastCalls = ({ opened, tool }: LastCallsProps) => {
       {error === null ? null : <FaultPane error={error} again={() => void refetch()} />}
       {data !== undefined && calls.length === 0 ? <p className="faint">{words.noCalls}</p> : null}
       {calls.length === 0 ? null : (
-        <Sideways label={words.callRows}>
+        <HorizontalScroll label={words.callRows}>
           <table className="table">
             <thead>
               <tr>
@@ -125,7 +125,7 @@ export const LastCalls = ({ opened, tool }: LastCallsProps) => {
               ))}
             </tbody>
           </table>
-        </Sideways>
+        </HorizontalScroll>
       )}
       {hasNextPage ? (
         <p>

@@ -2,9 +2,9 @@
 import { Link, useNavigate } from "@tanstack/react-router"
 import { house } from "../../feed/house.ts"
 import type { Json } from "../../feed/types.ts"
-import { OneOf } from "../../parts/form/OneOf.tsx"
-import { beginning, newKinds } from "./form.logic.ts"
-import { toolsChanged } from "./ToolActs.tsx"
+import { ToggleGroup } from "../../parts/form/ToggleGroup.tsx"
+import { initialForm, newKinds } from "./toolForm.logic.ts"
+import { toolsChanged } from "./ToolActions.tsx"
 import { ToolEditor } from "./ToolEditor.tsx"
 import { words } from "./words/en.ts"
 
@@ -19,7 +19,7 @@ export const NewTool = ({ kind: asked }: { readonly kind: string }) => {
   return (
     <div className="page narrow stack wide-gap">
       <div className="stack">
-        <OneOf
+        <ToggleGroup
           options={newKinds}
           value={kind}
           nameOf={(one) => words.form.kinds[one]}
@@ -35,7 +35,7 @@ export const NewTool = ({ kind: asked }: { readonly kind: string }) => {
         title={words.addTool}
         act={words.addIt}
         isNew
-        begin={beginning(kind)}
+        begin={initialForm(kind)}
         save={save}
         cancel={() => void navigate({ to: "/tools" })}
       />

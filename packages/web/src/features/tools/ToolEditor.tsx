@@ -3,12 +3,12 @@ import { StoaError } from "@stoa/sdk"
 import { useMutation } from "@tanstack/react-query"
 import { useState } from "react"
 import type { Json } from "../../feed/types.ts"
-import { type Fault, faultsOf } from "../../parts/form/form.logic.ts"
+import { type Issue, issuesOf } from "../../parts/form/schemaForm.logic.ts"
 import { JsonBox } from "../../parts/form/JsonBox.tsx"
-import { OneOf } from "../../parts/form/OneOf.tsx"
+import { ToggleGroup } from "../../parts/form/ToggleGroup.tsx"
 import { SchemaForm } from "../../parts/form/SchemaForm.tsx"
 import { FaultPane } from "../../parts/panes/Pane.tsx"
-import { formSchema, kindOf } from "./form.logic.ts"
+import { formSchema, kindOf } from "./toolForm.logic.ts"
 import { words } from "./words/en.ts"
 
 export interface ToolEditorProps {
@@ -22,17 +22,17 @@ export interface ToolEditorProps {
 
 const views = ["form", "json"] as const
 
-const faultsOfHouse = (error: unknown): ReadonlyArray<Fault> => (error instanceof StoaError ? error.issues : [])
+const issuesOfHouse = (error: unknown): ReadonlyArray<Issue> => (error instanceof StoaError ? error.issues : [])
 
 export const ToolEditor = ({ act, begin, cancel, isNew, save, title }: ToolEditorProps) => {
   const [value, set] = useState<Json | undefined>(begin)
   const [view, look] = useState<(typeof views)[number]>("form")
-  const [mine, find] = useState<ReadonlyArray<Fault>>([])
+  const [mine, find] = useState<ReadonlyArray<Issue>>([])
   const saved = useMutation({ mutationFn: save })
   const schema = formSchema(kindOf(value), isNew)
-  const faults = mine.length > 0 ? mine : faultsOfHouse(saved.error)
+  const issues = mine.length > 0 ? mine : issuesOfHouse(saved.error)
   const submit = () => {
-    const wrong = faultsOf(schema, value)
+    const wrong = issuesOf(schema, value)
     find(wrong)
     if (wrong.length === 0) saved.mutate(value!)
   }
@@ -48,7 +48,7 @@ export const ToolEditor = ({ act, begin, cancel, isNew, save, title }: ToolEdito
     >
       <div className="line wrap">
         <h2 className="lead">{title}</h2>
-        <OneOf
+        <ToggleGroup
           options={views}
           value={view}
           nameOf={(one) => words.form.view[one]}
@@ -59,20 +59,20 @@ export const ToolEditor = ({ act, begin, cancel, isNew, save, title }: ToolEdito
         />
       </div>
       {view === "form" ? (
-        <SchemaForm schema={schema} value={value} onChange={set} faults={faults} {...(isNew ? {} : { was: begin })} />
+        <SchemaForm schema={schema} value={value} onChange={set} issues={issues} {...(isNew ? {} : { was: begin })} />
       ) : (
         <JsonBox id="tool-json" label={words.form.view.json} value={value} onChange={set} />
       )}
-      {faults.length === 0 ? null : (
+      {issues.length === 0 ? null : (
         <div className="note" data-tone="bad" role="alert">
           <ul>
-            {faults.map(({ message, path }) => (
+            {issues.map(({ message, path }) => (
               <li key={path + message}>{path === "" ? message : `${path}: ${message}`}</li>
             ))}
           </ul>
         </div>
       )}
-      {saved.error === null || faults.length > 0 ? null : <FaultPane error={saved.error} />}
+      {saved.error === null || issues.length > 0 ? null : <FaultPane error={saved.error} />}
       <p className="line wrap">
         <button type="submit" className="button main-act" disabled={saved.isPending}>
           {act}

@@ -7,15 +7,15 @@ import { house } from "../../feed/house.ts"
 import { useStart } from "../../feed/start.ts"
 import { type Tool, toolsQuery } from "../../feed/tools.ts"
 import type { Json } from "../../feed/types.ts"
-import { Bar } from "../../frame/Bar.tsx"
+import { Header } from "../../layout/Header.tsx"
 import { JsonView } from "../../parts/text/JsonView.tsx"
 import { isWide } from "../../parts/settings.ts"
-import { Icon } from "../../parts/signs/Icon.tsx"
+import { Icon } from "../../parts/icons/Icon.tsx"
 import { EmptyPane, FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
 import { Notes } from "../../parts/panes/Notes.tsx"
 import { LastCalls } from "./LastCalls.tsx"
 import { NewTool } from "./NewTool.tsx"
-import { ToolActs } from "./ToolActs.tsx"
+import { ToolActions } from "./ToolActions.tsx"
 import { TryIt } from "./TryIt.tsx"
 import { words } from "./words/en.ts"
 
@@ -61,7 +61,7 @@ const Detail = ({ call, mayChange, space, tool }: DetailProps) => (
     {mayChange && tool.source === "configured" ? (
       <>
         <Lacks name={tool.name} />
-        <ToolActs key={`kept ${tool.name}`} tool={tool} />
+        <ToolActions key={`kept ${tool.name}`} tool={tool} />
       </>
     ) : null}
     <TryIt key={tool.name} tool={tool.name} schema={tool.inputSchema} space={space} />
@@ -119,7 +119,7 @@ export const ToolsScreen = () => {
     })
   return (
     <>
-      <Bar title={words.title} up={isList ? "/house" : "/tools"}>
+      <Header title={words.title} up={isList ? "/house" : "/tools"}>
         {isAdmin ? (
           <label className="line small tools-as">
             {words.as}
@@ -131,7 +131,7 @@ export const ToolsScreen = () => {
             </select>
           </label>
         ) : null}
-      </Bar>
+      </Header>
       {tools.isPending ? <LoadingPane lines={8} /> : null}
       {tools.error === null ? null : <FaultPane error={tools.error} again={() => void tools.refetch()} />}
       {tools.data === undefined ? null : tools.data.items.length + missing.length === 0 ? (

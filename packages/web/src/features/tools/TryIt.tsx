@@ -5,7 +5,7 @@ import { useState } from "react"
 import { house } from "../../feed/house.ts"
 import { useStart } from "../../feed/start.ts"
 import type { Json } from "../../feed/types.ts"
-import { type Fault, faultsOf, initial, type JsonSchema } from "../../parts/form/form.logic.ts"
+import { type Issue, issuesOf, initialValue, type JsonSchema } from "../../parts/form/schemaForm.logic.ts"
 import { isFields } from "../../parts/form/json.logic.ts"
 import { SchemaForm } from "../../parts/form/SchemaForm.tsx"
 import { SelectField } from "../../parts/form/Field.tsx"
@@ -32,15 +32,15 @@ interface CallAnswer {
 export const TryIt = ({ schema: given, space: begun, tool }: TryItProps) => {
   const { spaces } = useStart()
   const schema = (isFields(given) ? given : { type: "object" }) as JsonSchema
-  const [value, set] = useState<Json | undefined>(() => initial(schema, schema) ?? {})
+  const [value, set] = useState<Json | undefined>(() => initialValue(schema, schema) ?? {})
   const [space, setSpace] = useState(begun)
-  const [faults, find] = useState<ReadonlyArray<Fault>>([])
+  const [issues, find] = useState<ReadonlyArray<Issue>>([])
   const called = useMutation({
     mutationFn: ({ dryRun, input }: { readonly dryRun: boolean; readonly input: Record<string, Json> }) =>
       house.tools.call(tool, { input, dryRun, wait: 20, ...(space === "" ? {} : { space }) }) as Promise<CallAnswer>,
   })
   const go = (dryRun: boolean) => {
-    const wrong = faultsOf(schema, value ?? {})
+    const wrong = issuesOf(schema, value ?? {})
     find(wrong)
     if (wrong.length === 0) called.mutate({ dryRun, input: (value ?? {}) as Record<string, Json> })
   }
@@ -57,16 +57,16 @@ export const TryIt = ({ schema: given, space: begun, tool }: TryItProps) => {
           go(false)
         }}
       >
-        <SchemaForm schema={schema} value={value} onChange={set} faults={faults} />
+        <SchemaForm schema={schema} value={value} onChange={set} issues={issues} />
         <SelectField id="try-space" label={words.space} value={space} onChange={({ target }) => setSpace(target.value)}>
           <option value="">{words.nowhere}</option>
           {spaces.map((one) => (
             <option key={one.id}>{one.name}</option>
           ))}
         </SelectField>
-        {faults.length === 0 ? null : (
+        {issues.length === 0 ? null : (
           <p className="note" data-tone="bad" role="alert">
-            {words.wrong(faults.length)}
+            {words.wrong(issues.length)}
           </p>
         )}
         <p className="line wrap">

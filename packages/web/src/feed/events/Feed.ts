@@ -7,7 +7,7 @@ import { connect, type FeedItem, StoaError } from "@stoa/sdk"
 import { apply } from "./apply.ts"
 import { later, now } from "../clock.ts"
 import { house } from "../house.ts"
-import { takeDelta } from "./signs.ts"
+import { takeDelta } from "./signals.ts"
 import { makeStore } from "../store.ts"
 
 export type Live =

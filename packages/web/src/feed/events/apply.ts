@@ -3,11 +3,11 @@ import type { FeedEvent } from "@stoa/sdk"
 import { cache, keys } from "../cache.ts"
 import { type Change, changesOf } from "./feed.logic.ts"
 import { house, isRefusal } from "../house.ts"
-import { refreshing } from "./refreshing.ts"
-import { takeEvent } from "./signs.ts"
+import { makeRefresher } from "./refresher.ts"
+import { takeEvent } from "./signals.ts"
 import type { Decision, Space, Start } from "../types.ts"
 
-const refresh = refreshing(cache)
+const refresh = makeRefresher(cache)
 
 /** Whether the user's visibility has changed, so that everything must be reloaded. */
 export const apply = (events: ReadonlyArray<FeedEvent>, me: string): boolean => {

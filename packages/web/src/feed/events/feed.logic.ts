@@ -5,7 +5,7 @@
 import type { EventKind } from "@stoa/contract"
 import type { FeedEvent } from "@stoa/sdk"
 import { keys } from "../cache.ts"
-import { deleted, type LoadedMessages, reacted, withChanged, withPosted } from "../messages.logic.ts"
+import { asDeleted, type LoadedMessages, withReaction, withChanged, withPosted } from "../messages.logic.ts"
 import type { Message, Space, Start } from "../types.ts"
 
 export type Change =
@@ -110,14 +110,14 @@ const cells: { readonly [K in EventKind]: Cell<K> } = {
   "message.settled": changed,
   "message.edited": changed,
   "message.deleted": ({ at, body, space }) => [
-    ...onMessage(space, body.message, (one) => deleted(one, at)),
+    ...onMessage(space, body.message, (one) => asDeleted(one, at)),
     stale("thread"),
   ],
   "message.pinned": ({ body, space }) => onMessage(space, body.message, (one) => ({ ...one, pinned: body.pinned })),
   "reaction.added": ({ body, space }) =>
-    onMessage(space, body.message, (one) => reacted(one, body.emoji, body.by, true)),
+    onMessage(space, body.message, (one) => withReaction(one, body.emoji, body.by, true)),
   "reaction.removed": ({ body, space }) =>
-    onMessage(space, body.message, (one) => reacted(one, body.emoji, body.by, false)),
+    onMessage(space, body.message, (one) => withReaction(one, body.emoji, body.by, false)),
   "space.read": ({ body }, me) =>
     body.principal === me
       ? [inSpaces(body.space, (one) => ({ ...one, unread: Math.max(0, Math.min(one.unread, one.lastSeq - body.seq)) }))]

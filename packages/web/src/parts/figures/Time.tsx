@@ -1,7 +1,7 @@
 import { useEffect, useState } from "react"
 import { every, now } from "../../feed/clock.ts"
 import { words } from "../../words/en.ts"
-import { ago, agoSaid, clockOf, exactOf, fullTime, when } from "./time.logic.ts"
+import { ago, agoInSentence, clockOf, exactOf, fullTime, when } from "./time.logic.ts"
 
 /** The clock, read again periodically while something on screen depends on it. */
 export const useNow = (millis = 30_000): number => {
@@ -27,7 +27,7 @@ export const AgoTime = ({ at, said = false }: { readonly at: string; readonly sa
   const moment = useNow()
   return (
     <time dateTime={at} title={fullTime(at)}>
-      {said ? agoSaid(at, moment) : ago(at, moment)}
+      {said ? agoInSentence(at, moment) : ago(at, moment)}
     </time>
   )
 }

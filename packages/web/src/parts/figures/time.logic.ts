@@ -55,7 +55,7 @@ export const ago = (at: string, now: number): string => {
 }
 
 /** The same within a sentence. */
-export const agoSaid = (at: string, now: number): string => {
+export const agoInSentence = (at: string, now: number): string => {
   const said = ago(at, now)
   return said.endsWith("min") ? `${said}${thin}ago` : said
 }
@@ -68,7 +68,7 @@ export const when = (at: string, now: number, words: { readonly today: string; r
 }
 
 /** A duration in at most two units. */
-export const span = (length: number): string => {
+export const durationOf = (length: number): string => {
   if (length < 1000) return `${Math.round(length)}${thin}ms`
   if (length < 60_000) return `${(length / 1000).toFixed(length < 10_000 ? 1 : 0)}${thin}s`
   const minutes = Math.floor(length / 60_000)

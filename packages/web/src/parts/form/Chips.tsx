@@ -1,6 +1,6 @@
 import { useState } from "react"
 import type { Json } from "../../feed/types.ts"
-import { Icon } from "../signs/Icon.tsx"
+import { Icon } from "../icons/Icon.tsx"
 import { words } from "./words/en.ts"
 
 export interface ChipsProps {

@@ -1,6 +1,6 @@
 import { useState } from "react"
 import type { Json } from "../../feed/types.ts"
-import { parsed } from "./form.logic.ts"
+import { parseJson } from "./schemaForm.logic.ts"
 
 export interface JsonBoxProps {
   readonly id: string
@@ -14,7 +14,7 @@ const written = (value: Json | undefined) => (value === undefined ? "" : JSON.st
 /** JSON as text. Invalid JSON stays in the box, and the line of the error is shown. */
 export const JsonBox = ({ id, label, onChange, value }: JsonBoxProps) => {
   const [text, write] = useState(() => written(value))
-  const result = text.trim() === "" ? undefined : parsed(text)
+  const result = text.trim() === "" ? undefined : parseJson(text)
   const wrong = result !== undefined && "wrong" in result ? result.wrong : undefined
   return (
     <>
@@ -28,7 +28,7 @@ export const JsonBox = ({ id, label, onChange, value }: JsonBoxProps) => {
         value={text}
         onChange={(event) => {
           write(event.target.value)
-          const next = parsed(event.target.value)
+          const next = parseJson(event.target.value)
           if ("value" in next) onChange(next.value)
         }}
       />

@@ -3,8 +3,8 @@
  */
 import { type ReactNode, useId } from "react"
 import type { Json } from "../../feed/types.ts"
-import { Icon } from "../signs/Icon.tsx"
-import { drawn, type Fault, initial, type JsonSchema } from "./form.logic.ts"
+import { Icon } from "../icons/Icon.tsx"
+import { fieldShapeOf, type Issue, initialValue, type JsonSchema } from "./schemaForm.logic.ts"
 import { isFields } from "./json.logic.ts"
 import { Chips } from "./Chips.tsx"
 import { JsonBox } from "./JsonBox.tsx"
@@ -14,7 +14,7 @@ export interface SchemaFormProps {
   readonly schema: JsonSchema
   readonly value: Json | undefined
   readonly onChange: (value: Json | undefined) => void
-  readonly faults: ReadonlyArray<Fault>
+  readonly issues: ReadonlyArray<Issue>
   /** The value before a person changed it; then changes are marked. */
   readonly was?: Json
 }
@@ -34,9 +34,9 @@ const shown = (value: Json | undefined) =>
   value === undefined ? words.nothing : typeof value === "string" ? value : JSON.stringify(value)
 
 const Field = (place: Place & { readonly children: (id: string, props: Record<string, unknown>) => ReactNode }) => {
-  const { children, faults, path, required, schema, value, was } = place
+  const { children, issues, path, required, schema, value, was } = place
   const id = useId()
-  const fault = faults.find((one) => one.path === path)
+  const fault = issues.find((one) => one.path === path)
   const isChanged = "was" in place && !same(was, value)
   const description = typeof schema["description"] === "string" ? schema["description"] : undefined
   const title = titleOf(place)
@@ -82,7 +82,7 @@ const mostButtons = 5
 
 const One = (place: Place): ReactNode => {
   const { name, onChange, path, root, schema, value } = place
-  const how = drawn(schema, root, name)
+  const how = fieldShapeOf(schema, root, name)
   switch (how.as) {
     case "object": {
       const fields = isFields(value) ? value : {}
@@ -224,7 +224,7 @@ const One = (place: Place): ReactNode => {
             <Chips
               id={id}
               name={name}
-              numbers={drawn(how.items, root).as === "number"}
+              numbers={fieldShapeOf(how.items, root).as === "number"}
               value={Array.isArray(value) ? value : []}
               onChange={onChange}
             />
@@ -246,7 +246,7 @@ const One = (place: Place): ReactNode => {
                       name=""
                       path={`${path}.${at}`}
                       required
-                      faults={place.faults}
+                      issues={place.issues}
                       value={item}
                       onChange={(next) => onChange(list.map((old, where) => (where === at ? (next ?? null) : old)))}
                     />
@@ -264,7 +264,7 @@ const One = (place: Place): ReactNode => {
               <button
                 type="button"
                 className="button tiny"
-                onClick={() => onChange([...list, initial(how.items, root) ?? {}])}
+                onClick={() => onChange([...list, initialValue(how.items, root) ?? {}])}
               >
                 <Icon name="plus" small />
                 {words.addTo(name)}

@@ -1,5 +1,5 @@
 /** What the house says about something that was set: a sentence for each, with the next step. */
-import { Icon } from "../signs/Icon.tsx"
+import { Icon } from "../icons/Icon.tsx"
 
 export interface NotesProps {
   readonly title: string

@@ -3,7 +3,7 @@ import { StoaError } from "@stoa/sdk"
 import { type ReactNode, useEffect, useState } from "react"
 import { later } from "../../feed/clock.ts"
 import { words } from "../../words/en.ts"
-import { Icon } from "../signs/Icon.tsx"
+import { Icon } from "../icons/Icon.tsx"
 
 /** Nothing for a moment, then lines of the right height: fast answers do not flash. */
 export const LoadingPane = ({ lines = 4 }: { readonly lines?: number }) => {

@@ -1,5 +1,5 @@
 import { words } from "../../words/en.ts"
-import { Icon } from "../signs/Icon.tsx"
+import { Icon } from "../icons/Icon.tsx"
 import { useCopy } from "./useCopy.ts"
 
 export const Copy = ({ label = words.copy, text }: { readonly text: string; readonly label?: string }) => {

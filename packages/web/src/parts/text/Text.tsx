@@ -1,7 +1,7 @@
 import type { Token, Tokens } from "marked"
 import { Fragment, memo, type ReactNode } from "react"
 import { Copy } from "./Copy.tsx"
-import { piecesOf, safeHref, tokensOf } from "./markdown.logic.ts"
+import { splitAtMentions, safeHref, tokensOf } from "./markdown.logic.ts"
 
 export interface TextProps {
   readonly text: string
@@ -11,10 +11,10 @@ export interface TextProps {
   readonly isWhole?: boolean
 }
 
-type Way = Pick<TextProps, "me" | "names">
+type MentionContext = Pick<TextProps, "me" | "names">
 
-const said = (text: string, { me, names }: Way): ReactNode =>
-  piecesOf(text, names).map((piece, at) =>
+const withMentions = (text: string, { me, names }: MentionContext): ReactNode =>
+  splitAtMentions(text, names).map((piece, at) =>
     piece.mention === undefined ? (
       <Fragment key={at}>{piece.text}</Fragment>
     ) : (
@@ -35,42 +35,42 @@ const anchor = (href: string, content: ReactNode): ReactNode => {
   )
 }
 
-const inline = (tokens: ReadonlyArray<Token> | undefined, way: Way): ReactNode =>
-  tokens?.map((token, at) => <Fragment key={at}>{one(token, way)}</Fragment>)
+const inline = (tokens: ReadonlyArray<Token> | undefined, context: MentionContext): ReactNode =>
+  tokens?.map((token, at) => <Fragment key={at}>{one(token, context)}</Fragment>)
 
-const one = (token: Token, way: Way): ReactNode => {
+const one = (token: Token, context: MentionContext): ReactNode => {
   switch (token.type) {
     case "strong":
-      return <strong>{inline(token.tokens, way)}</strong>
+      return <strong>{inline(token.tokens, context)}</strong>
     case "em":
-      return <em>{inline(token.tokens, way)}</em>
+      return <em>{inline(token.tokens, context)}</em>
     case "del":
-      return <del>{inline(token.tokens, way)}</del>
+      return <del>{inline(token.tokens, context)}</del>
     case "codespan":
       return <code>{token["text"]}</code>
     case "br":
       return <br />
     case "link":
-      return anchor(token["href"], inline(token.tokens, way))
+      return anchor(token["href"], inline(token.tokens, context))
     // Nothing is fetched unrequested: an image is a link until it is clicked.
     case "image":
       return anchor(token["href"], token["text"] || token["href"])
     case "text":
-      return token.tokens === undefined ? said(token["text"], way) : inline(token.tokens, way)
+      return token.tokens === undefined ? withMentions(token["text"], context) : inline(token.tokens, context)
     case "escape":
       return token["text"]
     default:
-      return said(token.raw, way)
+      return withMentions(token.raw, context)
   }
 }
 
-const table = (token: Tokens.Table, way: Way): ReactNode => (
+const table = (token: Tokens.Table, context: MentionContext): ReactNode => (
   <div className="scroll-x" tabIndex={0} role="group" aria-label="Table">
     <table>
       <thead>
         <tr>
           {token.header.map((cell, at) => (
-            <th key={at}>{inline(cell.tokens, way)}</th>
+            <th key={at}>{inline(cell.tokens, context)}</th>
           ))}
         </tr>
       </thead>
@@ -79,7 +79,7 @@ const table = (token: Tokens.Table, way: Way): ReactNode => (
           <tr key={at}>
             {row.map((cell, place) => (
               <td key={place} className={token.align[place] === "right" ? "r" : undefined}>
-                {inline(cell.tokens, way)}
+                {inline(cell.tokens, context)}
               </td>
             ))}
           </tr>
@@ -89,12 +89,12 @@ const table = (token: Tokens.Table, way: Way): ReactNode => (
   </div>
 )
 
-const list = (token: Tokens.List, way: Way): ReactNode => {
-  const items = token.items.map((item, at) => <li key={at}>{blocks(item.tokens, way)}</li>)
+const list = (token: Tokens.List, context: MentionContext): ReactNode => {
+  const items = token.items.map((item, at) => <li key={at}>{blocks(item.tokens, context)}</li>)
   return token.ordered ? <ol start={token.start === "" ? 1 : token.start}>{items}</ol> : <ul>{items}</ul>
 }
 
-const block = (token: Token, way: Way): ReactNode => {
+const block = (token: Token, context: MentionContext): ReactNode => {
   switch (token.type) {
     case "space":
     case "def":
@@ -102,7 +102,7 @@ const block = (token: Token, way: Way): ReactNode => {
     case "heading":
       return (
         <p>
-          <strong>{inline(token.tokens, way)}</strong>
+          <strong>{inline(token.tokens, context)}</strong>
         </p>
       )
     case "code":
@@ -115,24 +115,24 @@ const block = (token: Token, way: Way): ReactNode => {
         </div>
       )
     case "blockquote":
-      return <blockquote>{blocks(token.tokens, way)}</blockquote>
+      return <blockquote>{blocks(token.tokens, context)}</blockquote>
     case "list":
-      return list(token as Tokens.List, way)
+      return list(token as Tokens.List, context)
     case "table":
-      return table(token as Tokens.Table, way)
+      return table(token as Tokens.Table, context)
     case "hr":
       return <hr />
     case "text":
-      return token.tokens === undefined ? said(token["text"], way) : inline(token.tokens, way)
+      return token.tokens === undefined ? withMentions(token["text"], context) : inline(token.tokens, context)
     case "paragraph":
-      return <p>{inline(token.tokens, way)}</p>
+      return <p>{inline(token.tokens, context)}</p>
     default:
-      return <p>{said(token.raw, way)}</p>
+      return <p>{withMentions(token.raw, context)}</p>
   }
 }
 
-const blocks = (tokens: ReadonlyArray<Token> | undefined, way: Way): ReactNode =>
-  tokens?.map((token, at) => <Fragment key={at}>{block(token, way)}</Fragment>)
+const blocks = (tokens: ReadonlyArray<Token> | undefined, context: MentionContext): ReactNode =>
+  tokens?.map((token, at) => <Fragment key={at}>{block(token, context)}</Fragment>)
 
 export const Text = memo(({ isWhole = true, me, names, text }: TextProps) => (
   <div className="say" dir="auto">

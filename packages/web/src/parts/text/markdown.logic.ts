@@ -49,17 +49,17 @@ export const safeHref = (href: string): string | undefined =>
     ? href
     : undefined
 
-export interface Piece {
+export interface TextPart {
   readonly text: string
   readonly mention?: string
 }
 
 /** A text split at its mentions; the longest matching name counts. */
-export const piecesOf = (text: string, names: ReadonlyArray<string>): ReadonlyArray<Piece> => {
+export const splitAtMentions = (text: string, names: ReadonlyArray<string>): ReadonlyArray<TextPart> => {
   if (!text.includes("@") || names.length === 0) return [{ text }]
   const sorted = names.toSorted((a, b) => b.length - a.length).map((name) => [name, name.toLowerCase()] as const)
   const longestName = sorted[0]![0].length
-  const pieces: Array<Piece> = []
+  const pieces: Array<TextPart> = []
   let from = 0
   for (const { index } of text.matchAll(/@/g)) {
     if (index < from || /[\p{L}\p{N}_]/u.test(text[index - 1] ?? " ")) continue

@@ -16,7 +16,7 @@ import { first, from, to, type Settling } from "./lifecycle.ts"
 import { type CallRow, type NewRow, tookMs, unsettled } from "./rows.ts"
 import { makeRowInsert } from "../../../store/database/dialect/Inserts.ts"
 import { inState } from "../../../store/database/dialect/States.ts"
-import type { Failure, Settled } from "@stoa/tools"
+import type { Failure, CallSettlement } from "@stoa/tools"
 
 /** A larger result is stored as a file and carried by reference (G-30). */
 const largestOutput = 64 * 1024
@@ -45,7 +45,7 @@ export const unknownOutcome: Failure = {
  * How a handler ended. A cancel settles the call before it interrupts; any other interruption means that the house
  * stopped.
  */
-export const endingOf = (settled: Settled): HandlerEnd => {
+export const endingOf = (settled: CallSettlement): HandlerEnd => {
   if (settled.state === "done") return { step: "finish", output: settled.output }
   return { step: "fail", error: settled.error.tag === "Interrupted" ? unknownOutcome : settled.error }
 }

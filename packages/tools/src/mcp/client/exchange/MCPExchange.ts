@@ -27,7 +27,7 @@ export class MCPRefused {
 }
 
 /** The cause of a failure that is only silence: the server may still be working. */
-export class MCPSilence {
+export class MCPNoAnswer {
   readonly timeoutMs: number
   constructor(timeoutMs: number) {
     this.timeoutMs = timeoutMs

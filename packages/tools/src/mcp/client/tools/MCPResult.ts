@@ -5,7 +5,7 @@
 import { isSpecType, specTypeSchemas } from "@modelcontextprotocol/client"
 
 /** Something that a server lists but that we leave out. */
-export interface MCPLeftOut {
+export interface MCPDroppedItem {
   readonly what: "tool" | "resource" | "resource template" | "prompt"
   readonly name: string
   readonly why: string
@@ -57,7 +57,7 @@ const nameOf = (item: unknown): string | undefined => {
  * would accept.
  */
 const mended = (shape: Shape, items: ReadonlyArray<unknown>, strict: boolean) => {
-  const dropped: Array<MCPLeftOut> = []
+  const dropped: Array<MCPDroppedItem> = []
   const kept = items.flatMap((item, at): ReadonlyArray<unknown> => {
     const parts = faultyParts(shape, (item ?? {}) as JsonObject)
     if (parts.size === 0) return [item]
@@ -76,13 +76,13 @@ const mended = (shape: Shape, items: ReadonlyArray<unknown>, strict: boolean) =>
 
 /** The key under which a result holds what was left out of its list. */
 const droppedKey = "stoa/dropped"
-export const droppedFrom = (result: JsonObject): ReadonlyArray<MCPLeftOut> =>
-  ((result["_meta"] as JsonObject | undefined)?.[droppedKey] as ReadonlyArray<MCPLeftOut> | undefined) ?? []
+export const droppedFrom = (result: JsonObject): ReadonlyArray<MCPDroppedItem> =>
+  ((result["_meta"] as JsonObject | undefined)?.[droppedKey] as ReadonlyArray<MCPDroppedItem> | undefined) ?? []
 
 /** Repairs a result in place: an unreadable item of a list is removed, an unreadable part is removed from its item. */
-export const mendMCPResult = (result: Record<string, unknown>): void => {
+export const repairMCPResult = (result: Record<string, unknown>): void => {
   mendIcons(result)
-  if (typeof result["completion"] === "object") Object.assign(result, mendMCPCompletion(result))
+  if (typeof result["completion"] === "object") Object.assign(result, repairMCPCompletion(result))
   for (const [key, shape] of Object.entries(lists)) {
     const items: unknown = result[key]
     if (!Array.isArray(items)) continue
@@ -137,7 +137,7 @@ const mendIcons = (result: JsonObject): void => {
 }
 
 /** Whether a client can read these icons. */
-export const areMCPIcons = (icons: unknown): boolean => isSpecType.Icons({ icons })
+export const isMCPIconList = (icons: unknown): boolean => isSpecType.Icons({ icons })
 
 const results = {
   "tools/call": "CallToolResult",
@@ -156,7 +156,7 @@ export const faultOfMCPResult = (method: string, result: unknown): string | unde
 const mostCompletions = 100
 
 /** Completions as a client can read them: only texts count. */
-export const mendMCPCompletion = (result: JsonObject): JsonObject => {
+export const repairMCPCompletion = (result: JsonObject): JsonObject => {
   if (issuesOf("CompleteResult", result).length === 0) return result
   const { hasMore, total, values } = (result["completion"] ?? {}) as JsonObject
   const texts = (Array.isArray(values) ? values : []).filter((it) => typeof it === "string")

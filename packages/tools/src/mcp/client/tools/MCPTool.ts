@@ -1,7 +1,7 @@
 /** A tool as its server describes it, unchanged: schemas, hints and unknown fields (S4-38). */
 import { JsonSchema, ToolAnnotations } from "@stoa/contract"
 import { Option, Schema } from "effect"
-import type { MCPLeftOut } from "./MCPResult.ts"
+import type { MCPDroppedItem } from "./MCPResult.ts"
 import { headerFaultOf } from "../../transport/toolHeaders.ts"
 
 /** Only what a callable tool must have. */
@@ -40,9 +40,9 @@ export const MCPToolPage = Schema.Struct({
 export const readMCPTools = (
   raw: ReadonlyArray<unknown>,
   rules: { readonly allowed: ReadonlyArray<string> | undefined; readonly headers: boolean; readonly most: number },
-): { readonly tools: ReadonlyArray<MCPTool>; readonly dropped: ReadonlyArray<MCPLeftOut> } => {
+): { readonly tools: ReadonlyArray<MCPTool>; readonly dropped: ReadonlyArray<MCPDroppedItem> } => {
   const tools = new Map<string, MCPTool>()
-  const dropped: Array<MCPLeftOut> = []
+  const dropped: Array<MCPDroppedItem> = []
   const drop = (name: string, why: string) => void dropped.push({ what: "tool", name, why })
   for (const [at, one] of raw.entries()) {
     const wire = decode(one)

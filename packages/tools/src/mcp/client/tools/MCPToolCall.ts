@@ -6,7 +6,7 @@ import { type MCPConnectionError, ToolExecutionError, ToolTimeoutError } from "@
 import { Effect } from "effect"
 import { defaultMCPPorts, type MCPPorts } from "../../session/MCPPorts.ts"
 import { short } from "../faults.ts"
-import { type MCPRefused, type MCPReply, MCPSilence } from "../exchange/MCPExchange.ts"
+import { type MCPRefused, type MCPReply, MCPNoAnswer } from "../exchange/MCPExchange.ts"
 import type { MCPTool } from "./MCPTool.ts"
 
 type JsonObject = Readonly<Record<string, unknown>>
@@ -67,7 +67,7 @@ export const mcpToolFailure = (
     return new ToolExecutionError({ message: said, toolName: tool, input, cause })
   }
   const { cause, message } = error
-  return cause instanceof MCPSilence
+  return cause instanceof MCPNoAnswer
     ? new ToolTimeoutError({ message, toolName: tool, timeoutMs: cause.timeoutMs })
     : new ToolExecutionError({ message, toolName: tool, input, cause: error })
 }

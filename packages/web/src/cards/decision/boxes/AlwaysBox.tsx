@@ -1,6 +1,6 @@
 /** How far an approval reaches. */
 import { useState } from "react"
-import { Icon } from "../../../parts/signs/Icon.tsx"
+import { Icon } from "../../../parts/icons/Icon.tsx"
 import { type LongReach, longReachesOf } from "../decision.logic.ts"
 import { words } from "../words/en.ts"
 import type { BoxProps } from "./box.ts"

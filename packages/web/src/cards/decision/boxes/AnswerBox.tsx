@@ -2,10 +2,10 @@
 import type { NewAnswer } from "@stoa/contract"
 import { useState } from "react"
 import type { Decision, Json } from "../../../feed/types.ts"
-import { type Fault, faultsOf, initial, type JsonSchema } from "../../../parts/form/form.logic.ts"
+import { type Issue, issuesOf, initialValue, type JsonSchema } from "../../../parts/form/schemaForm.logic.ts"
 import { isFields } from "../../../parts/form/json.logic.ts"
 import { SchemaForm } from "../../../parts/form/SchemaForm.tsx"
-import { Icon } from "../../../parts/signs/Icon.tsx"
+import { Icon } from "../../../parts/icons/Icon.tsx"
 import { hostOf } from "../decision.logic.ts"
 import { words } from "../words/en.ts"
 
@@ -13,18 +13,18 @@ export interface AnswerBoxProps {
   readonly decision: Decision
   readonly busy: boolean
   readonly armed: boolean
-  readonly faults: ReadonlyArray<Fault>
+  readonly issues: ReadonlyArray<Issue>
   readonly send: (answer: NewAnswer) => void
   readonly decline: () => void
 }
 
-export const FormBox = ({ armed, busy, decision, decline, faults: fromHouse, send }: AnswerBoxProps) => {
+export const FormBox = ({ armed, busy, decision, decline, issues: fromHouse, send }: AnswerBoxProps) => {
   const schema = (isFields(decision.schema) ? decision.schema : {}) as JsonSchema
-  const [value, set] = useState<Json | undefined>(() => initial(schema, schema))
-  const [mine, find] = useState<ReadonlyArray<Fault>>([])
-  const faults = mine.length > 0 ? mine : fromHouse
+  const [value, set] = useState<Json | undefined>(() => initialValue(schema, schema))
+  const [mine, find] = useState<ReadonlyArray<Issue>>([])
+  const issues = mine.length > 0 ? mine : fromHouse
   const submit = () => {
-    const wrong = faultsOf(schema, value ?? null)
+    const wrong = issuesOf(schema, value ?? null)
     find(wrong)
     if (wrong.length === 0 && armed) send({ verdict: "submit", value: value ?? null })
   }
@@ -37,12 +37,12 @@ export const FormBox = ({ armed, busy, decision, decline, faults: fromHouse, sen
         submit()
       }}
     >
-      {faults.length === 0 ? null : (
+      {issues.length === 0 ? null : (
         <p className="note" data-tone="bad" role="alert" tabIndex={-1} ref={(box) => box?.focus()}>
-          {words.faults(faults.length)}
+          {words.faults(issues.length)}
         </p>
       )}
-      <SchemaForm schema={schema} value={value} onChange={set} faults={faults} />
+      <SchemaForm schema={schema} value={value} onChange={set} issues={issues} />
       <div className="acts stay">
         <button type="submit" className="button main-act" aria-disabled={!armed || undefined} disabled={busy}>
           <Icon name="check" small />

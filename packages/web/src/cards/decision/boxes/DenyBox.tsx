@@ -1,9 +1,9 @@
 /** The note of a denial. */
 import { useState } from "react"
-import { Icon } from "../../../parts/signs/Icon.tsx"
+import { Icon } from "../../../parts/icons/Icon.tsx"
 import { words } from "../words/en.ts"
 import type { BoxProps } from "./box.ts"
-import { noted, NoteField } from "./NoteField.tsx"
+import { noteFields, NoteField } from "./NoteField.tsx"
 
 export const DenyBox = ({ back, busy, decision, send }: BoxProps) => {
   const [note, write] = useState("")
@@ -12,7 +12,7 @@ export const DenyBox = ({ back, busy, decision, send }: BoxProps) => {
       className="stack"
       onSubmit={(event) => {
         event.preventDefault()
-        send({ verdict: "deny", ...noted(note) })
+        send({ verdict: "deny", ...noteFields(note) })
       }}
     >
       <NoteField decision={decision} note={note} write={write} first />

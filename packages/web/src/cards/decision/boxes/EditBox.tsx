@@ -3,20 +3,20 @@ import type { NewAnswer } from "@stoa/contract"
 import { useState } from "react"
 import type { Decision, Json } from "../../../feed/types.ts"
 import { Diff } from "../../../parts/text/Diff.tsx"
-import { type Fault, faultsOf, type JsonSchema } from "../../../parts/form/form.logic.ts"
+import { type Issue, issuesOf, type JsonSchema } from "../../../parts/form/schemaForm.logic.ts"
 import { isFields } from "../../../parts/form/json.logic.ts"
 import { JsonBox } from "../../../parts/form/JsonBox.tsx"
-import { OneOf } from "../../../parts/form/OneOf.tsx"
+import { ToggleGroup } from "../../../parts/form/ToggleGroup.tsx"
 import { SchemaForm } from "../../../parts/form/SchemaForm.tsx"
-import { Icon } from "../../../parts/signs/Icon.tsx"
+import { Icon } from "../../../parts/icons/Icon.tsx"
 import { changesIn } from "../decision.logic.ts"
-import { noted, NoteField } from "./NoteField.tsx"
+import { noteFields, NoteField } from "./NoteField.tsx"
 import { words } from "../words/en.ts"
 
 export interface EditBoxProps {
   readonly decision: Decision
   readonly busy: boolean
-  readonly faults: ReadonlyArray<Fault>
+  readonly issues: ReadonlyArray<Issue>
   readonly send: (answer: NewAnswer) => void
   readonly back: () => void
 }
@@ -24,23 +24,23 @@ export interface EditBoxProps {
 type View = "form" | "json" | "changes"
 const views: ReadonlyArray<View> = ["form", "json", "changes"]
 
-export const EditBox = ({ back, busy, decision, faults: fromHouse, send }: EditBoxProps) => {
+export const EditBox = ({ back, busy, decision, issues: fromHouse, send }: EditBoxProps) => {
   const before = decision.call?.input
   const schema = (isFields(decision.schema) ? decision.schema : { type: "object" }) as JsonSchema
   const [value, set] = useState<Json | undefined>(before)
   const [note, write] = useState("")
   const [view, look] = useState<View>(isFields(schema["properties"]) ? "form" : "json")
-  const [mine, find] = useState<ReadonlyArray<Fault>>([])
+  const [mine, find] = useState<ReadonlyArray<Issue>>([])
   const changes = changesIn(before, value)
-  const faults = mine.length > 0 ? mine : fromHouse
+  const issues = mine.length > 0 ? mine : fromHouse
   const submit = (input: Json | undefined) => {
-    const wrong = faultsOf(schema, input)
+    const wrong = issuesOf(schema, input)
     find(wrong)
     if (wrong.length > 0) return look("form")
     send({
       verdict: "approve",
       ...(JSON.stringify(input) === JSON.stringify(before) ? {} : { input: input as never }),
-      ...noted(note),
+      ...noteFields(note),
     })
   }
   return (
@@ -52,7 +52,7 @@ export const EditBox = ({ back, busy, decision, faults: fromHouse, send }: EditB
       }}
     >
       <div className="line wrap">
-        <OneOf
+        <ToggleGroup
           options={views}
           value={view}
           nameOf={(one) => (one === "changes" ? words.changes(changes.length) : words[one])}
@@ -64,9 +64,9 @@ export const EditBox = ({ back, busy, decision, faults: fromHouse, send }: EditB
           {words.undoAll}
         </button>
       </div>
-      {faults.length === 0 ? null : (
+      {issues.length === 0 ? null : (
         <p className="note" data-tone="bad" role="alert" tabIndex={-1} ref={(box) => box?.focus()}>
-          {words.faults(faults.length)}
+          {words.faults(issues.length)}
         </p>
       )}
       {view === "form" ? (
@@ -74,7 +74,7 @@ export const EditBox = ({ back, busy, decision, faults: fromHouse, send }: EditB
           schema={schema}
           value={value}
           onChange={set}
-          faults={faults}
+          issues={issues}
           {...(before === undefined ? {} : { was: before })}
         />
       ) : view === "json" ? (

@@ -25,4 +25,4 @@ export const NoteField = ({ decision, first = false, note, write }: NoteFieldPro
 )
 
 /** An empty note is not sent. */
-export const noted = (note: string) => (note.trim() === "" ? {} : { note: note.trim() })
+export const noteFields = (note: string) => (note.trim() === "" ? {} : { note: note.trim() })

@@ -1,6 +1,6 @@
 /** What an agent remembers. */
 import { Link } from "@tanstack/react-router"
-import { Icon } from "../../../parts/signs/Icon.tsx"
+import { Icon } from "../../../parts/icons/Icon.tsx"
 import { EmptyPane, FaultPane, LoadingPane } from "../../../parts/panes/Pane.tsx"
 import { type Agent, useMemoryOf } from "../useAgents.ts"
 import { words } from "../words/en.ts"

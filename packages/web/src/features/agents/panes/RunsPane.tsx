@@ -1,6 +1,6 @@
 /** What an agent did last. */
 import { Link } from "@tanstack/react-router"
-import { Icon } from "../../../parts/signs/Icon.tsx"
+import { Icon } from "../../../parts/icons/Icon.tsx"
 import { money } from "../../../parts/figures/money.logic.ts"
 import { EmptyPane, FaultPane, LoadingPane } from "../../../parts/panes/Pane.tsx"
 import { AgoTime } from "../../../parts/figures/Time.tsx"

@@ -1,5 +1,5 @@
 /** The tools an agent has, and why; those it does not have, and why not. */
-import { Icon } from "../../../parts/signs/Icon.tsx"
+import { Icon } from "../../../parts/icons/Icon.tsx"
 import { EmptyPane, FaultPane, LoadingPane } from "../../../parts/panes/Pane.tsx"
 import { useTools } from "../useAgents.ts"
 import { words } from "../words/en.ts"

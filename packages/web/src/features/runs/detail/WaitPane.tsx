@@ -1,6 +1,6 @@
 /** Whose answers a run waited for, from when to when, and how that ended. */
 import { useNames } from "../../../feed/start.ts"
-import { Icon } from "../../../parts/signs/Icon.tsx"
+import { Icon } from "../../../parts/icons/Icon.tsx"
 import { ExactTime } from "../../../parts/figures/Time.tsx"
 import type { Wait } from "../run.logic.ts"
 import { words } from "../words/en.ts"

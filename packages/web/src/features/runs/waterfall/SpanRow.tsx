@@ -1,10 +1,10 @@
 /** One row of the waterfall: what it was, when, and how long. */
 import { type KeyboardEvent, memo } from "react"
-import { gistOfInput } from "../../../cards/call.logic.ts"
+import { inputSummary } from "../../../cards/call.logic.ts"
 import type { Json } from "../../../feed/types.ts"
-import { Icon } from "../../../parts/signs/Icon.tsx"
+import { Icon } from "../../../parts/icons/Icon.tsx"
 import { counted } from "../../../parts/figures/money.logic.ts"
-import { span as lengthOf } from "../../../parts/figures/time.logic.ts"
+import { durationOf as lengthOf } from "../../../parts/figures/time.logic.ts"
 import type { Scale, Span } from "./spans.logic.ts"
 import type { Wait } from "../run.logic.ts"
 import { words } from "../words/en.ts"
@@ -60,14 +60,14 @@ export const nameOf = (span: Span, names: (id: string) => string): string => {
   return span.decision === undefined ? (words.waitsOn[span.on ?? ""] ?? words.waits) : words.decision
 }
 
-const gistOf = (span: Span, doing: string | undefined): string => {
+const summaryOf = (span: Span, doing: string | undefined): string => {
   if (span.kind === "model")
     return span.to === undefined
       ? (doing ?? words.thinks)
       : words.tokensInOut(counted(span.runStep!.tokens.in), counted(span.runStep!.tokens.out))
   if (span.wait !== undefined) return words.waitEnds[span.wait.state] ?? ""
   if (span.kind === "run") return span.child!.trigger.summary
-  if (span.call !== undefined && span.kind !== "wait") return gistOfInput(span.call.input as Json)
+  if (span.call !== undefined && span.kind !== "wait") return inputSummary(span.call.input as Json)
   return ""
 }
 
@@ -114,7 +114,7 @@ const Track = ({ now, scale, span }: Pick<SpanRowProps, "now" | "scale" | "span"
 
 export const SpanRow = memo((props: SpanRowProps) => {
   const { choose, doing, focusable, index, names, now, onKey, open, scale, selected, span, top, turn } = props
-  const gist = gistOf(span, doing)
+  const gist = summaryOf(span, doing)
   return (
     <div
       role="row"

@@ -1,9 +1,9 @@
 /** What a run did, row by row, over worked time. A tree that can be walked with the arrow keys. */
 import { useVirtualizer } from "@tanstack/react-virtual"
 import { type KeyboardEvent, useLayoutEffect, useMemo, useRef, useState } from "react"
-import { streamedTexts } from "../../../feed/events/signs.ts"
+import { streamedTexts } from "../../../feed/events/signals.ts"
 import { useStore } from "../../../feed/store.ts"
-import { span as lengthOf } from "../../../parts/figures/time.logic.ts"
+import { durationOf as lengthOf } from "../../../parts/figures/time.logic.ts"
 import { isOpen, moveOf, type Scale, type Span } from "./spans.logic.ts"
 import { SpanRow } from "./SpanRow.tsx"
 import { words } from "../words/en.ts"

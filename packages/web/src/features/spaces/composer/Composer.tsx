@@ -6,14 +6,14 @@ import { usePeople, useStart } from "../../../feed/start.ts"
 import { useStore } from "../../../feed/store.ts"
 import { type Tool, toolsQuery } from "../../../feed/tools.ts"
 import type { Space } from "../../../feed/types.ts"
-import { EmojiList } from "../../../parts/signs/EmojiList.tsx"
-import { Avatar } from "../../../parts/signs/Avatar.tsx"
-import { Icon } from "../../../parts/signs/Icon.tsx"
+import { EmojiList } from "../../../parts/icons/EmojiList.tsx"
+import { Avatar } from "../../../parts/icons/Avatar.tsx"
+import { Icon } from "../../../parts/icons/Icon.tsx"
 import { LoadingPane } from "../../../parts/panes/Pane.tsx"
 import { settings } from "../../../parts/settings.ts"
-import { fitting, mentionAt, mentioned, type Mentionable } from "./mention.logic.ts"
+import { matchMentions, mentionAt, insertMention, type Mentionable } from "./mention.logic.ts"
 import { type Offer, OfferList } from "./OfferList.tsx"
-import { fittingTools, slashOf } from "./slash.logic.ts"
+import { matchTools, slashOf } from "./slash.logic.ts"
 import { words } from "../words/en.ts"
 
 export interface ComposerProps {
@@ -50,7 +50,7 @@ const useMentionable = (space: Space): ReadonlyArray<Mentionable> => {
 /** The tools that match the text; requested when the first / is typed. */
 const useToolsFor = (part: string | undefined): ReadonlyArray<Tool> => {
   const { data } = useQuery({ ...toolsQuery(), enabled: part !== undefined, retry: false })
-  return part === undefined ? [] : fittingTools(data?.items ?? [], part)
+  return part === undefined ? [] : matchTools(data?.items ?? [], part)
 }
 
 const toolLine = ({ asks, description, name }: Tool) => (
@@ -84,7 +84,7 @@ export const Composer = (props: ComposerProps) => {
   const { enterSends } = useStore(settings)
   const list = useId()
   const asked = shut ? undefined : mentionAt(text, caret)
-  const found = asked === undefined ? [] : fitting(all, asked.part)
+  const found = asked === undefined ? [] : matchMentions(all, asked.part)
   // A complete name needs no list: Enter sends.
   const people = found.some(({ name }) => name.toLowerCase() === asked?.part.toLowerCase()) ? [] : found
   const slash = callsTools && !shut ? slashOf(text) : undefined
@@ -109,7 +109,7 @@ export const Composer = (props: ComposerProps) => {
   const insert = (piece: string) => put(text.slice(0, caret) + piece + text.slice(caret), caret + piece.length)
   const mention = (name: string) => {
     if (asked === undefined) return
-    const next = mentioned(text, asked.from, caret, name)
+    const next = insertMention(text, asked.from, caret, name)
     put(next.text, next.caret)
     point(0)
   }

@@ -5,11 +5,11 @@ import { useEffect, useRef, useState } from "react"
 import { house } from "../../../feed/house.ts"
 import type { Tool } from "../../../feed/tools.ts"
 import type { Json } from "../../../feed/types.ts"
-import { type Fault, faultsOf, initial, type JsonSchema } from "../../../parts/form/form.logic.ts"
+import { type Issue, issuesOf, initialValue, type JsonSchema } from "../../../parts/form/schemaForm.logic.ts"
 import { isFields } from "../../../parts/form/json.logic.ts"
 import { SchemaForm } from "../../../parts/form/SchemaForm.tsx"
 import { FaultPane } from "../../../parts/panes/Pane.tsx"
-import { Icon } from "../../../parts/signs/Icon.tsx"
+import { Icon } from "../../../parts/icons/Icon.tsx"
 import { newKey } from "./outbox.ts"
 import { words } from "../words/en.ts"
 
@@ -20,15 +20,15 @@ export interface ToolFormProps {
   readonly onCalled: () => void
 }
 
-const faultsOfHouse = (error: unknown): ReadonlyArray<Fault> =>
+const issuesOfHouse = (error: unknown): ReadonlyArray<Issue> =>
   error instanceof StoaError
     ? error.issues.map(({ message, path }) => ({ message, path: path.replace(/^input\.?/, "") }))
     : []
 
 export const ToolForm = ({ back, onCalled, space, tool }: ToolFormProps) => {
   const schema = (isFields(tool.inputSchema) ? tool.inputSchema : { type: "object" }) as JsonSchema
-  const [value, set] = useState<Json | undefined>(() => initial(schema, schema) ?? {})
-  const [mine, find] = useState<ReadonlyArray<Fault>>([])
+  const [value, set] = useState<Json | undefined>(() => initialValue(schema, schema) ?? {})
+  const [mine, find] = useState<ReadonlyArray<Issue>>([])
   const form = useRef<HTMLFormElement>(null)
   // The same key until something is changed: sent twice, the call happens once.
   const key = useRef(newKey())
@@ -41,9 +41,9 @@ export const ToolForm = ({ back, onCalled, space, tool }: ToolFormProps) => {
     const field = form.current?.querySelector<HTMLElement>("input, textarea, select")
     ;(field ?? form.current)?.focus()
   }, [])
-  const faults = mine.length > 0 ? mine : faultsOfHouse(called.error)
+  const issues = mine.length > 0 ? mine : issuesOfHouse(called.error)
   const submit = () => {
-    const wrong = faultsOf(schema, value ?? {})
+    const wrong = issuesOf(schema, value ?? {})
     find(wrong)
     if (wrong.length === 0) called.mutate(value ?? {})
   }
@@ -83,11 +83,11 @@ export const ToolForm = ({ back, onCalled, space, tool }: ToolFormProps) => {
           key.current = newKey()
           set(next)
         }}
-        faults={faults}
+        issues={issues}
       />
-      {faults.length > 0 ? (
+      {issues.length > 0 ? (
         <p className="note" data-tone="bad" role="alert">
-          {words.wrong(faults.length)}
+          {words.wrong(issues.length)}
         </p>
       ) : called.error === null ? null : (
         <FaultPane error={called.error} />

@@ -17,7 +17,7 @@ export const mentionAt = (
   return /\n|\s{2}/.test(part) || part.length > 40 ? undefined : { from, part }
 }
 
-export const fitting = (all: ReadonlyArray<Mentionable>, part: string, most = 8): ReadonlyArray<Mentionable> => {
+export const matchMentions = (all: ReadonlyArray<Mentionable>, part: string, most = 8): ReadonlyArray<Mentionable> => {
   const asked = part.toLowerCase()
   const fits = all.filter(({ name }) => name.toLowerCase().includes(asked))
   const rank = ({ isHere, name }: Mentionable) => (isHere ? 0 : 2) + (name.toLowerCase().startsWith(asked) ? 0 : 1)
@@ -25,7 +25,7 @@ export const fitting = (all: ReadonlyArray<Mentionable>, part: string, most = 8)
 }
 
 /** The text with the mention completed, and the new position of the caret. */
-export const mentioned = (text: string, from: number, caret: number, name: string) => {
+export const insertMention = (text: string, from: number, caret: number, name: string) => {
   const written = `${text.slice(0, from)}@${name} `
   return { text: written + text.slice(caret).replace(/^ /, ""), caret: written.length }
 }

@@ -7,7 +7,7 @@ interface Callable {
 export const slashOf = (text: string): string | undefined => /^\/(\S*)$/.exec(text)?.[1]
 
 /** First those whose name begins with it, then those whose name contains it, then those whose description does. */
-export const fittingTools = <A extends Callable>(all: ReadonlyArray<A>, part: string): ReadonlyArray<A> => {
+export const matchTools = <A extends Callable>(all: ReadonlyArray<A>, part: string): ReadonlyArray<A> => {
   const asked = part.toLowerCase()
   const rank = ({ description, name }: A) => {
     const at = name.toLowerCase().indexOf(asked)

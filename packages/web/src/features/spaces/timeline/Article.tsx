@@ -1,7 +1,7 @@
 /** A row with an avatar, or without one if the same author continues; and the props of every row. */
 import type { ComponentType, FocusEvent, ReactNode } from "react"
 import type { Decision, Message, Space } from "../../../feed/types.ts"
-import { Avatar } from "../../../parts/signs/Avatar.tsx"
+import { Avatar } from "../../../parts/icons/Avatar.tsx"
 import { clockOf } from "../../../parts/figures/time.logic.ts"
 import { ClockTime } from "../../../parts/figures/Time.tsx"
 import type { SpaceRights } from "../rights.logic.ts"

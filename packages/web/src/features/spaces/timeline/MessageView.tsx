@@ -1,10 +1,10 @@
 import { type FocusEvent, useLayoutEffect, useRef, useState } from "react"
 import { cache, keys } from "../../../feed/cache.ts"
 import { house } from "../../../feed/house.ts"
-import { type LoadedMessages, reacted, withChanged } from "../../../feed/messages.logic.ts"
+import { type LoadedMessages, withReaction, withChanged } from "../../../feed/messages.logic.ts"
 import type { Message } from "../../../feed/types.ts"
-import { EmojiList } from "../../../parts/signs/EmojiList.tsx"
-import { Icon } from "../../../parts/signs/Icon.tsx"
+import { EmojiList } from "../../../parts/icons/EmojiList.tsx"
+import { Icon } from "../../../parts/icons/Icon.tsx"
 import { Text } from "../../../parts/text/Text.tsx"
 import { Composer } from "../composer/Composer.tsx"
 import { Article, type RowContext } from "./Article.tsx"
@@ -24,7 +24,7 @@ const react = async (message: Message, emoji: string, me: string, on: boolean) =
   const set = (is: boolean) =>
     cache.setQueryData<LoadedMessages>(
       key,
-      (old) => old && withChanged(old, message.id, (one) => reacted(one, emoji, me, is)),
+      (old) => old && withChanged(old, message.id, (one) => withReaction(one, emoji, me, is)),
     )
   set(on)
   await (on ? house.messages.react(message.id, emoji) : house.messages.unreact(message.id, emoji)).catch(() => set(!on))

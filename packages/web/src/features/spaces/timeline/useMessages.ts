@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query"
 import { useCallback } from "react"
 import { cache, keys } from "../../../feed/cache.ts"
 import { house } from "../../../feed/house.ts"
-import { joined, type LoadedMessages, most, withNewer, withOlder } from "../../../feed/messages.logic.ts"
+import { mergeMessages, type LoadedMessages, mostLoaded, withNewer, withOlder } from "../../../feed/messages.logic.ts"
 import type { Message } from "../../../feed/types.ts"
 
 const limit = 100
@@ -16,9 +16,9 @@ const load = async (space: string, at: number | undefined): Promise<LoadedMessag
     let items: ReadonlyArray<Message> = []
     let after: number | undefined = first.seq - 1
     let more = true
-    while (more && items.length < most) {
+    while (more && items.length < mostLoaded) {
       const page = await house.spaces.messages(space, { limit, after })
-      items = joined(items, page.items)
+      items = mergeMessages(items, page.items)
       after = items.at(-1)?.seq ?? after
       more = page.next !== null
     }
@@ -54,7 +54,9 @@ const loadMore = async (space: string, end: "older" | "newer"): Promise<void> =>
       if (now?.seq === edge.seq) return join(old, page.items, page.next !== null)
       // Or old messages were dropped meanwhile, because much was said: then both must overlap.
       const isPart = loaded.items.some(({ seq }) => seq === now?.seq)
-      return isPart ? join({ ...old, items: joined(loaded.items, old.items) }, page.items, page.next !== null) : old
+      return isPart
+        ? join({ ...old, items: mergeMessages(loaded.items, old.items) }, page.items, page.next !== null)
+        : old
     })
   } catch {
     // Requested again when the reader scrolls again.

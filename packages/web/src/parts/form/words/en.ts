@@ -28,5 +28,4 @@ export const words = {
   optional: "optional",
   whole: "Value",
   asJson: "as JSON",
-  faults: (count: number) => (count === 1 ? "One field is not correct yet." : `${count} fields are not correct yet.`),
 } as const

@@ -1,5 +1,5 @@
 /** What servers say about their tools beyond what the house needs, by the tool's name here; and their order. */
-import { areMCPIcons } from "@stoa/tools"
+import { isMCPIconList } from "@stoa/tools"
 import type { ConnectedServer } from "../../../../servers/Servers.ts"
 import { isObject } from "../../wire/message.ts"
 import type { Endpoint, JsonObject, ListedTool } from "../Desk.ts"
@@ -14,7 +14,7 @@ const extraOf = (tool: JsonObject, naming: Naming): Extra["shown"] => {
   const { _meta, icons, title } = metaOutward(tool, naming)
   return {
     ...(typeof title === "string" ? { title } : {}),
-    ...(Array.isArray(icons) && areMCPIcons(icons) ? { icons: icons.filter(isObject) } : {}),
+    ...(Array.isArray(icons) && isMCPIconList(icons) ? { icons: icons.filter(isObject) } : {}),
     ...(isObject(_meta) ? { meta: _meta } : {}),
   }
 }

@@ -1,0 +1,127 @@
+/**
+ * The command that helps after a refusal. The house names no commands, because its words are read over MCP and on the
+ * page as well: here its tag and fields, or a stored call's, become one. Pure.
+ */
+import { listYours } from "@stoa/contract"
+import { shellQuote } from "./shellQuote.ts"
+
+export interface Refusal {
+  readonly tag: string
+  readonly message: string
+  /** Of the problem: rule, resource, noun and the like. */
+  readonly fields: Readonly<Record<string, unknown>>
+}
+
+/** Who was refused. */
+export interface RefusedPrincipal {
+  readonly name: string
+  readonly kind: string
+  readonly toolsets: ReadonlyArray<string>
+}
+
+const listing: Readonly<Record<string, string>> = {
+  "MCP server": "stoa servers ls",
+  agent: "stoa agents ls",
+  approval: "stoa decide --approvals",
+  "chat session": "stoa chat ls",
+  "configured tool": "stoa tools ls",
+  decision: "stoa decide",
+  delegation: "stoa api delegations list",
+  grant: "stoa grants ls",
+  host: "stoa hosts ls",
+  memory: "stoa memory ls",
+  pause: "stoa pause",
+  run: "stoa runs ls",
+  space: "stoa spaces ls",
+  token: "stoa token ls",
+  tool: "stoa tools ls",
+  wait: "stoa runs waits",
+  "webhook tool": "stoa tools ls",
+}
+
+const where = (noun: string): string | undefined => {
+  if (noun === "principal") return '"stoa people ls" and "stoa agents ls" list everybody.'
+  if (noun === "secret") return '"stoa secrets ls" lists their names.'
+  if (noun === "call") return '"stoa tools calls TOOL" lists the calls of a tool, with their ids.'
+  return listing[noun] === undefined ? undefined : `"${listing[noun]}" lists yours.`
+}
+
+const grant = (me: RefusedPrincipal | undefined, resource: string, action: string): string =>
+  `An admin can do this with: stoa grants add ${me === undefined ? "NAME" : shellQuote(me.name)} ${shellQuote(resource)}${action === "execute" ? "" : ` --action ${action}`}`
+
+const forbidden = ({ fields }: Refusal, me: RefusedPrincipal | undefined): string | undefined => {
+  const { action, instead, resource, rule } = fields as Readonly<Record<string, string | undefined>>
+  if (resource === undefined || action === undefined) return undefined
+  if (instead === undefined) return grant(me, resource, action)
+  const set = /^toolsets\/(.+)$/.exec(resource)?.[1]
+  if (set !== undefined && me !== undefined)
+    return `An admin can do this with: stoa ${me.kind === "agent" ? "agents" : "people"} set ${shellQuote(me.name)} ${[...me.toolsets, set].map((one) => `--toolset ${one}`).join(" ")}`
+  // Whatever is done in a space needs the right to write there.
+  return rule === "silence" && resource.startsWith("spaces/") ? grant(me, resource, "write") : undefined
+}
+
+const secretsIn = /[Tt]he secret "([^"]+)"(?:, which)? (?:is not set|has fewer than)/g
+const agentsIn = /the agent "([^"]+)", which does not exist/g
+
+/** What changes the thing that has the name. For a tool it needs the file, so the verb that has it says it. */
+const changing = (noun: string, name: string): string | undefined => {
+  if (noun === "principal") return `To change it: stoa agents set ${name}, or for a person: stoa people set ${name}`
+  if (noun === "MCP server") return `To change it, remove it and add it again: stoa servers rm ${name}`
+  return undefined
+}
+
+/** In texts of failures that have no fields, because they were stored with a call, and in warnings. */
+const inWords = (message: string): string | undefined => {
+  const named = (pattern: RegExp) => [...new Set([...message.matchAll(pattern)].map(([, name]) => shellQuote(name!)))]
+  const commands = [
+    ...named(secretsIn).map((name) => `stoa secrets set ${name}`),
+    ...named(agentsIn).map((name) => `stoa agents add ${name}`),
+  ]
+  if (commands.length > 0) return `An operator can do this with: ${commands.join("; ")}`
+  const kind = /list the (tools|servers) to see/.exec(message)?.[1]
+  if (kind !== undefined) return `"stoa ${kind} ls" lists yours.`
+  const agent = /(?:^|\s)(\S+) has no model to think with/.exec(message)?.[1]
+  return agent === undefined
+    ? undefined
+    : `An admin can do this with: stoa agents set ${shellQuote(agent)} --model MODEL`
+}
+
+/** A warning of the house, and the command. */
+export const withCommand = (warning: string): string => {
+  const hint = inWords(warning)
+  return hint === undefined ? warning : `${warning} ${hint}`
+}
+
+/** Whether the hint names the caller. */
+export const needsName = ({ tag }: Pick<Refusal, "tag">): boolean =>
+  tag === "Forbidden" || tag === "ToolAuthorizationError"
+
+const hintFor = (refusal: Refusal, me: RefusedPrincipal | undefined): string | undefined => {
+  const { fields, message, tag } = refusal
+  switch (tag) {
+    case "Forbidden":
+      return forbidden(refusal, me)
+    case "ToolAuthorizationError":
+      return fields["rule"] === "silence" && typeof fields["toolName"] === "string"
+        ? grant(me, `tools/${fields["toolName"]}`, "execute")
+        : inWords(message)
+    case "Missing":
+      return where(String(fields["noun"]))
+    case "NameTaken":
+      return changing(String(fields["noun"]), shellQuote(String(fields["name"])))
+    case "OwnedByFile":
+      return "To reload now: stoa reload"
+    case "Unauthenticated":
+      return fields["reason"] === "refused" ? "An admin can do this with: stoa token add NAME" : undefined
+    default:
+      return inWords(message)
+  }
+}
+
+/** The house's sentence, and the command. */
+export const withHint = (refusal: Refusal, me: RefusedPrincipal | undefined): string => {
+  const hint = hintFor(refusal, me)
+  if (hint === undefined) return refusal.message
+  const said = refusal.message.replace(` ${listYours}`, "")
+  return `${said}${/[.?!)]$/.test(said) ? "" : "."} ${hint}`
+}

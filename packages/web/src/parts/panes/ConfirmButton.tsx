@@ -1,0 +1,39 @@
+/** What cannot be undone asks for confirmation in place, naming what will be removed. */
+import { useMutation } from "@tanstack/react-query"
+import { useState } from "react"
+import { FaultPane } from "./Pane.tsx"
+
+export interface ConfirmButtonProps {
+  readonly act: string
+  readonly question: string
+  readonly yes: string
+  readonly no: string
+  readonly onYes: () => Promise<unknown>
+}
+
+export const ConfirmButton = ({ act, no, onYes, question, yes }: ConfirmButtonProps) => {
+  const [asks, ask] = useState(false)
+  const done = useMutation({ mutationFn: onYes })
+  if (!asks)
+    return (
+      <p>
+        <button type="button" className="button" onClick={() => ask(true)}>
+          {act}
+        </button>
+      </p>
+    )
+  return (
+    <div className="stack">
+      <p className="line wrap" role="group" aria-label={question}>
+        <span>{question}</span>
+        <button type="button" className="button" disabled={done.isPending} onClick={() => done.mutate()}>
+          {yes}
+        </button>
+        <button type="button" className="button plain" onClick={() => ask(false)}>
+          {no}
+        </button>
+      </p>
+      {done.error === null ? null : <FaultPane error={done.error} />}
+    </div>
+  )
+}
