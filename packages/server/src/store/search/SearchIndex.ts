@@ -119,10 +119,7 @@ export class SearchIndex extends Context.Service<
       // Put off, because many transactions change the same scope: it is locked only from there to the COMMIT.
       const put: SearchIndex["Service"]["put"] = (entry, isNew = false) => journal.putOff(keep, { entry, isNew })
       const remove: SearchIndex["Service"]["remove"] = (ref, scope) =>
-        Effect.andThen(
-          journal.putOff(keep, { ref, scope }),
-          scope === undefined ? vectors.forget(ref) : Effect.void,
-        )
+        Effect.andThen(journal.putOff(keep, { ref, scope }), scope === undefined ? vectors.forget(ref) : Effect.void)
 
       /** The scopes that are not empty; the largest ones if there are too many for one question. */
       const scopesNamed = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {

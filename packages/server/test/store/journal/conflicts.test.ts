@@ -144,7 +144,12 @@ for (const [name, store] of stores.filter(([it]) => it === "postgres"))
         const key = newId("key")
         const columns = ["principal", "key", "request", "createdAt"] as const
         const rows = makeInsert<ReturnType<typeof row>>(sql, "answers", columns, "ON CONFLICT DO NOTHING")
-        const cause = { at: new Date(0).toISOString(), actor: null, correlationId: newCorrelation(), provenance: "house" } as const
+        const cause = {
+          at: new Date(0).toISOString(),
+          actor: null,
+          correlationId: newCorrelation(),
+          provenance: "house",
+        } as const
         const inserted = yield* Deferred.make<void>()
         const waits = sql<{ n: number }>`SELECT count(*)::int AS n FROM pg_locks WHERE locktype = 'transactionid'
           AND NOT granted AND pid IN (SELECT pid FROM pg_stat_activity WHERE datname = current_database())`
@@ -171,7 +176,13 @@ for (const [name, store] of stores.filter(([it]) => it === "postgres"))
         const index = yield* SearchIndex
         const { one, other } = yield* meeting
         let runs = 0
-        const entry = (scope: string, ref: string) => ({ scope, ref, series: null, label: "", text: `the lighthouse ${ref}` })
+        const entry = (scope: string, ref: string) => ({
+          scope,
+          ref,
+          series: null,
+          label: "",
+          text: `the lighthouse ${ref}`,
+        })
         const crossing = (ref: string, scopes: ReadonlyArray<string>, meet: Effect.Effect<unknown>) =>
           journal.transact(
             Effect.gen(function* () {
