@@ -101,6 +101,7 @@ for (const store of stores)
               ...sessions.flatMap((id, at) => [
                 request(pam, "POST", `/chat-sessions/${id}/messages`, { text: `round ${round} of the lighthouse` }),
                 request(pam, "PATCH", `/chat-sessions/${id}`, { title: `Talk ${at} ${round}`, current: true }),
+                request(pam, "PATCH", `/chat-sessions/${id}`, { current: true }),
               ]),
               begin,
             ],
