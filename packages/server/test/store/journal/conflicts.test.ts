@@ -107,9 +107,10 @@ for (const [name, store] of stores.filter(([it]) => it === "postgres"))
         for (const code of ["40P01", "40001"] as const) {
           let runs = 0
           const told = yield* journal.transact(
-            Effect.suspend(() =>
-              ++runs === 1 ? Effect.mapError(ended(code), () => "it crashed" as const) : Effect.succeed("done"),
-            ),
+            Effect.gen(function* () {
+              if (++runs === 1) yield* Effect.mapError(ended(code), () => "it crashed" as const)
+              return "done"
+            }),
           )
           assert.deepStrictEqual([told, runs], ["done", 2])
         }

@@ -199,11 +199,10 @@ export const makeKeeping = (sql: SqlClient.SqlClient) => {
   const lockScopes = Effect.fnUntraced(function* (all: ReadonlyArray<IndexChange>) {
     const names = new Set(all.flatMap((one) => ("entry" in one ? [one.entry.scope] : [])))
     const removes = all.filter((one) => !("entry" in one)) as ReadonlyArray<Remove>
-    const [everywhere, places] = [new Set<string>(), new Set<string>()]
-    for (const { ref, scope } of removes) scope === undefined ? everywhere.add(ref) : places.add(`${ref} ${scope}`)
+    const left = new Set(removes.map(({ ref, scope = "" }) => `${ref} ${scope}`))
     for (const some of Arr.chunksOf([...new Set(removes.map(({ ref }) => ref))], atOnce))
       for (const { name, ref } of yield* scopesOf(some))
-        if (everywhere.has(ref) || places.has(`${ref} ${name}`)) names.add(name)
+        if (left.has(`${ref} `) || left.has(`${ref} ${name}`)) names.add(name)
     if (names.size > 1) for (const name of [...names].toSorted()) yield* grow(name, 0, 0)
   })
   const locked = sql.onDialectOrElse({ pg: () => lockScopes, orElse: () => () => Effect.void })
