@@ -109,7 +109,7 @@ for (const store of ["sqlite", "postgres"] as const)
           yield* transact(before.archive)
           yield* ask(() => who.client.chatSessions.remove(before.id))
           const during = yield* begin
-          yield* transact(Effect.andThen(sessions.remove({ viewer }, during.id), during.archive))
+          yield* transact(Effect.andThen(sessions.remove({ viewer }, during.id as ChatSessionId), during.archive))
           for (const { id } of [before, during]) {
             const end = yield* until(
               Effect.map(left(id), (now) => (now.n === 0 && now.archived !== null ? now : undefined)),
