@@ -265,6 +265,8 @@ export const makeEndings = Effect.fnUntraced(function* (
     const settled = yield* journal.transact(
       Effect.gen(function* () {
         if (row.onKind === "client" && by !== null) {
+          // A call before its decision, as wherever both are written.
+          yield* record.hold(id)
           yield* decisions.answer(
             row.onId!,
             by,
