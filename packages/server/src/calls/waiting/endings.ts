@@ -172,10 +172,13 @@ export const makeEndings = Effect.fnUntraced(function* (
           step: "expire",
           error: { tag: "ToolTimeoutError", message: `Nobody answered "${row.tool}" in time` },
         })
-      : settle(row.id, {
-          step: "fail",
-          error: { tag: "ToolExecutionError", message: `"${row.tool}" was declined${said}` },
-        })
+      : Effect.flatMap(nameOf(bound.answeredBy), (name) =>
+          settle(row.id, {
+            step: "fail",
+            error: { tag: "ToolExecutionError", message: `"${row.tool}" was declined by ${name}${said}` },
+            rule: `declined by ${name} in ${bound.id}`,
+          }),
+        )
   }
 
   const cancel = Effect.fnUntraced(function* (id: string, { all, principal }: BasicViewer, reason: string) {
