@@ -22,6 +22,7 @@ import {
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { nameKey, Principals } from "../access/identity/Principals.ts"
+import { demandsOf, findVisible } from "../access/rights/FindIfPermitted.ts"
 import type { Viewer } from "../access/rights/Viewer.ts"
 import { newId } from "../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../store/journal/Journal.ts"
@@ -59,6 +60,8 @@ export class Spaces extends Context.Service<
       changes: SpaceChange,
       by: Viewer,
     ) => Effect.Effect<void, NameTaken | SpaceRefusal | OwnedByFile, Transaction>
+    /** Whom a caller means who adds or removes a member: one of them, or a principal that it may see. */
+    readonly memberNamed: (space: Space, ref: string, by: Viewer) => Effect.Effect<Principal, Missing | Forbidden>
     readonly addMember: (
       space: Space,
       member: Principal,
@@ -110,12 +113,12 @@ export class Spaces extends Context.Service<
           if (rows.length > 0) return yield* new OwnedByFile({ noun: "space", name: space.name, file })
         })
 
-        const membersFor = Effect.fnUntraced(function* (
-          wanted: NewSpace,
-          { all, principal: by }: Viewer,
-          absent: boolean,
-        ) {
-          const given = yield* Effect.forEach(wanted.members ?? [], (ref) => principals.get(ref))
+        const visible = (ref: string, by: Viewer) =>
+          findVisible(demandsOf(by), principals.get(ref), { ref, self: by.principal.id })
+
+        const membersFor = Effect.fnUntraced(function* (wanted: NewSpace, viewer: Viewer, absent: boolean) {
+          const { all, principal: by } = viewer
+          const given = yield* Effect.forEach(wanted.members ?? [], (ref) => visible(ref, viewer))
           const left = given.findIndex((one) => one.retiredAt !== null)
           if (left >= 0) return yield* bad(`members.${left}`, `must not be retired; ${given[left]!.name} is`)
           const named = given.map((one) => one.id)
@@ -207,6 +210,14 @@ export class Spaces extends Context.Service<
           })
         })
 
+        const memberNamed: Spaces["Service"]["memberNamed"] = Effect.fn("Spaces.memberNamed")(
+          function* (space, ref, by) {
+            const key = nameKey(ref)
+            const known = space.members.find(({ id, name }) => id === ref || nameKey(name) === key)
+            return known === undefined ? yield* visible(ref, by) : yield* principals.get(known.id)
+          },
+        )
+
         const addMember: Spaces["Service"]["addMember"] = Effect.fn("Spaces.addMember")(function* (space, member, by) {
           yield* require(member.id === by.principal.id ? "join" : "invite", space, by)
           yield* free(space, by)
@@ -269,6 +280,7 @@ export class Spaces extends Context.Service<
           list,
           require,
           change,
+          memberNamed,
           addMember,
           removeMember,
           typing,
