@@ -19,9 +19,10 @@ import {
   type TriggerRule,
   WrongState,
 } from "@stoa/contract"
+import { spellingOf } from "@stoa/tools"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { nameKey, Principals } from "../access/identity/Principals.ts"
+import { nameKey, nameTaken, Principals } from "../access/identity/Principals.ts"
 import { demandsOf, findVisible } from "../access/rights/FindIfPermitted.ts"
 import type { Viewer } from "../access/rights/Viewer.ts"
 import { newId } from "../store/journal/Correlation.ts"
@@ -92,7 +93,7 @@ export class Spaces extends Context.Service<
         const principals = yield* Principals
         const deltas = yield* Deltas
 
-        const { get, list, made, named, ofMember, ownOf, visibleTo, watchScope } = makeSpaceReads(sql)
+        const { alike, get, list, made, ofMember, ownOf, visibleTo, watchScope } = makeSpaceReads(sql)
 
         const require: Spaces["Service"]["require"] = (act, space, viewer, message) =>
           Effect.suspend((): Effect.Effect<void, SpaceRefusal> => {
@@ -134,12 +135,17 @@ export class Spaces extends Context.Service<
           return members
         })
 
-        /** A name is free for a viewer that cannot see a space with that name: otherwise a refusal would reveal it. */
-        const nameFor = Effect.fnUntraced(function* (name: string, viewer: Viewer) {
-          yield* Effect.orDie(lockName(sql, "spaces", nameKey(name)))
-          const taken = yield* named(name, viewer)
-          if (taken.length > 0) return yield* new NameTaken({ noun: "space", name })
-          return nameKey(name)
+        /**
+         * A name is free for a viewer that sees no space of a name that reads like it: otherwise a refusal would reveal
+         * one. `of`: the space that is to have it.
+         */
+        const nameFor = Effect.fnUntraced(function* (name: string, viewer: Viewer, of: SpaceId) {
+          const spelling = spellingOf(name)
+          yield* Effect.orDie(lockName(sql, "spaces", spelling))
+          const others = (yield* alike(name, viewer)).filter(({ id }) => id !== of)
+          const taken = others.map((other) => other.name)
+          if (taken.length > 0) return yield* nameTaken("space", name, taken)
+          return { name, lookupKey: nameKey(name), nameKey: orderOf(name, of), spelling }
         })
 
         const add: Spaces["Service"]["add"] = Effect.fn("Spaces.add")(function* (wanted, by, options = {}) {
@@ -151,9 +157,7 @@ export class Spaces extends Context.Service<
           const id = options.id ?? newId<SpaceId>("spc")
           const row = {
             id,
-            name: wanted.name,
-            lookupKey: yield* nameFor(wanted.name, by),
-            nameKey: orderOf(wanted.name, id),
+            ...(yield* nameFor(wanted.name, by, id)),
             kind: wanted.kind,
             pair: wanted.kind === "dm" ? pairOf(members) : null,
             triggerPolicy: wanted.trigger ?? usualTriggerRule(wanted.kind),
@@ -190,13 +194,13 @@ export class Spaces extends Context.Service<
           const small = archived === undefined && Object.keys(rest).length === 0
           yield* require(archived === false ? "restore" : small ? "topic" : "change", space, by)
           yield* free(space, by)
-          if (changes.name !== undefined && nameKey(changes.name) !== nameKey(space.name))
-            yield* nameFor(changes.name, by)
+          const { name } = changes
+          // The same name in another case is no other name, whatever reads like it.
+          const renamed = name !== undefined && nameKey(name) !== nameKey(space.name)
+          const named = renamed ? yield* nameFor(name, by, space.id) : name === undefined ? {} : { name }
           const now = DateTime.formatIso(yield* DateTime.now)
           const row = {
-            ...(changes.name === undefined
-              ? {}
-              : { name: changes.name, lookupKey: nameKey(changes.name), nameKey: orderOf(changes.name, space.id) }),
+            ...named,
             ...(changes.topic === undefined ? {} : { topic: changes.topic }),
             ...(changes.trigger === undefined ? {} : { triggerPolicy: changes.trigger }),
             ...(archived === undefined ? {} : { archivedAt: archived ? now : null }),

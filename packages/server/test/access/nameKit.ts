@@ -1,6 +1,6 @@
 /** Every place of the HTTP API in which a caller names a principal, derived from the contract. */
 import { Api, NewDelegation } from "@stoa/contract"
-import type { SchemaAST } from "effect"
+import type { Schema, SchemaAST } from "effect"
 import type { Sample } from "./authorizationSamples.ts"
 
 export interface NamedPlace {
@@ -35,7 +35,7 @@ export const namedPlaces: ReadonlyArray<NamedPlace> = Object.values(Api.groups).
     const parts = {
       params: params === undefined ? [] : fieldsIn(params.ast),
       query: query === undefined ? [] : fieldsIn(query.ast),
-      payload: [...payload.values()].flatMap(({ schemas }) => schemas.flatMap((schema) => fieldsIn(schema.ast))),
+      payload: [...payload.values()].flatMap(({ schemas }) => schemas.flatMap(({ ast }: Schema.Top) => fieldsIn(ast))),
     }
     return (["params", "query", "payload"] as const).flatMap((where) =>
       parts[where].map((field) => ({ route: `${group.identifier}.${identifier}`, method, path, where, ...field })),

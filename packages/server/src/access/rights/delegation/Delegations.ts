@@ -110,10 +110,11 @@ export class Delegations extends Context.Service<
         const source = mayDelegate(yield* grants.rulesOf(caller), wanted, now, caller.context)
         if (source === undefined)
           return yield* new Forbidden({ action: "delegate", resource: wanted.resource, rule: "only what you have" })
-        const receiver = yield* findVisible(grants, principals.get(wanted.to), {
-          ref: wanted.to,
-          self: caller.principal.id,
-        })
+        // Only a caller with something to lend learns whether that name exists. Everybody has what is its own.
+        const named = principals.get(wanted.to)
+        const receiver = yield* wanted.resource.startsWith("self/")
+          ? findVisible(grants, named, { ref: wanted.to, self: caller.principal.id })
+          : named
         if (receiver.id === caller.principal.id)
           return yield* new BadInput({ issues: [{ path: "to", message: "is yourself: you have it already" }] })
         yield* room(caller.principal.id, receiver.id, DateTime.formatIso(now))
