@@ -62,8 +62,8 @@ assert.deepEqual(
   [question.id],
 )
 
-await house.spaces.removeMember(space.id, scribe.id)
 // #region hidden
+await house.spaces.removeMember(space.id, scribe.id)
 const hidden = await scribe.client.spaces.messages(space.id).catch((error: unknown) => error)
 assert(hidden instanceof StoaError)
 assert.equal(hidden.tag, "Missing")

@@ -177,10 +177,13 @@ describe("a definition from the form", () => {
     for (const change of changes) assert.deepStrictEqual(define(change), { ...plain, ...change } as ToolDefinition)
   })
 
-  it("S1-22 S1-33 time limits: what is written, else half a minute, a minute for agents", () => {
+  it("S1-22 S1-30 S1-33 time limits: what is written, else half a minute, a minute for agents", () => {
     const timeoutOf = (execution: object, executionType = "gateway") => define({ execution, executionType }).timeoutMs
     assert.strictEqual(timeoutOf({ url: "https://a.example" }), 30_000)
     assert.strictEqual(timeoutOf({ url: "https://a.example", timeout: 5 }), 5)
+    const webhookUrl = "https://a.example/tools"
+    assert.strictEqual(timeoutOf({ webhookUrl }, "external"), 30_000)
+    assert.strictEqual(timeoutOf({ webhookUrl, timeout: 5 }, "external"), 5)
     assert.strictEqual(timeoutOf({ agentConfig: {} }), 60_000)
     // How long people may take is not how long asking them may take.
     assert.strictEqual(timeoutOf({ timeout: 86_400_000 }, "space"), 30_000)

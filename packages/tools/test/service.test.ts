@@ -232,7 +232,7 @@ describe("ToolService", () => {
     ),
   )
 
-  it.effect("S4-28, S4-31 success is audited once and told once, with correlation id and duration", () =>
+  it.effect("S4-28, S4-31, S4-111 success is audited and told once, with correlation id and duration", () =>
     using({}, (tools, seen) =>
       Effect.gen(function* () {
         yield* tools.register(definition(), add)

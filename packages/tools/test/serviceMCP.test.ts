@@ -33,7 +33,7 @@ const listening = () => {
 
 describe("ToolService and MCP", () => {
   it.live(
-    "S4-35, S4-36, S4-37, S4-38, S4-45, S4-62 connects a real server, registers its tools with their schemas, and calls them",
+    "S4-35, S4-36, S4-37, S4-38, S4-45, S4-62, S4-111 connects a real server, registers its tools with their schemas, and calls them",
     () => {
       const { events, layer } = listening()
       return Effect.gen(function* () {
@@ -67,7 +67,7 @@ describe("ToolService and MCP", () => {
   )
 
   it.live(
-    "S4-39, S4-40, S4-41 after disconnecting its tools are gone, the event comes once, and it stays listed",
+    "S4-39, S4-40, S4-41, S4-111 after disconnecting its tools are gone, the event comes once, and it stays listed",
     () => {
       const { events, layer } = listening()
       return Effect.gen(function* () {
@@ -127,6 +127,13 @@ describe("ToolService and MCP", () => {
         )
         assert.deepInclude(error, { _tag: "MCPConnectionError", serverName: "ghost", transport: "stdio" })
         assert.match(error.message, /^Failed to connect to MCP server "ghost": .*\/no\/such\/program/)
+        // What was tried, and why it did not go.
+        assert.instanceOf(error.cause, Error)
+        const away = yield* Effect.flip(
+          tools.connectMCPServer({ name: "away", transport: "streamable-http", endpoint: "http://127.0.0.1:1/mcp" }),
+        )
+        assert.deepInclude(away, { _tag: "MCPConnectionError", serverName: "away", transport: "streamable-http" })
+        assert.instanceOf(away.cause, Error)
         assert.deepStrictEqual(yield* tools.listTools(), [])
         assert.deepStrictEqual(yield* tools.listMCPServers(), [])
       }).pipe(Effect.provide(ToolServiceLive)),

@@ -13,7 +13,7 @@ const presenter = CliOutput.layerPresenter({
     if (event._tag === "Help")
       return yield* write(
         event.reason === "Requested" ? process.stdout : process.stderr,
-        format.formatHelpDoc(event.helpDoc),
+        asTyped(format.formatHelpDoc(event.helpDoc)),
       )
     const faults = event.errors.map((error) => error.message).join("; ")
     yield* write(process.stderr, `stoa: ${asTyped(`${faults}. See "${event.commandPath.join(" ")} --help".`)}`)

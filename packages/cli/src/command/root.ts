@@ -9,7 +9,8 @@ import { type Failure, failureOf, refusal, withMessage } from "../Failure.ts"
 import { nameFlag } from "./flags.ts"
 import { asTyped, clientSettings, type Target } from "../Settings.ts"
 import { needsName, type RefusedPrincipal, withHint } from "../output/hints.ts"
-import { columnsFor, table } from "../output/table.ts"
+import { columnsFor, filledColumns, table, type Terminal } from "../output/table.ts"
+import { besideNames } from "../output/wrap.ts"
 
 export const root = Command.make("stoa").pipe(
   Command.withSharedFlags({
@@ -103,8 +104,20 @@ export const show = Effect.fnUntraced(function* (value: unknown, words: string) 
   yield* json ? printJson(value) : printLine(words)
 })
 
-/** Whether a person reads at a terminal what is printed. */
-export const isWatched = (): boolean => process.stdout.isTTY
+/** The terminal at which a person reads what is printed, if there is one. */
+export const terminalOf = (): Terminal | undefined =>
+  process.stdout.isTTY ? { width: process.stdout.columns, now: new Date() } : undefined
+
+/** Sentences of the house beside what they are about. A command in them is named as it works here. */
+export const printBeside = (rows: ReadonlyArray<readonly [name: string, sentence: string]>) =>
+  Effect.forEach(
+    besideNames(
+      rows.map(([name, sentence]) => [name, asTyped(sentence)]),
+      terminalOf(),
+    ),
+    printLine,
+    { discard: true },
+  )
 
 /** A list: as JSON the items, for a person a table. What a narrow terminal leaves out is said. */
 export const list = Effect.fnUntraced(function* (
@@ -114,10 +127,10 @@ export const list = Effect.fnUntraced(function* (
   const { json } = yield* root
   if (json) return yield* printJson(items)
   if (items.length === 0) return yield* printNote("none")
-  const terminal = isWatched() ? { width: process.stdout.columns, now: new Date() } : undefined
+  const terminal = terminalOf()
   const kept = columnsFor(items, columns, spare, terminal)
   yield* Effect.forEach(table(items, kept, terminal), printLine, { discard: true })
-  const left = columns.filter((column) => !kept.includes(column))
+  const left = filledColumns(items, columns).filter((column) => !kept.includes(column))
   if (left.length > 0) yield* printNote(`Not shown at this width: ${left.join(", ")} (--json has them).`)
 })
 

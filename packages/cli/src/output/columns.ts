@@ -14,8 +14,8 @@ export const columns = {
     spare: ["messageCount", "pinned", "current"],
   },
   grants: {
-    shown: ["principal", "effect", "actions", "resource", "expiresAt", "source", "id"],
-    spare: ["source", "expiresAt"],
+    shown: ["who", "what", "where", "until", "source", "id"],
+    spare: ["source", "until"],
   },
   hosts: {
     shown: ["name", "connected", "shared", "tools", "lastSeenAt", "owner", "id"],
@@ -26,7 +26,6 @@ export const columns = {
     shown: ["id", "namespace", "kind", "key", "version", "tags", "content"],
     spare: ["namespace", "version", "tags"],
   },
-  messages: { shown: ["seq", "createdAt", "author", "id", "text"] },
   runs: { shown: ["id", "agent", "state", "stop", "step", "trigger"], spare: ["step", "stop"] },
   search: { shown: ["id", "key", "why", "content"], spare: ["why"] },
   spaces: {

@@ -1,5 +1,5 @@
 /** The house's neutral sentence becomes one with the command that helps. */
-import { Forbidden, Missing, NameTaken, OwnedByFile } from "@stoa/contract"
+import { BadInput, Forbidden, Missing, NameTaken, OwnedByFile } from "@stoa/contract"
 import { describe, expect, it } from "vitest"
 import { withCommand, withHint } from "./hints.ts"
 
@@ -85,6 +85,21 @@ describe("hints", () => {
     expect(withHint({ tag: "BadInput", message, fields: {} }, undefined)).toBe(
       `${message}. "stoa tools ls" lists yours.`,
     )
+  })
+
+  it("an id of another form, or of nothing: what it should be the id of, and where those are", () => {
+    const refused = (path: string, message: string) => hinted(new BadInput({ issues: [{ path, message }] }))
+    const form = (prefix: string) => `Expected an id such as ${prefix}_01a1e6c9-52bd-7000-8184-5317e318d22f`
+    expect(refused("path.run", form("run"))).toBe('This is not the id of a run. "stoa runs ls" lists yours.')
+    expect(refused("path.id", form("ses"))).toBe('This is not the id of a chat session. "stoa chat ls" lists yours.')
+    expect(refused("replyTo", form("msg"))).toMatch(
+      /^The request could not be read\. replyTo: .*\. "stoa spaces read SPACE" shows the messages of a space, with their ids\.$/,
+    )
+    const nobody = new Missing({ noun: "principal", ref: "NOBODY" }).message
+    expect(refused("subject", nobody)).toBe(
+      'The request could not be read. subject: There is no principal "NOBODY" that you can see. "stoa people ls" and "stoa agents ls" list everybody.',
+    )
+    expect(refused("name", "must be a text")).toBe("The request could not be read. name: must be a text.")
   })
 
   it("stored failures without fields: a secret that is not set, an agent without a model", () => {

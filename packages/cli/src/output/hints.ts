@@ -26,6 +26,7 @@ const listing: Readonly<Record<string, string>> = {
   "chat session": "stoa chat ls",
   "configured tool": "stoa tools ls",
   decision: "stoa decide",
+  "dead letter": "stoa runs letters",
   delegation: "stoa api delegations list",
   grant: "stoa grants ls",
   host: "stoa hosts ls",
@@ -42,8 +43,33 @@ const listing: Readonly<Record<string, string>> = {
 const where = (noun: string): string | undefined => {
   if (noun === "principal") return '"stoa people ls" and "stoa agents ls" list everybody.'
   if (noun === "secret") return '"stoa secrets ls" lists their names.'
+  if (noun === "message") return '"stoa spaces read SPACE" shows the messages of a space, with their ids.'
   if (noun === "call") return '"stoa tools calls TOOL" lists the calls of a tool, with their ids.'
   return listing[noun] === undefined ? undefined : `"${listing[noun]}" lists yours.`
+}
+
+const nouns: Readonly<Record<string, string>> = {
+  apv: "approval",
+  call: "call",
+  dcs: "decision",
+  dlg: "delegation",
+  gnt: "grant",
+  hst: "host",
+  mem: "memory",
+  msg: "message",
+  prn: "principal",
+  run: "run",
+  ses: "chat session",
+  spc: "space",
+  tok: "token",
+}
+
+/** An id of another form, or of something that is not there: where those are that do exist. */
+const badInput = (message: string): string | undefined => {
+  const noun =
+    nouns[/Expected an id such as ([a-z]+)_/.exec(message)?.[1] ?? ""] ??
+    (message.includes(listYours) ? /There is no ([a-zA-Z ]+) "/.exec(message)?.[1] : undefined)
+  return noun === undefined ? inWords(message) : where(noun)
 }
 
 const grant = (me: RefusedPrincipal | undefined, resource: string, action: string): string =>
@@ -105,6 +131,8 @@ const hintFor = (refusal: Refusal, me: RefusedPrincipal | undefined): string | u
       return fields["rule"] === "silence" && typeof fields["toolName"] === "string"
         ? grant(me, `tools/${fields["toolName"]}`, "execute")
         : inWords(message)
+    case "BadInput":
+      return badInput(message)
     case "Missing":
       return where(String(fields["noun"]))
     case "NameTaken":
@@ -122,6 +150,11 @@ const hintFor = (refusal: Refusal, me: RefusedPrincipal | undefined): string | u
 export const withHint = (refusal: Refusal, me: RefusedPrincipal | undefined): string => {
   const hint = hintFor(refusal, me)
   if (hint === undefined) return refusal.message
-  const said = refusal.message.replace(` ${listYours}`, "")
+  const said = refusal.message
+    .replace(` ${listYours}`, "")
+    .replace(
+      /^The request could not be read\. path\.\w+: Expected an id such as ([a-z]+)_\S+$/,
+      (all, prefix: string) => (nouns[prefix] === undefined ? all : `This is not the id of a ${nouns[prefix]}.`),
+    )
   return `${said}${/[.?!)]$/.test(said) ? "" : "."} ${hint}`
 }

@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { columns } from "./columns.ts"
-import { columnsFor, shortTime, table } from "./table.ts"
+import { columnsFor, filledColumns, shortTime, table } from "./table.ts"
 
 const id = "prn_01234567-89ab-cdef-0123-456789abcdef"
 const now = new Date(2026, 10, 18, 6, 40)
@@ -41,6 +41,19 @@ describe("table", () => {
     const lines = table(rows, ["state", "at", "more", "text"], { width: 40, now })
     assert.match(lines[1]!, /^waiting_tool +11-17 23:05 /)
     assert.match(lines[2]!, /^waiting_reply +11-17 23:05 /)
+  })
+
+  it("an empty column goes before a text is cut, and stays where there is room", () => {
+    const rows = [
+      { name: "echo", state: "active", digest: undefined, says: words.slice(0, 60), held: null },
+      { name: "add", state: "active", digest: undefined, says: "adds", held: null },
+    ]
+    const shown = ["name", "state", "digest", "says", "held"]
+    const kept = columnsFor(rows, shown, ["says"], terminal)
+    assert.deepStrictEqual(kept, ["name", "state", "says"])
+    assert.deepStrictEqual(filledColumns(rows, shown), kept)
+    assert.include(table(rows, kept, terminal)[1], words.slice(0, 55))
+    assert.deepStrictEqual(columnsFor(rows, shown, ["says"], { width: 120, now }), shown)
   })
 
   const time = {
@@ -85,9 +98,9 @@ describe("table", () => {
     context: "internal",
     expiresAt: iso(2027, 0, 31, 12, 0),
     revokedAt: null,
-    effect: "allow",
-    actions: ["read", "write"],
-    resource: "spaces/accounting",
+    who: "greeter",
+    what: "allow read, write",
+    where: "spaces/accounting",
     connected: true,
     shared: true,
     tools: ["hello"],
@@ -109,14 +122,14 @@ describe("table", () => {
   it.each(Object.entries(columns))("%s fits 80 columns, its ids and states whole", (name, { shown, ...more }) => {
     const rows = [row, { ...row, state: "done", key: "k" }]
     // Their ids are short there.
-    const some = name === "messages" ? rows.map((one) => ({ ...one, id: "01a1e256-b39d" })) : rows
+    const some = name === "grants" ? rows.map((one) => ({ ...one, id: "01a1e256-b39d" })) : rows
     const kept = columnsFor(some, shown, "spare" in more ? more.spare : [], terminal)
     const lines = table(some, kept, terminal)
     for (const line of lines) assert.isAtMost(line.length, 80)
     if (kept.includes("id")) assert.include(lines[1], some[0]!.id)
     if (kept.includes("name")) assert.include(lines[1], "accounting")
     if (kept.includes("state") && name !== "tokens") assert.include(lines[1], "waiting_reply")
-    if (name === "messages") assert.include(lines[1], words.slice(0, 30))
+    if (name === "grants") for (const whole of [row.who, row.what, row.where]) assert.include(lines[1], whole)
   })
 
   it.prop(

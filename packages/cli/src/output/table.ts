@@ -77,15 +77,23 @@ const cellsOf = (rows: ReadonlyArray<object>, columns: ReadonlyArray<string>, te
   return { cells, wanted, fixed }
 }
 
-/** The columns that fit: optional columns are dropped, the first one first, until the rest fits. */
+const isEmpty = (value: unknown): boolean =>
+  value === null || value === undefined || value === "" || (Array.isArray(value) && value.length === 0)
+
+/** The columns that hold something in at least one row. */
+export const filledColumns = (rows: ReadonlyArray<object>, columns: ReadonlyArray<string>): ReadonlyArray<string> =>
+  columns.filter((column) => rows.some((row) => !isEmpty((row as Record<string, unknown>)[column])))
+
+/** The columns that fit: first empty ones go, then optional ones, the first one first, until the rest fits. */
 export const columnsFor = (
   rows: ReadonlyArray<object>,
   columns: ReadonlyArray<string>,
   spare: ReadonlyArray<string>,
   terminal: Terminal | undefined,
 ): ReadonlyArray<string> => {
-  if (terminal === undefined) return columns
-  const without = (count: number) => columns.filter((column) => !spare.slice(0, count).includes(column))
+  if (terminal === undefined || widthOf(cellsOf(rows, columns, terminal).wanted) <= terminal.width) return columns
+  const filled = filledColumns(rows, columns)
+  const without = (count: number) => filled.filter((column) => !spare.slice(0, count).includes(column))
   const fits = (some: ReadonlyArray<string>): boolean => {
     const { fixed, wanted } = cellsOf(rows, some, terminal)
     const last = fixed.at(-1) === true ? wanted.at(-1)! : Math.min(wanted.at(-1)!, readable)
@@ -102,7 +110,7 @@ export const table = (
 ): ReadonlyArray<string> => {
   const { cells, fixed, wanted } = cellsOf(rows, columns, terminal)
   // A name is typed back too: it is cut only where nothing else is left to cut.
-  const named = columns.map((column, at) => fixed[at] === true || /^(name|key|subject)$/.test(column))
+  const named = columns.map((column, at) => fixed[at] === true || /^(name|key|subject|who|what|where)$/.test(column))
   const widths = terminal === undefined ? wanted : fitted(fitted(wanted, named, terminal.width), fixed, terminal.width)
   return cells.map((line) =>
     line

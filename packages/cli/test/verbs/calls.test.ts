@@ -265,14 +265,14 @@ it("a call that waits is exit 3; decide lists it and answers it, and the call is
   expect(json(await stoa("decide", short, "--show", "--json"))).toEqual(await http(`decisions/${yes.decision}`))
   expect(await stoa("decide", "ffffffff", "--approve")).toMatchObject({
     code: 2,
-    stderr: expect.stringMatching(/No open decision begins with "ffffffff"\. See them with: .*stoa decide/),
+    stderr: expect.stringMatching(/No open decision begins with "ffffffff"\. "stoa decide" lists the open ones\.$/m),
   })
   // What is no id, or hardly the beginning of one, answers nothing, even where only one decision is open.
-  for (const slip of ["", "dcs_", "d", yes.decision.slice(0, 8)])
+  for (const slip of ["", "dcs_", "d", "dcs_1", "yes please", yes.decision.slice(0, 8)])
     expect(await stoa("decide", slip, "--approve")).toMatchObject({
       code: 2,
       stdout: "",
-      stderr: 'stoa: Give the decision\'s id. "stoa decide" lists the open ones.\n',
+      stderr: `stoa: ${JSON.stringify(slip)} is not the id of a decision. "stoa decide" lists the open ones.\n`,
     })
   // Whoever may not answer is not told how to; what asks for a yes takes no fields.
   const read = await asJim("decide", yes.decision, "--show")
@@ -386,8 +386,12 @@ it("G-12 pause stops a tool at once, lists it, and lets it go on", async () => {
     asJim("pause", "everything"),
     stoa("pause", "--lift", "tools/no"),
     stoa("pause", "tools/zebra"),
+    stoa("pause", "agents/NOBODY"),
   ])
-  expect(ended.map((one) => one.code)).toEqual([2, 2, 2, 2])
+  expect(ended.map((one) => one.code)).toEqual([2, 2, 2, 2, 2])
+  expect(ended[4].stderr).toMatch(
+    /"NOBODY" that you can see\. "stoa people ls" and "stoa agents ls" list everybody\.$/m,
+  )
   expect(ended[3].stderr).toMatch(/nobody has "tools\/zebra"; .* "stoa tools ls" lists yours\.$/m)
 })
 

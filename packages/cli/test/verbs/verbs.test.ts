@@ -142,7 +142,7 @@ describe("rights at the command line", () => {
     ) as Record<string, string>
     expect(made).toMatchObject({ resource: "secrets/*", actions: ["read"], effect: "ask" })
     expect(json(await stoa("grants", "ls", "Creed", "--json"))).toEqual(await itemsOf("grants?principal=Creed"))
-    expect((await stoa("grants", "ls", "Creed")).stdout).toMatch(/^Creed +ask +read +secrets\/\* .*gnt_/m)
+    expect((await stoa("grants", "ls", "Creed")).stdout).toMatch(/^Creed +ask read +secrets\/\* .*gnt_/m)
     const judged = await stoa("grants", "judge", "Creed", "read", "secrets/x")
     expect(judged).toMatchObject({ code: 0, stdout: `ask  (rule: grant:${made["id"]})\n` })
     expect(await stoa("grants", "rm", made["id"]!)).toMatchObject(ok)

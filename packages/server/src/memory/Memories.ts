@@ -64,6 +64,8 @@ export class Memories extends Context.Service<
       owner: PrincipalId,
       memory: NewMemory,
     ) => Effect.Effect<WrittenRecord, WriteError, Transaction>
+    /** Before the first of several records of an owner is written: two transactions that write several take turns. */
+    readonly takeTurn: (owner: PrincipalId) => Effect.Effect<void, never, Transaction>
     readonly change: (
       by: MemoryActor,
       id: MemoryId,
@@ -363,6 +365,7 @@ export class Memories extends Context.Service<
       const scopes = (by: MemoryActor) => [scopeOf(by.id)]
       return Memories.of({
         put,
+        takeTurn: (owner) => Effect.orDie(lockName(sql, "memories", owner)),
         change,
         get,
         containing,

@@ -34,7 +34,7 @@ import { Memories } from "../memory/Memories.ts"
 import { Messages } from "../spaces/messages/Messages.ts"
 import type { MessageQuery } from "../spaces/messages/PostOptions.ts"
 import { Spaces } from "../spaces/Spaces.ts"
-import { lockName } from "../store/database/dialect/Locks.ts"
+import { lockName, lockNames } from "../store/database/dialect/Locks.ts"
 import { newId } from "../store/journal/Correlation.ts"
 import type { Transaction } from "../store/journal/Journal.ts"
 import { isCompanion } from "./Companions.ts"
@@ -335,7 +335,16 @@ export class ChatSessions extends Context.Service<
         const sessions = yield* all(by.viewer.principal.id, agent)
         const loose = sessions.filter(({ pinned }) => !pinned)
         let [deleted, left] = [0, messagesPerStep]
-        for (const { id } of loose.slice(kept).slice(0, cleanedAtOnce)) {
+        const ended = loose.slice(kept).slice(0, cleanedAtOnce)
+        // All of them before the first is removed, because each removal also locks settings.
+        yield* Effect.orDie(
+          lockNames(
+            sql,
+            "chat session",
+            ended.map(({ id }) => id),
+          ),
+        )
+        for (const { id } of ended) {
           left = yield* removed(by, id, left)
           deleted++
         }

@@ -155,6 +155,9 @@ layer(Test, { timeout: 60_000, excludeTestServices: true })("mcp on the wire", (
         ["{", 400, -32700],
         [{ jsonrpc: "1.0", id: 1, method: "ping" }, 400, -32600],
         [{ jsonrpc: "2.0", id: 1, method: "nowhere" }, 200, -32601],
+        // Without its prefix it is no method; nor is it one as a request.
+        [{ jsonrpc: "2.0", id: 1, method: "initialized" }, 200, -32601],
+        [{ jsonrpc: "2.0", id: 1, method: "notifications/initialized" }, 200, -32601],
         [{ jsonrpc: "2.0", id: 1, method: "tools/call" }, 200, -32602],
         [{ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "nowhere" } }, 200, -32602],
         [{ jsonrpc: "2.0", method: "notifications/initialized" }, 202, undefined],
@@ -167,6 +170,11 @@ layer(Test, { timeout: 60_000, excludeTestServices: true })("mcp on the wire", (
         else assert.strictEqual(answer.body.error.code, code)
       }
       assert.notProperty((yield* send("{")).body, "id")
+      const modern = { "mcp-protocol-version": "2026-07-28", "mcp-method": "notifications/initialized" }
+      const unanswered = yield* send({ jsonrpc: "2.0", method: "notifications/initialized" }, modern)
+      assert.deepStrictEqual([unanswered.status, unanswered.text], [202, ""])
+      const nowhere = yield* ask(() => newRequest(url, token, "nowhere"))
+      assert.deepStrictEqual([nowhere.status, nowhere.body.error.code], [404, -32601])
     }),
   )
 

@@ -83,6 +83,18 @@ for (const store of ["sqlite", "postgres"] as const)
         assert.deepStrictEqual([read.found, read.version, JSON.parse(read.content)], [true, 2, "two"])
         assert.isFalse((yield* get(who, "none")).found)
         assert.isFalse((yield* get(who, "k", "0xnobody")).found)
+        for (const [name, rest] of [
+          ["wallet_address", { key: "k" }],
+          ["key", { wallet_address: who.wallet }],
+        ] as const)
+          assert.include(yield* who.told("engram_get", rest), `"${name}"`)
+        // It says that it only reads, and may be repeated.
+        const { result } = yield* who.rpc("tools/list", {})
+        assert.deepInclude(result!.tools.find((tool) => tool.name === "engram_get")?.annotations, {
+          readOnlyHint: true,
+          destructiveHint: false,
+          idempotentHint: true,
+        })
       }),
     )
 

@@ -63,7 +63,10 @@ describe("flat parameters", () => {
   it.effect("S4-46 unknown ones are dropped without a word; beside a missing one, the message says what it takes", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* passed({ text: "x", txt: "y", 1: 1 }), { text: "x", count: 5 })
-      assert.match((yield* refused({ txt: "y" })).message, /^Missing required parameter "text"\. Call it as t\(text: /)
+      assert.match(
+        (yield* refused({ txt: "y" })).message,
+        /^Missing required parameter "text" \(did you mean it with "txt"\?\)\. Call it as t\(text: /,
+      )
     }),
   )
 
@@ -185,6 +188,23 @@ const register = (over: Partial<ToolDefinition>) =>
   })
 
 describe("JSON Schema", () => {
+  it.effect("S4-55 a whole schema coerces nothing either, whether it is our own or not", () =>
+    Effect.gen(function* () {
+      const properties = { count: { type: "number" }, flag: { type: "boolean" }, list: { type: "array" } }
+      // The second is not plain: it is compiled, and checked by the compiler alone.
+      for (const schema of [
+        { type: "object", properties },
+        { type: "object", properties: { ...properties, other: { pattern: "^x$" } } },
+      ])
+        for (const reviewed of [true, false]) {
+          assert.strictEqual(yield* check(schema, { count: 5, flag: true, list: ["a", "b"] }, reviewed), "ok")
+          assert.strictEqual(yield* check(schema, { count: "5" }, reviewed), 'count: number / "5"')
+          assert.strictEqual(yield* check(schema, { flag: "true" }, reviewed), 'flag: boolean / "true"')
+          assert.strictEqual(yield* check(schema, { list: "a,b" }, reviewed), 'list: array / "a,b"')
+        }
+    }),
+  )
+
   it.effect("X-57 a tool with a schema follows it: nested paths, types, enums, extras by its own rule", () =>
     Effect.gen(function* () {
       const schema = {

@@ -245,18 +245,21 @@ describe("web-search", () => {
     }),
   )
 
-  it.effect("S4-86 any other provider takes its place", () =>
+  it.effect("S4-84 S4-86 any other provider takes its place, and gets the query and the count, 5 unless asked", () =>
     Effect.gen(function* () {
       const asked: Array<unknown> = []
       const provider = {
         name: "stub",
         search: (query: string, max: number) => Effect.sync(() => (asked.push([query, max]), [])),
       }
-      const found = yield* webSearch
-        .handler({ query: " q " }, call)
-        .pipe(Effect.provideService(CurrentSearchProvider, provider))
-      assert.deepStrictEqual(found, { query: "q", provider: "stub", results: [] })
-      assert.deepStrictEqual(asked, [["q", 5]])
+      const stubbed = (args: Record<string, unknown>) =>
+        webSearch.handler(args, call).pipe(Effect.provideService(CurrentSearchProvider, provider))
+      assert.deepStrictEqual(yield* stubbed({ query: " q " }), { query: "q", provider: "stub", results: [] })
+      yield* stubbed({ query: "cats", maxResults: 3 })
+      assert.deepStrictEqual(asked, [
+        ["q", 5],
+        ["cats", 3],
+      ])
     }),
   )
 

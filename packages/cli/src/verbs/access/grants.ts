@@ -1,12 +1,14 @@
 /** Grants: an admin's rules for one principal, and the verdict they lead to. */
 import { Action, Verdict } from "@stoa/contract"
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { columns } from "../../output/columns.ts"
 import { givenFlags, nameArgument, timeFlag } from "../../command/flags.ts"
 import { nameOf, namesForPeople } from "../../output/names.ts"
+import { idOf } from "../../command/ids.ts"
+import { shortIds } from "../../output/shortIds.ts"
 import { change } from "../../command/change.ts"
-import { all, ask, client, list, root, show, printNote } from "../../command/root.ts"
+import { all, ask, client, list, root, show, printNote, terminalOf } from "../../command/root.ts"
 
 const principal = nameArgument(
   "principal",
@@ -19,19 +21,31 @@ const resource = nameArgument(
   "Give a resource, such as tools/web-search",
 )
 
+const given = Effect.fnUntraced(function* (whose: { readonly principal?: string }) {
+  const stoa = yield* client
+  return yield* all((cursor) => stoa.grants.list({ limit: 100, ...whose, ...(cursor === undefined ? {} : { cursor }) }))
+})
+
 const ls = Command.make(
   "ls",
   { principal: principal.pipe(Argument.optional) },
   Effect.fn(function* ({ principal }) {
     const { json } = yield* root
-    const stoa = yield* client
-    const whose = givenFlags({ principal })
-    const items = yield* all((cursor) =>
-      stoa.grants.list({ limit: 100, ...whose, ...(cursor === undefined ? {} : { cursor }) }),
-    )
+    const items = yield* given(givenFlags({ principal }))
     const known = yield* namesForPeople(items)
-    const named = items.map((one) => ({ ...one, principal: nameOf(one.principal, known) }))
-    yield* list(json ? items : named, columns.grants)
+    // At a terminal the ids leave room for the rest; "grants rm" takes their beginnings. A list of one principal's shows
+    // them whole: others' may begin alike.
+    const isShort = terminalOf() !== undefined && Option.isNone(principal)
+    const short = isShort ? shortIds(items.map(({ id }) => id)) : new Map<string, string>()
+    const rows = items.map(({ actions, effect, expiresAt, id, principal, resource, source }) => ({
+      who: nameOf(principal, known),
+      what: `${effect} ${actions.join(", ")}`,
+      where: resource,
+      until: expiresAt,
+      source,
+      id: short.get(id) ?? id,
+    }))
+    yield* list(json ? items : rows, columns.grants)
   }),
 ).pipe(Command.withDescription("List grants: everybody's, or one principal's"))
 
@@ -72,8 +86,19 @@ const add = Command.make(
 
 const rm = Command.make(
   "rm",
-  { id: nameArgument("id", "The grant's id, gnt_…", 'Give a grant; "stoa grants ls" lists them') },
-  Effect.fn(function* ({ id }) {
+  {
+    id: nameArgument(
+      "id",
+      "The grant: its id, gnt_…, or the first characters of it",
+      'Give a grant; "stoa grants ls" lists them',
+    ),
+  },
+  Effect.fn(function* ({ id: beginning }) {
+    const id = yield* idOf(beginning, {
+      noun: "grant",
+      where: '"stoa grants ls" lists them.',
+      ids: Effect.map(given({}), (all) => all.map(({ id }) => id)),
+    })
     yield* change((stoa) => stoa.grants.revoke(id))
     yield* printNote(`${id} is revoked`)
   }),

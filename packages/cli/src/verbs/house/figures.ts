@@ -3,7 +3,7 @@
 import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
 import { countNoun } from "../../output/countNoun.ts"
-import { ask, printLine, printJson, root } from "../../command/root.ts"
+import { ask, printBeside, printJson, root } from "../../command/root.ts"
 
 const span = { "6h": [6, 900], "1d": [24, 3600], "7d": [168, 21_600] } as const
 
@@ -25,30 +25,30 @@ export const figures = Command.make(
     const { json } = yield* root
     if (json) return yield* printJson(it)
     const { calls, cost, decisions, house, needs, runs } = it
-    const lines = [
+    const rows: ReadonlyArray<readonly [string, string]> = [
       ["calls", `${sum(calls.done)} done, ${sum(calls.failed)} failed, ${sum(calls.refused)} refused`],
       ["runs", `${runs.running} work, ${runs.waiting} wait, ${runs.queued} queued; ${sum(runs.failed)} failed`],
       ["slots", `${runs.slots.free} of ${runs.slots.all} free`],
       ["decisions", `${decisions.open} open, ${sum(decisions.answered)} answered`],
       ["cost today", `${dollars(cost.today)}, ${dollars(cost.forecast)} by midnight UTC`],
-      ...cost.agents.map(({ limit, name, today }) => [
-        `  ${name}`,
-        limit === null ? dollars(today) : `${dollars(today)} of ${dollars(limit)}`,
-      ]),
+      ...cost.agents.map(
+        ({ limit, name, today }) =>
+          [`  ${name}`, limit === null ? dollars(today) : `${dollars(today)} of ${dollars(limit)}`] as const,
+      ),
       ...(house === null
         ? []
         : [
             [
               "house",
               `${house.version} on ${house.store}, up since ${house.startedAt}, ${house.behind === 0 ? "every reader is up to date" : `${countNoun(house.behind, "event")} to handle`}`,
-            ],
+            ] as const,
           ]),
+      ...needs.map(
+        ({ detail, kind, subject, tool }) =>
+          ["needs somebody", `${kind} ${tool === undefined ? subject : `${subject}/${tool}`}: ${detail}`] as const,
+      ),
     ]
-    for (const [name = "", said = ""] of lines) yield* printLine(`${name.padEnd(18)}  ${said}`)
-    for (const { detail, kind, subject, tool } of needs)
-      yield* printLine(
-        `${"needs somebody".padEnd(18)}  ${kind} ${tool === undefined ? subject : `${subject}/${tool}`}: ${detail}`,
-      )
+    yield* printBeside(rows)
   }),
 ).pipe(
   Command.withDescription("Figures of the house: calls, runs, costs, and what needs attention"),

@@ -8,7 +8,7 @@ import { Command, Flag } from "effect/cli"
 import { Failure, refusal } from "../../Failure.ts"
 import { nameArgument, switchFlag } from "../../command/flags.ts"
 import { backupHere, doctorHere, restoreHere } from "../../local.ts"
-import { ask, houseRuns, printLine, printJson, target, root, show, printNote } from "../../command/root.ts"
+import { ask, houseRuns, printBeside, printJson, target, root, show, printNote } from "../../command/root.ts"
 import { withCommand } from "../../output/hints.ts"
 
 export const login = Command.make(
@@ -62,8 +62,9 @@ export const doctor = Command.make(
     const report = (yield* houseRuns) ? yield* ask((stoa) => stoa.house.doctor()) : yield* doctorHere
     if (json) yield* printJson(report)
     else
-      for (const { check, detail, state } of report.findings)
-        yield* printLine(`${state.padEnd(4)}  ${check.padEnd(18)}  ${withCommand(detail)}`)
+      yield* printBeside(
+        report.findings.map(({ check, detail, state }) => [`${state.padEnd(4)}  ${check}`, withCommand(detail)]),
+      )
     if (report.findings.some(({ state }) => state === "fail"))
       return yield* new Failure({ message: "The house has problems: see above.", exitCode: 1 })
   }),

@@ -4,7 +4,8 @@ import { Argument, Command } from "effect/cli"
 import { columns } from "../../output/columns.ts"
 import { givenFlags, nameArgument, textFlag, wordsFlag } from "../../command/flags.ts"
 import { textGiven } from "../../input/values.ts"
-import { all, ask, client, list, root, show, printNote } from "../../command/root.ts"
+import { all, ask, client, list, show, printNote } from "../../command/root.ts"
+import { printMessages } from "./conversation.ts"
 
 const id = nameArgument("id", "The session's id, ses_…", 'Give a session; "stoa chat ls" lists yours')
 
@@ -61,10 +62,7 @@ const one = Command.make(
     const items = yield* all((after) =>
       stoa.chatSessions.messages(id, { limit: 100, after: after === undefined ? 0 : Number(after) }),
     )
-    const { json } = yield* root
-    yield* list(json ? items : items.map((it) => ({ ...it, author: it.author.name })), {
-      shown: ["seq", "author", "text"],
-    })
+    yield* printMessages(items, ["seq", "author", "text"])
   }),
 ).pipe(Command.withDescription("The messages of a session, in order"))
 

@@ -3,8 +3,9 @@ import { Argument, Command, Flag } from "effect/cli"
 import { columns } from "../../output/columns.ts"
 import { refusal } from "../../Failure.ts"
 import { givenFlags, nameArgument, textFlag } from "../../command/flags.ts"
-import { all, ask, client, isWatched, list, root, show, printNote } from "../../command/root.ts"
-import { isLongEnough, matchingIds, shortIds } from "../../output/shortIds.ts"
+import { all, ask, client, list, show, printNote } from "../../command/root.ts"
+import { printMessages } from "./conversation.ts"
+import { isLongEnough, matchingIds } from "../../output/shortIds.ts"
 
 const space = nameArgument("space", "Name or id of the space", 'Give a space; "stoa spaces ls" lists yours')
 const principal = nameArgument(
@@ -57,41 +58,12 @@ const ls = Command.make(
   }),
 ).pipe(Command.withDescription("List the spaces you may see"))
 
-interface ShownCall {
-  readonly tool: string
-  readonly input: unknown
-  readonly output?: unknown
-  readonly error?: unknown
-}
-
-/** A visible call is a message without text: shows its tool, its input and its outcome. */
-const textOf = ({ call, text }: { readonly call: ShownCall | null; readonly text: string }): string => {
-  if (call === null) return text
-  const { error, input, output, tool } = call
-  const end =
-    error !== undefined
-      ? ` failed: ${JSON.stringify(error)}`
-      : output !== undefined
-        ? ` -> ${JSON.stringify(output)}`
-        : " …"
-  return `[${tool} ${JSON.stringify(input)}${end}]`
-}
-
 const read = Command.make(
   "read",
   { space, limit: Flag.Int("limit").pipe(Flag.withDescription("How many, at most 100"), Flag.withDefault(20)) },
   Effect.fn(function* ({ limit, space }) {
-    const { json } = yield* root
     const { items } = yield* ask((stoa) => stoa.spaces.messages(space, { limit }))
-    // At a terminal the ids leave room for the words; "say --reply-to" takes their beginnings too.
-    const short = isWatched() ? shortIds(items.map((one) => one.id)) : new Map<string, string>()
-    const rows = items.map((message) => ({
-      ...message,
-      author: message.author.name,
-      text: textOf(message),
-      id: short.get(message.id) ?? message.id,
-    }))
-    yield* list(json ? items : rows, columns.messages)
+    yield* printMessages(items, ["seq", "createdAt", "author", "id", "text"])
   }),
 ).pipe(Command.withDescription("Read the newest messages of a space"))
 

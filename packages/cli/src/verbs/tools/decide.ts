@@ -9,7 +9,8 @@ import { answerFrom, fieldsOf, fromFlags } from "../../input/form.ts"
 import { isTerminal, jsonFlag, objectFlag, withTerminal } from "../../input/values.ts"
 import { knownNames, nameOf, namesForPeople } from "../../output/names.ts"
 import { all, ask, client, list, printLine, root, show, printNote } from "../../command/root.ts"
-import { isLongEnough, matchingIds, shortIds } from "../../output/shortIds.ts"
+import { shortIds } from "../../output/shortIds.ts"
+import { idOf } from "../../command/ids.ts"
 import { asTyped } from "../../Settings.ts"
 
 /** Our own hints name the command that works here. Lines of others are behind a bar and stay unchanged. */
@@ -67,23 +68,18 @@ const approvals = Effect.fnUntraced(function* () {
   yield* list(json ? items : named, columns.approvals)
 })
 
-/** The decision a person means: its id, or a prefix that only one open decision has. */
-const idOf = Effect.fnUntraced(function* (given: string) {
-  if (/^dcs_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(given)) return given
-  if (!isLongEnough(given)) return yield* refusal('Give the decision\'s id. "stoa decide" lists the open ones.')
+/** The decision a person means: its id, or a beginning that only one open decision has. */
+const decisionOf = Effect.fnUntraced(function* (given: string) {
   const stoa = yield* client
-  const items = yield* all((cursor) =>
+  const items = all((cursor) =>
     stoa.decisions.list({ state: "open", limit: 100, ...(cursor === undefined ? {} : { cursor }) }),
   )
-  const ids = items.map((one) => one.id)
-  const found = matchingIds(given, ids)
-  if (found.length === 1) return found[0]!
-  if (found.length === 0) return yield* refusal(`No open decision begins with "${given}". See them with: stoa decide`)
-  const short = shortIds(ids)
-  const some = found.slice(0, 5).map((id) => short.get(id)!)
-  return yield* refusal(
-    `${found.length} decisions begin with "${given}". Give more of the id: ${some.join(", ")}${found.length > 5 ? " …" : ""}`,
-  )
+  return yield* idOf(given, {
+    noun: "decision",
+    which: "open",
+    where: '"stoa decide" lists the open ones.',
+    ids: Effect.map(items, (open) => open.map(({ id }) => id)),
+  })
 })
 
 /** Who asks, so that nobody is told to do what only others may. */
@@ -191,7 +187,7 @@ export const decide = Command.make(
     if (answers > 1) return yield* refusal(oneAnswer)
     if (Option.isSome(input) && !flags.approve)
       return yield* refusal("Use --input only with --approve; a form takes --value or --field.")
-    const id = yield* idOf(flags.id.value)
+    const id = yield* decisionOf(flags.id.value)
     if (flags.link) return yield* link(id, flags.for)
     const { json } = yield* root
     if (flags.show && json) return yield* show(yield* ask((stoa) => stoa.decisions.get(id)), "")

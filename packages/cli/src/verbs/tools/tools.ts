@@ -25,8 +25,7 @@ const ls = Command.make(
     const stoa = yield* client
     const items = yield* all((cursor) => stoa.tools.list({ limit: 100, ...(cursor === undefined ? {} : { cursor }) }))
     const { json } = yield* root
-    const brief = (text: string) => text.replaceAll(/\s+/g, " ").slice(0, 60)
-    const rows = items.map((one) => ({ ...one, description: brief(one.description) }))
+    const rows = items.map((one) => ({ ...one, description: one.description.replaceAll(/\s+/g, " ") }))
     yield* list(json ? items : rows, columns.tools)
   }),
 ).pipe(Command.withDescription("List the tools you may call; asks = a person decides before it runs"))

@@ -181,6 +181,7 @@ export class Portability extends Context.Service<
       })
 
       const imported: Portability["Service"]["import"] = Effect.fn("Portability.import")(function* (by, lines) {
+        yield* memories.takeTurn(by.id)
         let written = 0
         for (const [at, line] of lines.entries()) {
           const ours = line.id !== undefined && isSealed(key, by.id, line)
@@ -191,6 +192,7 @@ export class Portability extends Context.Service<
       })
 
       const eraseSome = Effect.fnUntraced(function* (owner: PrincipalId, before: string) {
+        yield* memories.takeTurn(owner)
         const rows = yield* sql<RecordRow>`SELECT * FROM memory_records WHERE owner = ${owner}
           AND created_at <= ${before} ORDER BY id LIMIT ${erasedAtOnce}`
         for (const row of rows) {

@@ -4,6 +4,7 @@ import { Effect, Layer, Redacted, Scope, Semaphore, Stream } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient, type SqlConnection, SqlError, Statement } from "effect/sql"
 import pg from "pg"
+import { conflictOf, hearConflict } from "./dialect/Conflicts.ts"
 import { DiskState, giveDisk } from "./disk/FullDisk.ts"
 import { camelRows, Recent, toSnake } from "./statements.ts"
 
@@ -165,25 +166,33 @@ const make = Effect.fnUntraced(function* (options: { readonly url: Redacted.Reda
         <Args extends ReadonlyArray<unknown>, A>(run: (...args: Args) => Effect.Effect<A, SqlError.SqlError>) =>
         (...args: Args) =>
           turns.withPermit(
-            Effect.suspend(() => (lease.held ? run(...args) : Effect.fail(toError(new Ended(), "execute")))),
+            Effect.suspend(() => (lease.held ? run(...args) : Effect.fail(toError(new Ended(), "execute")))).pipe(
+              Effect.tapError((error) => Effect.sync(() => hearConflict(whole, error))),
+            ),
           )
       const execute = inTurn(on.execute)
-      return {
+      const whole: SqlConnection.Connection = {
         execute,
         executeUnprepared: inTurn(on.executeUnprepared),
         executeRaw: inTurn(on.executeRaw),
         executeValues: inTurn(on.executeValues),
         executeValuesUnprepared: inTurn(on.executeValuesUnprepared),
         executeStream: (sql, params, transform) => Stream.fromIterableEffect(execute(sql, params, transform)),
-      } satisfies SqlConnection.Connection
+      }
+      return whole
     }),
   )
 
-  // If the body swallowed a failed statement, Postgres answers COMMIT with ROLLBACK and no error.
-  const commit = (conn: SqlConnection.Connection) =>
-    Effect.flatMap(conn.executeRaw("COMMIT", []), (result) =>
-      (result as pg.QueryResult).command === "COMMIT" ? Effect.void : Effect.fail(toError(new Aborted(), "commit")),
+  // If the body swallowed a failed statement, Postgres answers COMMIT with ROLLBACK and no error. A conflict must not be
+  // swallowed in a savepoint either. The lease that ends with it is rolled back.
+  const commit = (conn: SqlConnection.Connection) => {
+    const conflict = conflictOf(conn)
+    return Effect.flatMap(conn.executeRaw(conflict === undefined ? "COMMIT" : "ROLLBACK", []), (result) =>
+      (result as pg.QueryResult).command === "COMMIT"
+        ? Effect.void
+        : Effect.fail(conflict ?? toError(new Aborted(), "commit")),
     )
+  }
 
   const single = connection(pool)
   const made = yield* SqlClient.make({

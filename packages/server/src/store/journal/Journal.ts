@@ -8,6 +8,7 @@
 import { type Event, type EventKind, type NewEvent, type PrincipalId, type Provenance } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
+import { isConflict, repeatConflicting } from "../database/dialect/Conflicts.ts"
 import { batchesOf } from "../database/sqlite/Batches.ts"
 import type { Bell } from "./signals/Bell.ts"
 import { SharedDatabase } from "../leases/Holder.ts"
@@ -20,6 +21,9 @@ import { noticeChannel, Notices } from "./signals/Notices.ts"
 import { makeRetain } from "./retention/retain.ts"
 import { tooFew, type BatchStatement, type Changes } from "../database/statements.ts"
 
+/** SQL that a transaction runs last, for all that was put off for it. */
+export type LateWork<One> = (all: ReadonlyArray<One>) => Effect.Effect<void>
+
 /** Present inside `transact`: an append outside a transaction does not compile. */
 export class Transaction extends Context.Service<
   Transaction,
@@ -29,6 +33,8 @@ export class Transaction extends Context.Service<
     readonly level: unknown
     /** Run if the transaction is not committed, to undo changes in this process. */
     readonly undo: Array<() => void>
+    /** What was put off to the end, by the work that does it. */
+    readonly late: Map<LateWork<never>, Array<never>>
     open: boolean
   }
 >()("server/store/journal/Transaction") {}
@@ -70,13 +76,21 @@ export class Journal extends Context.Service<
       rows: ReadonlyArray<Rows>,
       events: ReadonlyArray<CausedEvent>,
     ) => Effect.Effect<boolean>
-    /** One database transaction with the events that belong to it. No other I/O inside: it holds the writer. */
+    /**
+     * One database transaction with the events that belong to it. No other I/O inside: it holds the writer, and it runs
+     * again if Postgres ends it because of another transaction.
+     */
     readonly transact: <A, E, R>(body: Effect.Effect<A, E, R>) => Effect.Effect<A, E, Exclude<R, Transaction>>
     /**
      * Undoes something in this process if this transaction is not committed: at once, before anybody retries. It also
      * runs if the answer to the COMMIT is lost, or the waiting fiber is interrupted.
      */
     readonly onRollback: (undo: () => void) => Effect.Effect<void, never, Transaction>
+    /**
+     * Does something just before the events are written, with all that this transaction put off for the same work: for
+     * rows that many transactions change, so that they are locked late and in one order.
+     */
+    readonly putOff: <One>(work: LateWork<One>, one: One) => Effect.Effect<void, never, Transaction>
     /** The events after a cursor: all, or the given kinds. */
     readonly read: EventReads["read"]
     /**
@@ -116,14 +130,13 @@ export class Journal extends Context.Service<
       const isShared = yield* SharedDatabase
       const { bell, bellOf, committed, end, floor, foreign, known, read, readAnew, tell } = yield* makeCommitNews(me)
 
-      const levelOf = (context: Context.Context<never>): unknown =>
-        Context.getOrUndefined(context, sql.transactionService)
+      const levelOf = (context: Context.Context<never>) => Context.getOrUndefined(context, sql.transactionService)
 
-      const own = Effect.fnUntraced(function* (kind: EventKind | undefined) {
+      const own = Effect.fnUntraced(function* (what: string | undefined) {
         const transaction = yield* Transaction
         if (!transaction.open || levelOf(yield* Effect.context<never>()) !== transaction.level)
           return yield* Effect.die(
-            new Error(`${kind} was appended outside its transaction: nest with Journal.transact, fork nothing`),
+            new Error(`${what} was appended outside its transaction: nest with Journal.transact, fork nothing`),
           )
         return transaction
       })
@@ -185,7 +198,10 @@ export class Journal extends Context.Service<
         if (isShared || !foreign) yield* notices.send("journal", foreign ? noticeOf(cursors.at(-1)!.cursor) : "")
       })
 
-      const transact = <A, E, R>(body: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, Transaction>> =>
+      const attempt = <A, E, R>(
+        body: Effect.Effect<A, E, R>,
+        begun?: (connection: object) => void,
+      ): Effect.Effect<A, E, Exclude<R, Transaction>> =>
         Effect.suspend(() => {
           // The body's own failures pass through, including SQL errors; a failing BEGIN, append or COMMIT is a defect.
           let refused: { readonly by: E } | undefined
@@ -194,7 +210,9 @@ export class Journal extends Context.Service<
             const known = Context.getOrUndefined(fiber.context, Transaction)
             // Work after the commit still has the old transaction in its context; it must not get these events.
             const outer = known?.open === true ? known : undefined
-            const mine: Transaction["Service"] = { events: [], undo: [], level: levelOf(fiber.context), open: true }
+            const level = levelOf(fiber.context)
+            begun?.(level![0])
+            const mine: Transaction["Service"] = { events: [], undo: [], late: new Map(), level, open: true }
             own = mine
             return Effect.provideService(body, Transaction, mine).pipe(
               Effect.onExit(() => Effect.sync(() => void (mine.open = false))),
@@ -203,8 +221,15 @@ export class Journal extends Context.Service<
                 if (outer !== undefined) {
                   outer.events.push(...mine.events)
                   outer.undo.push(...mine.undo)
+                  for (const [work, all] of mine.late) lateOf(outer, work).push(...all)
+                  return Effect.void
                 }
-                return outer === undefined && mine.events.length > 0 ? Effect.orDie(write(mine.events)) : Effect.void
+                const written = mine.events.length > 0 ? Effect.orDie(write(mine.events)) : Effect.void
+                if (mine.late.size === 0) return written
+                return Effect.andThen(
+                  Effect.forEach(mine.late, ([work, all]) => work(all), { discard: true }),
+                  written,
+                )
               }),
             )
           })
@@ -213,6 +238,22 @@ export class Journal extends Context.Service<
             Effect.catch((error) => (error === refused?.by ? Effect.fail(refused.by) : Effect.die(error))),
           )
         })
+
+      const transact: Journal["Service"]["transact"] = (body) =>
+        Effect.withFiber((fiber) =>
+          levelOf(fiber.context) === undefined ? repeatConflicting((begun) => attempt(body, begun)) : attempt(body),
+        )
+
+      const lateOf = <One>(transaction: Transaction["Service"], work: LateWork<One>): Array<One> => {
+        const late = transaction.late as unknown as Map<LateWork<One>, Array<One>>
+        const known = late.get(work)
+        if (known !== undefined) return known
+        const made: Array<One> = []
+        late.set(work, made)
+        return made
+      }
+      const putOff: Journal["Service"]["putOff"] = (work, one) =>
+        Effect.map(own("Something"), (transaction) => void lateOf(transaction, work).push(one))
 
       const onRollback: Journal["Service"]["onRollback"] = (undo) =>
         Effect.map(Transaction, (transaction) => void transaction.undo.push(undo))
@@ -235,18 +276,22 @@ export class Journal extends Context.Service<
           const told = insert.with(written)
           const all = [...rows, told]
           const count = all.reduce((sum, some) => sum + some.count, 0)
+          const inTransaction = transact(
+            Effect.andThen(Effect.orDie(Effect.forEach(rows, ({ run }) => run())), appendAll(events)),
+          )
           if (foreign) {
             const texts = all.map(({ text }) => text())
             if (texts.every(isWhole))
-              return Effect.map(Effect.orDie(sql.unsafe(atOnce(rows), texts)), (given) =>
-                tell(written, cursorsTo(lastOf(given), written.length)),
-              )
+              return Effect.matchEffect(sql.unsafe(atOnce(rows), texts), {
+                onSuccess: (given) => Effect.sync(() => tell(written, cursorsTo(lastOf(given), written.length))),
+                onFailure: (error) => (isConflict(error) ? inTransaction : Effect.die(error)),
+              })
           } else if (batches?.takes(count) === true) {
             const statements = all.map(({ statement }) => statement())
             if (statements.every((one) => isWhole(one.rows)))
               return Effect.orDie(toldOf(batches.write(statements, count), written))
           }
-          return transact(Effect.andThen(Effect.orDie(Effect.forEach(rows, ({ run }) => run())), appendAll(events)))
+          return inTransaction
         })
 
       /**
@@ -315,6 +360,7 @@ export class Journal extends Context.Service<
         moveTogether,
         transact,
         onRollback,
+        putOff,
         read,
         known,
         follow: followIt,

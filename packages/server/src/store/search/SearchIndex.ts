@@ -5,7 +5,7 @@
  */
 import { Array as Arr, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import type { Transaction } from "../journal/Journal.ts"
+import { Journal, type Transaction } from "../journal/Journal.ts"
 import { Pacing } from "../fibers/Pacing.ts"
 import { type Entry, filterToken } from "./index/entries.ts"
 import { makeKeeping } from "./index/keeping.ts"
@@ -93,7 +93,10 @@ interface Scope {
 export class SearchIndex extends Context.Service<
   SearchIndex,
   {
-    /** Adds a text, or replaces what the same ref had in this scope. `isNew`: it had nothing there. */
+    /**
+     * Adds a text, or replaces what the same ref had in this scope. `isNew`: it had nothing there. Found when its
+     * transaction is committed, not before.
+     */
     readonly put: (entry: Entry, isNew?: boolean) => Effect.Effect<void, never, Transaction>
     /** Removes a text from one scope, or from all. */
     readonly remove: (ref: string, scope?: string) => Effect.Effect<void, never, Transaction>
@@ -111,10 +114,12 @@ export class SearchIndex extends Context.Service<
       const sql = yield* SqlClient.SqlClient
 
       const vectors = yield* Vectors
-      const keeping = makeKeeping(sql)
-      const { put } = keeping
+      const journal = yield* Journal
+      const keep = makeKeeping(sql)
+      // Put off, because many transactions change the same scope: it is locked only from there to the COMMIT.
+      const put: SearchIndex["Service"]["put"] = (entry, isNew = false) => journal.putOff(keep, { entry, isNew })
       const remove: SearchIndex["Service"]["remove"] = (ref, scope) =>
-        scope === undefined ? Effect.andThen(keeping.remove(ref), vectors.forget(ref)) : keeping.remove(ref, scope)
+        Effect.andThen(journal.putOff(keep, { ref, scope }), scope === undefined ? vectors.forget(ref) : Effect.void)
 
       /** The scopes that are not empty; the largest ones if there are too many for one question. */
       const scopesNamed = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {

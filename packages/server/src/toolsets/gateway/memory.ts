@@ -35,9 +35,16 @@ const idsOf = (description: string) => ({
 const recordId = (id: string): MemoryId =>
   (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id) ? `mem_${id}` : id) as MemoryId
 
+/** First of every act, because it may write several records. */
+const turn = Effect.gen(function* () {
+  const memories = yield* Memories
+  return Effect.flatMap(me, ({ id }) => memories.takeTurn(id))
+})
+
 /** Records of one kind by key: used for goals and for memories. */
 const makeKept = Effect.fnUntraced(function* (kind: string) {
   const memories = yield* Memories
+  const myTurn = yield* turn
   const find = Effect.fnUntraced(function* (key: string) {
     const by = yield* me
     const { items } = yield* memories.list(by, { namespace: "gateway", kind, key, owner: by.id, limit: 1 })
@@ -45,6 +52,7 @@ const makeKept = Effect.fnUntraced(function* (kind: string) {
   })
   const remove = Effect.fnUntraced(function* (keys: ReadonlyArray<string>) {
     const by = yield* me
+    yield* myTurn
     let count = 0
     for (const key of new Set(keys)) {
       const found = yield* find(key)
@@ -64,7 +72,7 @@ const makeKept = Effect.fnUntraced(function* (kind: string) {
     const wanted = { namespace: "gateway" as const, kind, content, tags }
     return (yield* memories.put(by, by.id, key === undefined ? wanted : { ...wanted, key })).record
   })
-  return { find, remove, put }
+  return { myTurn, find, remove, put }
 })
 
 const goals = Effect.gen(function* () {
@@ -94,6 +102,7 @@ const goals = Effect.gen(function* () {
         required: ["goals"],
       },
       run: Effect.fnUntraced(function* (input: { readonly goals: ReadonlyArray<Goal> }, call: HandlerCall) {
+        yield* kept.myTurn
         const written: Array<object> = []
         for (const goal of input.goals) {
           const key = goal.id === undefined ? undefined : recordId(goal.id)
@@ -146,6 +155,7 @@ const memories = Effect.gen(function* () {
         input: { readonly memories: ReadonlyArray<{ readonly key: string; readonly value: string }> },
         call: HandlerCall,
       ) {
+        yield* kept.myTurn
         for (const { key, value } of input.memories) yield* kept.put(call, key, value, [])
         return { success: true, count: input.memories.length }
       }),
@@ -171,6 +181,7 @@ const planShown = ({ id, lastRunAt, nextRunAt, owner: _owner, writer: _writer, .
 
 const plans = Effect.gen(function* () {
   const service = yield* Plans
+  const myTurn = yield* turn
   const written = {
     id: text("The plan's id, to change it; without one a new plan is made", { minLength: 1, maxLength: 512 }),
     name: text("What it is called", { minLength: 1, maxLength: 200 }),
@@ -205,6 +216,7 @@ const plans = Effect.gen(function* () {
         call: HandlerCall,
       ) {
         const by = yield* writerIn(call)
+        yield* myTurn
         const made = yield* Effect.forEach(input.plans, ({ id, ...plan }) =>
           service.set(by, id === undefined ? undefined : recordId(id), plan),
         )
@@ -220,6 +232,7 @@ const plans = Effect.gen(function* () {
       input: { properties: { ids: idsOf("The plans' ids") }, required: ["ids"] },
       run: Effect.fnUntraced(function* (input: { readonly ids: ReadonlyArray<string> }) {
         const by = yield* me
+        yield* myTurn
         const removed = yield* Effect.forEach([...new Set(input.ids)], (id) => service.remove(by, recordId(id)))
         return { success: true, count: removed.filter((was) => was).length }
       }),

@@ -72,7 +72,7 @@ for (const store of stores)
       "S1-07 S1-30 G-18 G-39 the service gets tool, call and input, signed with the moment, and its trace; its JSON is the result",
       () =>
         Effect.gen(function* () {
-          const { sent, url } = yield* service({ status: 200, body: '{"weather":["sun",1]}' })
+          const { seen, sent, url } = yield* service({ status: 200, body: '{"weather":["sun",1]}' })
           const bot = yield* someone("agent")
           const { name } = yield* webhook(url)
           const call = told(yield* callTool(bot, name, { input: { word: "hi" } }, "my-key"))
@@ -90,6 +90,15 @@ for (const store of stores)
           const [, seconds] = /^t=(\d+),/.exec(headers["stoa-signature"]!)!
           assert.isAtMost(Math.abs(nowSeconds() - Number(seconds)), 5)
           assert.strictEqual(headers["stoa-signature"], signed(yield* keyOf(name), Number(seconds), call.id, body))
+          const put = yield* webhook(url, { webhookUrl: `${url}/tools/put?as=is`, method: "PUT" })
+          assert.strictEqual(told(yield* callTool(bot, put.name)).state, "done")
+          assert.deepStrictEqual(
+            seen.map((one) => [one.method, one.url]),
+            [
+              ["POST", "/tools/process"],
+              ["PUT", "/tools/put?as=is"],
+            ],
+          )
         }).pipe(Effect.scoped),
     )
 

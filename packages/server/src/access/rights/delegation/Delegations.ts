@@ -17,7 +17,7 @@ import {
 } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { lockName } from "../../../store/database/dialect/Locks.ts"
+import { lockNames } from "../../../store/database/dialect/Locks.ts"
 import { newId } from "../../../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../../../store/journal/Journal.ts"
 import { pageFrom, pageOf } from "../../../store/Pages.ts"
@@ -61,8 +61,7 @@ export class Delegations extends Context.Service<
       /** Every judgement of the receiver considers every delegation, so their number is limited. */
       const room = Effect.fnUntraced(function* (giver: string, receiver: string, now: string) {
         const live = sql`revoked_at IS NULL AND expires_at > ${now}`
-        // Sorted: two principals that lend to each other cannot deadlock.
-        for (const id of [giver, receiver].toSorted()) yield* Effect.orDie(lockName(sql, "delegations", id))
+        yield* Effect.orDie(lockNames(sql, "delegations", [giver, receiver]))
         const [counts] = yield* Effect.orDie(
           sql<{ given: number; received: number }>`SELECT
             (SELECT count(*) FROM delegations WHERE giver = ${giver} AND ${live}) AS given,

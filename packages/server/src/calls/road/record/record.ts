@@ -15,6 +15,7 @@ import type { Traces } from "../Handler.ts"
 import { first, from, to, type Settling } from "./lifecycle.ts"
 import { type CallRow, type NewRow, tookMs, unsettled } from "./rows.ts"
 import { makeRowInsert } from "../../../store/database/dialect/Inserts.ts"
+import { lockRead } from "../../../store/database/dialect/Locks.ts"
 import { inState } from "../../../store/database/dialect/States.ts"
 import type { Failure, CallSettlement } from "@stoa/tools"
 
@@ -232,6 +233,9 @@ export const makeCallRecorder = Effect.gen(function* () {
     return made
   })
 
+  /** Locks the row, for a transaction that writes something else of the call first. */
+  const hold = (id: string) => Effect.orDie(sql`SELECT id FROM calls WHERE id = ${id} ${lockRead(sql, "calls")}`)
+
   /** Its row still says so: null if no process runs it. */
   const ownedBy = (owner: string | null) => (owner === null ? sql`owner IS NULL` : sql`owner = ${owner}`)
 
@@ -299,6 +303,7 @@ export const makeCallRecorder = Effect.gen(function* () {
     openRunning,
     openWaiting,
     whole,
+    hold,
     settle,
     start,
     startHidden,

@@ -1,4 +1,4 @@
-/** A lock on a name or a row until the end of the transaction, so that two transactions take turns. */
+/** Locks on names and rows until the end of the transaction, so that two transactions take turns. */
 import { Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 
@@ -19,3 +19,11 @@ export const lockName = (
     pg: () => Effect.asVoid(sql`SELECT pg_advisory_xact_lock(hashtext(${kind}), hashtext(${name}))`),
     orElse: () => Effect.void,
   })
+
+/** Several names of a kind, sorted: of two transactions that lock some of the same, neither waits for the other twice. */
+export const lockNames = (
+  sql: SqlClient.SqlClient,
+  kind: string,
+  names: ReadonlyArray<string>,
+): Effect.Effect<void, SqlError.SqlError> =>
+  Effect.forEach([...new Set(names)].toSorted(), (name) => lockName(sql, kind, name), { discard: true })

@@ -1,5 +1,5 @@
 /** The rows and statistics of the index, updated by every write in the same transaction as the text. */
-import { Effect } from "effect"
+import { Array as Arr, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { type Entry, partsOf, scopeToken } from "./entries.ts"
 import { type Insertion, placeAmong, type SeriesRow } from "./seriesOrder.ts"
@@ -27,6 +27,17 @@ interface Row {
   readonly terms: string
   readonly tokens: string
 }
+
+interface Put {
+  readonly entry: Entry
+  /** It had nothing in this scope. */
+  readonly isNew: boolean
+}
+interface Remove {
+  readonly ref: string
+  readonly scope?: string | undefined
+}
+export type IndexChange = Put | Remove
 
 type Changes = Map<string, number>
 
@@ -156,7 +167,7 @@ export const makeKeeping = (sql: SqlClient.SqlClient) => {
     yield* countTerms(scope.id, changes)
   })
 
-  const put = Effect.fn("SearchIndex.put")(function* (entry: Entry, isNew = false) {
+  const put = Effect.fnUntraced(function* ({ entry, isNew }: Put) {
     const rows = rowsOf(entry)
     const changes: Changes = new Map()
     for (const row of rows) count(changes, termsIn(row), 1)
@@ -173,15 +184,32 @@ export const makeKeeping = (sql: SqlClient.SqlClient) => {
     yield* change(entry, rows, before, scope)
     yield* grow(entry.scope, rows.length - before.length, len - total(before.map((row) => row.len)))
     yield* countTerms(scope, changes)
-  }, Effect.orDie)
+  })
 
-  const remove = Effect.fn("SearchIndex.remove")(function* (ref: string, name?: string) {
-    const rows = yield* sql<{ id: number; name: string }>`SELECT DISTINCT s.id, s.name FROM search_index i
-      JOIN search_scopes s ON s.id = i.scope WHERE i.ref = ${ref}`
-    // By name, like `put`: two writers take their locks in the same order.
-    for (const row of rows.toSorted((one, other) => (one.name < other.name ? -1 : 1)))
-      if (name === undefined || row.name === name) yield* leave(row, ref)
-  }, Effect.orDie)
+  const scopesOf = (refs: ReadonlyArray<string>) =>
+    sql<{ ref: string; id: number; name: string }>`SELECT DISTINCT i.ref, s.id, s.name FROM search_index i
+      JOIN search_scopes s ON s.id = i.scope WHERE ${sql.in("i.ref", refs)}`
 
-  return { put, remove }
+  const remove = Effect.fnUntraced(function* ({ ref, scope }: Remove) {
+    const rows = (yield* scopesOf([ref])).toSorted((one, other) => (one.name < other.name ? -1 : 1))
+    for (const row of rows) if (scope === undefined || row.name === scope) yield* leave(row, ref)
+  })
+
+  /** All scopes of several changes, by name: two writers take their locks in the same order. */
+  const lockScopes = Effect.fnUntraced(function* (all: ReadonlyArray<IndexChange>) {
+    const names = new Set(all.flatMap((one) => ("entry" in one ? [one.entry.scope] : [])))
+    const removes = all.filter((one) => !("entry" in one)) as ReadonlyArray<Remove>
+    const left = new Set(removes.map(({ ref, scope = "" }) => `${ref} ${scope}`))
+    for (const some of Arr.chunksOf([...new Set(removes.map(({ ref }) => ref))], atOnce))
+      for (const { name, ref } of yield* scopesOf(some))
+        if (left.has(`${ref} `) || left.has(`${ref} ${name}`)) names.add(name)
+    if (names.size > 1) for (const name of [...names].toSorted()) yield* grow(name, 0, 0)
+  })
+  const locked = sql.onDialectOrElse({ pg: () => lockScopes, orElse: () => () => Effect.void })
+
+  /** The changes of one transaction, in order. */
+  return Effect.fn("SearchIndex.keep")(function* (all: ReadonlyArray<IndexChange>) {
+    if (all.length > 1) yield* locked(all)
+    for (const one of all) yield* "entry" in one ? put(one) : remove(one)
+  }, Effect.orDie)
 }

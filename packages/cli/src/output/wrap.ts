@@ -1,0 +1,36 @@
+/** Sentences at a terminal: broken between words, never cut. Elsewhere they stay on one line. Pure. */
+import type { Terminal } from "./table.ts"
+
+/** A narrower text is useless. */
+const readable = 24
+
+/** A word longer than a line stays whole: an address or an id is copied from here. */
+export const wrapped = (text: string, wanted: number): ReadonlyArray<string> => {
+  const width = Math.max(readable, wanted)
+  const lines: Array<string> = []
+  let line: string | undefined
+  for (const word of text.match(/\s*\S+/g) ?? []) {
+    if (line === undefined) line = word
+    else if (line.length + word.length <= width) line += word
+    else {
+      lines.push(line)
+      line = word.trimStart()
+    }
+  }
+  return [...lines, line ?? ""]
+}
+
+/** What something is called, and what is said of it: at a terminal the sentence goes on below its own beginning. */
+export const besideNames = (
+  rows: ReadonlyArray<readonly [name: string, sentence: string]>,
+  terminal?: Terminal,
+): ReadonlyArray<string> => {
+  const names = Math.max(0, ...rows.map(([name]) => name.length)) + 2
+  return rows.flatMap(([name, sentence]) => {
+    const head = name.padEnd(names)
+    if (terminal === undefined) return [`${head}${sentence}`.trimEnd()]
+    const indent = terminal.width - names < readable ? 2 : names
+    const [first = "", ...rest] = wrapped(sentence, terminal.width - names)
+    return [`${head}${first}`.trimEnd(), ...rest.map((line) => " ".repeat(indent) + line)]
+  })
+}
