@@ -61,6 +61,8 @@ export class AgentSettings extends Context.Service<
       const change: AgentSettings["Service"]["change"] = Effect.fn("AgentSettings.change")(function* (ref, changes) {
         const agent = yield* agents.find(ref)
         yield* authority.changedAgent(agent, changes)
+        // A parent that is not there is a fault of the request; to whoever may not see it, none is.
+        if (changes.parent != null) yield* Effect.catchTag(agents.find(changes.parent), "Missing", () => Effect.void)
         yield* known(changes)
         return yield* shown(yield* transact(agents.change(agent.id, changes)))
       })
