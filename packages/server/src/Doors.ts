@@ -3,7 +3,6 @@ import { Effect, Exit, Layer, Option, type Redacted, Stream } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { acceptFinding, doctorReport } from "./operations/Doctor.ts"
 import { Acting } from "./doors/Acting.ts"
-import { Endings } from "./doors/Endings.ts"
 import { Feed } from "./doors/Feed.ts"
 import { layerAuthentication } from "./doors/http/guards/Authentication.ts"
 import { guard } from "./doors/http/guard.ts"
@@ -113,7 +112,7 @@ export const doors = (keys: Keys) =>
         Layer.provide(routes.pipe(Layer.provideMerge(layerRouter))),
         Layer.provide(layerAuthentication),
         Layer.provideMerge(Layer.mergeAll(Feed.layer, upkeep(keys), mcp(keys))),
-        Layer.provideMerge(Layer.mergeAll(Endings.layer, Acting.layer(settings.anonymous))),
+        Layer.provideMerge(Acting.layer(settings.anonymous)),
         Layer.provide(HttpServer.layerServices),
         Layer.provideMerge(server),
       ),

@@ -22,6 +22,7 @@ import { layerAuditRetention } from "./access/audit/AuditRetention.ts"
 import { Rules } from "./access/rights/Rules.ts"
 import { makeRevealText } from "./access/secrets/Reveal.ts"
 import { Secrets } from "./access/secrets/Secrets.ts"
+import { Endings } from "./access/identity/Endings.ts"
 import { Tokens } from "./access/identity/Tokens.ts"
 import { Wallets } from "./access/identity/wallets/Wallets.ts"
 import { WalletSignIn } from "./access/identity/wallets/WalletSignIn.ts"
@@ -140,7 +141,7 @@ const foundations = Layer.mergeAll(
 
 const access = (keys: Keys, file: string) =>
   Layer.mergeAll(Audit.reader, layerAuditRetention, Authority.layer, Delegations.layer, Agents.layer(file)).pipe(
-    Layer.provideMerge(WalletSignIn.layer),
+    Layer.provideMerge(Layer.merge(WalletSignIn.layer, Endings.layer)),
     Layer.provideMerge(Wallets.layer),
     Layer.provideMerge(
       Layer.mergeAll(

@@ -20,11 +20,13 @@ import {
   ToolNotFoundError,
   ToolValidationError,
   type TooManyRequests,
+  type Unauthenticated,
   WrongState,
 } from "@stoa/contract"
 import { digestOf, isTooDeep, Road } from "@stoa/tools"
 import { Cause as Failure, Clock, Context, Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { Endings } from "../access/identity/Endings.ts"
 import { otherRequest } from "../access/identity/IdempotencyKeys.ts"
 import { Limits } from "../access/limits/Limits.ts"
 import { isPause } from "../access/limits/Pauses.ts"
@@ -43,7 +45,7 @@ import { makeAsk } from "./road/ask.ts"
 import { type Attempt, begin, type CallRequest, rowOf, makePlaces, waitOf } from "./road/attempt.ts"
 import { makeExecute, measure } from "./road/execute.ts"
 import { noTraces } from "./road/Handler.ts"
-import { type CallEnd, makeCallRecorder } from "./road/record/record.ts"
+import { type CallEnd, type CallExists, makeCallRecorder } from "./road/record/record.ts"
 import { makePrepare } from "./road/prepare.ts"
 import { refusedInput } from "./road/record/refusedInput.ts"
 import { type CallRow, isWithHost } from "./road/record/rows.ts"
@@ -63,6 +65,9 @@ export { isSettled } from "./road/record/lifecycle.ts"
 /** The request names a space in which the caller may not call tools. */
 type Unplaced = Missing | Ambiguous | Forbidden
 
+/** The caller's token has ended while it waited; the call goes on. */
+type Ended = Unauthenticated
+
 export type CallRefusal = ToolNotFoundError | ToolAuthorizationError | ToolValidationError
 
 export class Calls extends Context.Service<
@@ -70,7 +75,7 @@ export class Calls extends Context.Service<
   {
     readonly call: (
       request: CallRequest,
-    ) => Effect.Effect<CallRow, CallRefusal | TooManyRequests | WrongState | Unplaced, Caller>
+    ) => Effect.Effect<CallRow, CallRefusal | TooManyRequests | WrongState | Unplaced | Ended, Caller>
     readonly preview: (
       request: CallRequest,
     ) => Effect.Effect<CallPreview, CallRefusal | TooManyRequests | WrongState | Unplaced, Caller>
@@ -80,7 +85,7 @@ export class Calls extends Context.Service<
       query: PageQuery & { readonly state?: CallState; readonly tool?: string; readonly order?: CallOrder },
     ) => Effect.Effect<Page<CallRow>>
     /** Returns when the call has settled, or its present state after the timeout. */
-    readonly settled: (id: string, milliseconds: number) => Effect.Effect<CallRow, never, Caller>
+    readonly settled: (id: string, milliseconds: number) => Effect.Effect<CallRow, Ended, Caller>
     /** Its caller may, and whoever may see every call. */
     readonly cancel: (id: string, viewer: BasicViewer, reason: string) => Effect.Effect<CallRow, Missing | WrongState>
     /** Proof that the service of the tool has signed this result of a call that waits for it; undefined if it has not. */
@@ -101,7 +106,7 @@ export class Calls extends Context.Service<
       by: Caller["Service"],
       answers: Answers,
       options: Pick<CallRequest, "isGivenUp" | "progress" | "client"> & { readonly wait: number },
-    ) => Effect.Effect<CallRow, Missing>
+    ) => Effect.Effect<CallRow, Missing | Ended>
     /** The client has given up the request that waits for the call: the caller's call is canceled. */
     readonly giveUp: (id: string, by: Caller["Service"]) => Effect.Effect<void>
     /** The questions that a call waits on. */
@@ -128,7 +133,8 @@ export class Calls extends Context.Service<
       const { pay, prepare } = prepared
       const recordRefusal = yield* makeRefusals
       const { recordDenial } = yield* Grants
-      const listeners = makeListeners(record, yield* CallNews)
+      const access = yield* Endings
+      const listeners = makeListeners(record, yield* CallNews, access)
       const ask = yield* makeAsk(record)
       const execute = yield* makeExecute(record, ask, listeners, me)
       const { isProven, signedBy } = yield* makeCallbackCheck(record.byId)
@@ -136,7 +142,7 @@ export class Calls extends Context.Service<
       const noted = yield* makeNotes
 
       /** Waits for a call as long as its caller wants: by default for a running call, not for a waiting one. */
-      const stay = (row: CallRow, { stay: patient, wait = 0 }: CallRequest): Effect.Effect<CallRow, never, Caller> =>
+      const stay = (row: CallRow, { stay: patient, wait = 0 }: CallRequest): Effect.Effect<CallRow, Ended, Caller> =>
         wait > 0 && (row.state === "running" || (row.state === "waiting" && (patient === true || isWithHost(row))))
           ? remain(row.id, wait)
           : Effect.succeed(row)
@@ -144,15 +150,17 @@ export class Calls extends Context.Service<
       /**
        * A caller that waits for too many calls already gets this one in its present state; the call itself continues.
        */
-      const remain = (id: string, milliseconds: number): Effect.Effect<CallRow, never, Caller> =>
+      const remain = (id: string, milliseconds: number): Effect.Effect<CallRow, Ended, Caller> =>
         Effect.flatMap(Caller, (caller) =>
-          Effect.catchTag(limits.within(caller, "waits", listeners.settled(id, milliseconds)), "TooManyRequests", () =>
-            listeners.now(id),
+          Effect.catchTag(
+            limits.within(caller, "waits", listeners.settled(caller, id, milliseconds)),
+            "TooManyRequests",
+            () => listeners.now(id),
           ),
         )
 
       /** A call that has settled already takes none of the slots for waiting requests. */
-      const settled = (id: string, milliseconds: number): Effect.Effect<CallRow, never, Caller> =>
+      const settled = (id: string, milliseconds: number): Effect.Effect<CallRow, Ended, Caller> =>
         Effect.flatMap(listeners.now(id), (row) =>
           isSettled(row.state) ? Effect.succeed(row) : Effect.flatMap(remain(id, milliseconds), noted),
         )
@@ -200,20 +208,22 @@ export class Calls extends Context.Service<
           return yield* stay(isOver ? yield* listeners.now(attempt.id) : attempt.asked!, request)
         }
         // Paid in the transaction that records the call: a duplicate, whose key or place is taken, pays nothing.
-        if (found.priceMicros !== undefined)
+        if (found.priceMicros !== undefined) {
+          const paid: Effect.Effect<CallRow, CallExists | ToolAuthorizationError | TooManyRequests | Ended> =
+            found.effects === "store"
+              ? execute.executeInside(attempt, pay(attempt))
+              : execute.recordThenExecute(attempt, request.wait ?? 0, pay(attempt))
           return yield* stay(
-            yield* Effect.catchTag(
-              found.effects === "store"
-                ? execute.executeInside(attempt, pay(attempt))
-                : execute.recordThenExecute(attempt, request.wait ?? 0, pay(attempt)),
-              "ToolAuthorizationError",
-              (refusal) => refuse(attempt, refusal),
-            ),
+            yield* Effect.catchTag(paid, "ToolAuthorizationError", (refusal) => refuse(attempt, refusal)),
             request,
           )
+        }
         switch (found.effects) {
           case "none":
-            return yield* stay(yield* execute.executeThenRecord(attempt), request)
+            return yield* stay(
+              yield* Effect.tap(execute.executeThenRecord(attempt), () => access.unlessEnded(attempt.caller)),
+              request,
+            )
           case "store":
             return yield* execute.executeInside(attempt)
           case "outside": {

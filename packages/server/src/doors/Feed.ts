@@ -25,7 +25,7 @@ import {
 } from "../spaces/Sight.ts"
 import { Spaces } from "../spaces/Spaces.ts"
 import { makeWatching, type Watch } from "../spaces/Watching.ts"
-import { Endings } from "./Endings.ts"
+import { Endings } from "../access/identity/Endings.ts"
 import { NodeServer } from "./node/NodeServer.ts"
 import type { Takeover } from "./node/Response.ts"
 import { closeFrame, deltaFrame, eventFrame, heartbeat, openFrame, reloadFrame } from "./feed/frames.ts"

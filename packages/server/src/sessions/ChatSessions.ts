@@ -25,9 +25,10 @@ import {
   type TooManyRequests,
   WrongState,
 } from "@stoa/contract"
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { nameKey, Principals } from "../access/identity/Principals.ts"
+import { demandsOf, findVisible } from "../access/rights/FindIfPermitted.ts"
 import type { Viewer } from "../access/rights/Viewer.ts"
 import { Memories } from "../memory/Memories.ts"
 import { Messages } from "../spaces/messages/Messages.ts"
@@ -215,10 +216,10 @@ export class ChatSessions extends Context.Service<
         return found
       })
 
-      const agentOf = Effect.fnUntraced(function* (ref: string) {
-        const found = yield* Effect.catchTag(principals.get(ref), "Missing", (error) =>
-          isCompanion(ref) ? Effect.succeed(undefined) : Effect.fail(error),
-        )
+      const agentOf = Effect.fnUntraced(function* (ref: string, viewer: Viewer) {
+        const found = isCompanion(ref)
+          ? Option.getOrUndefined(yield* Effect.option(principals.get(ref)))
+          : yield* findVisible(demandsOf(viewer), principals.get(ref), { ref, self: viewer.principal.id })
         if (found === undefined) return { name: nameKey(ref), members: [] }
         if (found.retiredAt !== null) return yield* new Missing({ noun: "principal", ref })
         if (found.kind !== "agent")
@@ -229,7 +230,7 @@ export class ChatSessions extends Context.Service<
       })
 
       const add: ChatSessions["Service"]["add"] = Effect.fn("ChatSessions.add")(function* (by, wanted) {
-        const { members, name } = yield* agentOf(wanted.agent)
+        const { members, name } = yield* agentOf(wanted.agent, by.viewer)
         const owner = by.viewer.principal.id
         const id = newId<ChatSessionId>("ses")
         const space = yield* spaces

@@ -9,6 +9,7 @@ import {
   type Space,
   type SpaceId,
 } from "@stoa/contract"
+import { spellingOf } from "@stoa/tools"
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { nameKey } from "../access/identity/Principals.ts"
@@ -149,5 +150,12 @@ export const makeSpaceReads = (sql: SqlClient.SqlClient) => {
     }
   })
 
-  return { named, made, get, ofMember, list, visibleTo, ownOf, watchScope }
+  /** The names of those that the viewer sees and whose names read like this one. */
+  const alike = Effect.fnUntraced(function* (name: string, viewer: Viewer) {
+    const rows = yield* sql<Row>`SELECT s.*, r.read_seq, r.role AS my_role FROM spaces s ${mine(viewer)}
+      WHERE s.spelling = ${spellingOf(name)} AND ${candidates(viewer)}`
+    return rows.filter((row) => sees(viewer, row))
+  }, Effect.orDie)
+
+  return { alike, made, get, ofMember, list, visibleTo, ownOf, watchScope }
 }

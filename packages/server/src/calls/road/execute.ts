@@ -268,11 +268,9 @@ export const makeExecute = Effect.fnUntraced(function* (
         const row = rowOf(attempt, JSON.stringify(attempt.input))
         const begun = yield* Road.record(opening(row, paying), attempt)
         if (yield* endPaused(attempt)) return yield* listeners.now(row.id)
-        const { heard, leave } = listeners.listen(row.id)
+        const { heardBy, leave } = listeners.listen(row.id)
         yield* launch(attempt, begun)
-        return yield* restore(
-          Effect.timeoutOrElse(heard, { duration: wait, orElse: () => listeners.now(row.id) }),
-        ).pipe(Effect.ensuring(leave))
+        return yield* Effect.ensuring(restore(heardBy(attempt.caller, wait)), leave)
       }),
     )
 

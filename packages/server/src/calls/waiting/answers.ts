@@ -183,14 +183,10 @@ export const makeAnswers = Effect.fnUntraced(function* (
     const row = yield* record.byId(id)
     if (row === undefined || row.principal !== by.principal.id) return yield* new Missing({ noun: "call", ref: id })
     const wait = waitOf(by, asked)
-    const { heard, leave } = listeners.listen(id)
+    const { heardBy, leave } = listeners.listen(id)
     return yield* causedBy(causeOf(row), take(row, by, answers, now)).pipe(
       Effect.andThen(listeners.now(id)),
-      Effect.flatMap((it) =>
-        it.state === "running" && wait > 0
-          ? Effect.timeoutOrElse(heard, { duration: wait, orElse: () => listeners.now(id) })
-          : Effect.succeed(it),
-      ),
+      Effect.flatMap((it) => (it.state === "running" && wait > 0 ? heardBy(by, wait) : Effect.succeed(it))),
       Effect.ensuring(leave),
     )
   })

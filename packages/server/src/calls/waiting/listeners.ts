@@ -1,5 +1,10 @@
-/** Requests that wait for a call to settle. Only the listeners are kept in memory; the call itself is a row. */
+/**
+ * Requests that wait for a call to settle, as somebody whose access may end meanwhile: then they get nothing. Only the
+ * listeners are kept in memory; the call itself is a row, and goes on.
+ */
+import type { Caller, Unauthenticated } from "@stoa/contract"
 import { Deferred, Effect } from "effect"
+import type { Endings } from "../../access/identity/Endings.ts"
 import type { CallNews } from "./CallNews.ts"
 import { isSettled } from "../road/record/lifecycle.ts"
 import type { CallRecorder } from "../road/record/record.ts"
@@ -10,7 +15,7 @@ interface Listener {
   readonly wants: (row: CallRow) => boolean
 }
 
-export const makeListeners = (record: CallRecorder, news: CallNews["Service"]) => {
+export const makeListeners = (record: CallRecorder, news: CallNews["Service"], endings: Endings["Service"]) => {
   const listeners = new Map<string, Set<Listener>>()
 
   /** Tells those who wait for this call. */
@@ -20,6 +25,19 @@ export const makeListeners = (record: CallRecorder, news: CallNews["Service"]) =
       for (const { done, wants } of listeners.get(row.id) ?? [])
         if (wants(row)) Deferred.doneUnsafe(done, Effect.succeed(row))
     })
+
+  const now = (id: string) => Effect.map(record.byId(id), (row) => row!)
+
+  /** What is heard in this time, or the present state after it. */
+  const heardIn = <R>(
+    who: Caller["Service"],
+    id: string,
+    milliseconds: number,
+    heard: Effect.Effect<CallRow, never, R>,
+  ): Effect.Effect<CallRow, Unauthenticated, R> => {
+    const waiting = Effect.timeoutOrElse(heard, { duration: milliseconds, orElse: () => now(id) })
+    return milliseconds > 0 ? endings.during(who, waiting) : waiting
+  }
 
   /** Listens from now on: start before the action that is waited for, and nothing is missed. */
   const listen = (id: string, wants: Listener["wants"] = () => true) => {
@@ -31,13 +49,16 @@ export const makeListeners = (record: CallRecorder, news: CallNews["Service"]) =
       all.delete(one)
       if (all.size === 0) listeners.delete(id)
     })
-    return { heard: Deferred.await(done), leave }
+    const heard = Deferred.await(done)
+    return {
+      heard,
+      leave,
+      heardBy: (who: Caller["Service"], milliseconds: number) => heardIn(who, id, milliseconds, heard),
+    }
   }
 
-  const now = (id: string) => Effect.map(record.byId(id), (row) => row!)
-
   /** Returns when the call has settled, or its present state after the timeout. */
-  const settled = Effect.fn("Calls.settled")(function* (id: string, milliseconds: number) {
+  const settled = Effect.fn("Calls.settled")(function* (who: Caller["Service"], id: string, milliseconds: number) {
     // The call may begin to wait for something else meanwhile; that is not its end.
     const { heard, leave } = listen(id, (row) => isSettled(row.state))
     // It may have settled already, or another process may settle it: the journal tells.
@@ -45,10 +66,7 @@ export const makeListeners = (record: CallRecorder, news: CallNews["Service"]) =
       id,
       Effect.map(now(id), (row) => (isSettled(row.state) ? row : undefined)),
     )
-    return yield* Effect.raceFirst(heard, read).pipe(
-      Effect.timeoutOrElse({ duration: milliseconds, orElse: () => now(id) }),
-      Effect.ensuring(leave),
-    )
+    return yield* Effect.ensuring(heardIn(who, id, milliseconds, Effect.raceFirst(heard, read)), leave)
   })
 
   return { tell, listen, settled, now }

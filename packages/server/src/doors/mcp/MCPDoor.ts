@@ -20,9 +20,9 @@ import { chain } from "../../store/fibers/Resolved.ts"
 import { requestContext } from "../../store/fibers/RequestContext.ts"
 import { monotonicOf } from "../../store/Moment.ts"
 import { Acting, headersOf, correlationFrom, type RefusalOptions, refusals } from "../Acting.ts"
-import { Endings } from "../Endings.ts"
+import { Endings } from "../../access/identity/Endings.ts"
 import { largestBody } from "../node/NodeRequest.ts"
-import { LinkedSet } from "../node/LinkedSet.ts"
+import { LinkedSet } from "../../store/LinkedSet.ts"
 import { faultOf } from "../Faults.ts"
 import { NodeServer } from "../node/NodeServer.ts"
 import type { Target } from "../node/Target.ts"
@@ -72,7 +72,8 @@ export class MCPDoor extends Context.Service<
         const uptime = () => monotonicOf(clock)
         const refusal = refusals(options.guard)
         const sessions = new Sessions()
-        const streams = new OpenStreams((yield* Endings).watch)
+        const { ended, watch } = yield* Endings
+        const streams = new OpenStreams(watch)
         const waiting = new LinkedSet<Reply>()
         const front = {
           stamp: stampOf(serverInfo(options.version)),
@@ -81,7 +82,7 @@ export class MCPDoor extends Context.Service<
           uptime,
           ending: server.draining,
         }
-        const house = { front, sessions, streams, limits, arrived: desk.arrived }
+        const house = { front, sessions, streams, limits, arrived: desk.arrived, ended }
 
         const problem = (reply: Reply, failure: { readonly _tag: string; readonly message: string }) => {
           const { body, headers, status } = problemOf(failure)

@@ -57,6 +57,8 @@ export const makeStepCalls = Effect.gen(function* () {
           ToolValidationError: () => Effect.void,
           // This run has taken the place before: the existing call counts.
           WrongState: () => Effect.void,
+          // The agent was retired meanwhile; the call goes on without it.
+          Unauthenticated: () => Effect.void,
         }),
       )
     const nowhere = (more: { readonly fault?: string } = {}) =>

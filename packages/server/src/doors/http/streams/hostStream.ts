@@ -6,7 +6,7 @@ import { Duration, Effect, Fiber } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { type HostRow, Hosts, type HostConnection } from "../../../calls/hosts/Hosts.ts"
 import { newId } from "../../../store/journal/Correlation.ts"
-import { Endings } from "../../Endings.ts"
+import { Endings } from "../../../access/identity/Endings.ts"
 import { NodeServer } from "../../node/NodeServer.ts"
 import type { Takeover } from "../../node/Response.ts"
 

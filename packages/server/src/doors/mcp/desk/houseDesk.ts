@@ -25,7 +25,7 @@ import {
   type Outcome,
   type ToolUse,
 } from "./Desk.ts"
-import { type Fault, unknownTool } from "../wire/Fault.ts"
+import { type Fault, tokenEnded, unknownTool } from "../wire/Fault.ts"
 import { failure, outcomeOf } from "./callOutcome.ts"
 import { makeChanges } from "./changes.ts"
 import { serversAt, withContents } from "./contents.ts"
@@ -152,6 +152,7 @@ export const layerHouseDesk = Layer.effect(
       // Answered in MCP's own words, and recorded as at every door.
       return Effect.catch(as(caller, acting.recorded(walked)), (error): Effect.Effect<Outcome, Fault> => {
         if (error._tag === "Fault") return Effect.fail(error)
+        if (error._tag === "Unauthenticated") return Effect.fail(tokenEnded)
         return isHidden(error, listed !== undefined) ? Effect.fail(unknown()) : Effect.succeed(failure(error))
       })
     }

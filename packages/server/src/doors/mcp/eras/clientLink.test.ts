@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Redacted } from "effect"
+import { Deferred, Effect, Fiber, Redacted } from "effect"
 import { TestClock } from "effect/testing"
+import { tokenEnded } from "../wire/Fault.ts"
 import { askUntilAnswered } from "./clientLink.ts"
 import type { Asks, EndpointView, Outcome } from "../desk/Desk.ts"
 import { outcomeText, stampOf } from "../wire/results.ts"
@@ -12,7 +13,7 @@ const stamp = stampOf({ name: "stoa" })
 const form = { method: "elicitation/create", params: { message: "Which?", requestedSchema: { type: "object" } } }
 const request = { kind: "request" as const, id: 1, method: "tools/call", params: { name: "choose" } }
 
-const contextWith = (told: Array<string>): MCPRequestContext => {
+const contextWith = (told: Array<string>, ended: Effect.Effect<void>): MCPRequestContext => {
   const session = new Sessions().open("ann", "all", "2025-11-25", { elicitation: {} }, 0)
   return {
     front: {
@@ -31,13 +32,14 @@ const contextWith = (told: Array<string>): MCPRequestContext => {
     session,
     tell: (text) => told.push(text) > 0,
     letGo: () => {},
+    ended,
   }
 }
 
 const waiting: Outcome = { _tag: "Waiting", call: "c1", on: { kind: "decision", id: "d1" } }
-const begin = (told: Array<string>, heard: Array<unknown>, asks: Asks) =>
+const begin = (told: Array<string>, heard: Array<unknown>, asks: Asks, ended: Effect.Effect<void> = Effect.never) =>
   askUntilAnswered(
-    contextWith(told),
+    contextWith(told, ended),
     request,
     (link) => {
       heard.push(link.answers)
@@ -72,6 +74,20 @@ describe("asking an old client", () => {
       yield* TestClock.adjust("11 minutes")
       yield* Fiber.join(fiber)
       assert.deepStrictEqual(heard, [{}, { which: { action: "cancel" } }])
+    }),
+  )
+
+  it.effect("G-09 a client whose token ends is refused at once; what it was asked is not given up", () =>
+    Effect.gen(function* () {
+      const [told, heard]: [Array<string>, Array<unknown>] = [[], []]
+      const dropped = Effect.sync(() => void heard.push("dropped"))
+      const asks: Asks = { _tag: "Asks", requests: { which: form }, until: Effect.never, dropped }
+      const over = yield* Deferred.make<void>()
+      const fiber = yield* Effect.forkChild(begin(told, heard, asks, Deferred.await(over)))
+      yield* TestClock.adjust("1 minute")
+      yield* Deferred.succeed(over, undefined)
+      assert.strictEqual(yield* Effect.flip(Fiber.join(fiber)), tokenEnded)
+      assert.deepStrictEqual(heard, [{}])
     }),
   )
 })

@@ -14,7 +14,7 @@ import {
   type ClientLink,
   logLevels,
 } from "../desk/Desk.ts"
-import { codes, Fault, invalidParams } from "../wire/Fault.ts"
+import { codes, Fault, invalidParams, tokenEnded } from "../wire/Fault.ts"
 import { type Id, isObject, metaOf, type Request } from "../wire/message.ts"
 import { formFor } from "./old/oldForms.ts"
 import { inputRequiredText, notificationText, outcomeText } from "../wire/results.ts"
@@ -171,7 +171,8 @@ const heardOf = (context: MCPRequestContext, session: Session, asks: Asks): Effe
       return Effect.void
     })
   const all = Effect.forEach(Object.entries(asks.requests), one, { concurrency: "unbounded", discard: true })
-  return Effect.raceFirst(all, asks.until ?? Effect.never).pipe(
+  const ended = Effect.andThen(context.ended, Effect.fail(tokenEnded))
+  return Effect.raceAllFirst([all, asks.until ?? Effect.never, ended]).pipe(
     Effect.as(false),
     Effect.timeoutOrElse({
       duration: patience,

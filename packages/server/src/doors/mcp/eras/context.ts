@@ -1,5 +1,6 @@
 /** One request as the methods see it: who asks, what they may see, what their client supports, and how to reach it. */
 import type { Caller } from "@stoa/contract"
+import type { Effect } from "effect"
 import type { EndpointView, JsonObject, LogLevel } from "../desk/Desk.ts"
 import type { EndpointAddress } from "../wire/message.ts"
 import type { Stamp } from "../wire/results.ts"
@@ -32,6 +33,8 @@ export interface MCPRequestContext {
   /** Sends a message before the answer. False if that is impossible. */
   readonly tell: (text: string) => boolean
   readonly letGo: (retryMs: number) => void
+  /** Returns when the caller's token has ended: then its client can answer nothing more. */
+  readonly ended: Effect.Effect<void>
 }
 
 /** Without a token the owner is the empty string, which is no principal's id. */

@@ -34,6 +34,8 @@ export interface Exchange {
   readonly streams: OpenStreams
   readonly limits: Limits["Service"]
   readonly arrived: Desk["Service"]["arrived"]
+  /** Returns when the token of the caller has ended. */
+  readonly ended: (who: Caller["Service"]) => Effect.Effect<void>
   readonly place: EndpointAddress
   readonly caller: Caller["Service"] | null
   readonly request: IncomingMessage
@@ -62,6 +64,7 @@ export const serve = (exchange: Exchange, view: EndpointView): Effect.Effect<voi
     view,
     tell: (text) => reply.tell(text),
     letGo: (retryMs) => reply.letGo(retryMs),
+    ended: caller === null ? Effect.never : exchange.ended(caller),
   }
   if (request.method === "GET") return resumeOrStand(exchange, base)
   if (request.method === "DELETE") return Effect.sync(() => endSession(exchange))

@@ -1,4 +1,5 @@
 /** A JSON-RPC error for a client, with the codes of MCP. */
+import { Unauthenticated } from "@stoa/contract"
 import { nearest } from "@stoa/tools"
 
 export const codes = {
@@ -35,3 +36,6 @@ export const unknownTool = (name: string, listed: Iterable<string> = []): Fault 
   const meant = nearest(name, listed)
   return invalidParams(`Unknown tool: ${name.slice(0, 200)}${meant === undefined ? "" : `. Did you mean "${meant}"?`}`)
 }
+
+/** The token of a request ended while it waited: refused as a new request would be, in the words of JSON-RPC. */
+export const tokenEnded = new Fault(codes.invalidRequest, new Unauthenticated({ reason: "refused" }).message)

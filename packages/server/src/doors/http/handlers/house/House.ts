@@ -6,7 +6,7 @@ import { Grants } from "../../../../access/rights/Grants.ts"
 import { makeOwnFiles } from "../../../../calls/OwnFiles.ts"
 import { currentCause } from "../../../../store/journal/Correlation.ts"
 import { Journal } from "../../../../store/journal/Journal.ts"
-import { Endings } from "../../../Endings.ts"
+import { Endings } from "../../../../access/identity/Endings.ts"
 import { Feed } from "../../../Feed.ts"
 import { Upkeep } from "../../../Upkeep.ts"
 

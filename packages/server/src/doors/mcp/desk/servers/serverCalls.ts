@@ -192,7 +192,7 @@ export const makeServerCalls = Effect.gen(function* () {
               const meant = asked !== undefined && asked.question === textIn(link.state, "asked")
               const now = { wait, client, isGivenUp, ...(progress === undefined ? {} : { progress }) }
               return calls.hear(before, caller, meant ? link.answers : {}, now)
-            }).pipe(Effect.mapError(() => invalidParams("requestState names no call of yours")))
+            }).pipe(Effect.catchTag("Missing", () => Effect.fail(invalidParams("requestState names no call of yours"))))
       const late = use.mayBeTask ? Effect.sleep(patienceMs) : Effect.never
       // A call that is not recorded yet answers by itself.
       const released = Effect.raceFirst(Deferred.await(letGo), late).pipe(
