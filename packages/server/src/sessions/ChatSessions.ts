@@ -340,16 +340,10 @@ export class ChatSessions extends Context.Service<
         const sessions = yield* all(by.viewer, agent)
         const loose = sessions.filter(({ pinned }) => !pinned)
         let [deleted, left] = [0, messagesPerStep]
-        const ended = loose.slice(kept).slice(0, cleanedAtOnce)
+        const ended = loose.slice(kept, kept + cleanedAtOnce).map(({ id }) => id)
         // All of them before the first is removed, because each removal also locks settings.
-        yield* Effect.orDie(
-          lockNames(
-            sql,
-            "chat session",
-            ended.map(({ id }) => id),
-          ),
-        )
-        for (const { id } of ended) {
+        yield* Effect.orDie(lockNames(sql, "chat session", ended))
+        for (const id of ended) {
           left = yield* removed(by, id, left)
           deleted++
         }

@@ -10,7 +10,7 @@ import type {
 } from "@stoa/contract"
 import { DateTime, Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
-import { amongTexts } from "../../store/database/dialect/Lists.ts"
+import { amongTexts } from "../../store/database/dialect/Columns.ts"
 import { decodeCursor, encodeCursor } from "../../store/Pages.ts"
 import { yieldToEventLoop } from "../../store/fibers/EventLoop.ts"
 import { digestOf, cursorAt, placeOfCursor } from "../../store/search/Cursor.ts"
