@@ -91,7 +91,7 @@ export { openProgram, Program, type ProgramOptions } from "./program/Program.ts"
 export * as Road from "./road/road.ts"
 export { isTooDeep } from "./schema/plain.ts"
 export { digestOf } from "./schema/schemaGuard.ts"
-export { faultText, type SchemaFault } from "./schema/compile.ts"
+export { faultsIn, faultText, type SchemaFault } from "./schema/faults.ts"
 export { checkValue, validateWithSchema } from "./schema/validateSchema.ts"
 export { type AddressKind, addressKind, isPublicAddress } from "./egress/Address.ts"
 export {
@@ -103,7 +103,7 @@ export {
   type EgressResponse,
   type EgressService,
 } from "./egress/Egress.ts"
-export { defaultEgressPolicy, type EgressPolicy, type EgressReason } from "./egress/Policy.ts"
+export { defaultEgressPolicy, type EgressPolicy, type EgressReason, unopenable } from "./egress/Policy.ts"
 export { Resolver, type ResolverService } from "./egress/Resolver.ts"
 export {
   defaultSandboxOptions,
