@@ -26,7 +26,7 @@ import { Journal, type Transaction } from "../../store/journal/Journal.ts"
 import { type SearchAnswer, SearchIndex } from "../../store/search/SearchIndex.ts"
 import { mentionsIn } from "../addressees/mentions.ts"
 import { type MessageQuery, type MessageSearch, type PostOptions, runOf } from "./PostOptions.ts"
-import { messageColumns, messageFrom, messagesFrom, withinPage } from "../rows.ts"
+import { messageColumns, messageFrom, messagesFrom, stillSpeaks, withinPage } from "../rows.ts"
 import type { Act } from "../rules.ts"
 import { withoutWrongState, type SpaceRefusal, refuseSight } from "../refusals.ts"
 import { Spaces } from "../Spaces.ts"
@@ -131,6 +131,12 @@ export class Messages extends Context.Service<
         return voices.map((row) => (row as { readonly author: PrincipalId }).author)
       })
 
+      /** What has changed since the space was loaded, in the words of its refusal. */
+      const refusedNow = Effect.fnUntraced(function* ({ id, name }: Space, by: Viewer) {
+        yield* spaces.require("post", yield* Effect.catchTag(spaces.get(id, by), "Ambiguous", Effect.die), by)
+        return yield* new WrongState({ detail: `${name} was archived for a moment. Try again.` })
+      })
+
       const post: Messages["Service"]["post"] = Effect.fn("Messages.post")(function* (space, by, message, given = {}) {
         const options: PostOptions = { ...(yield* runOf(by.principal.id)), ...given }
         yield* spaces.require("post", space, by)
@@ -144,12 +150,12 @@ export class Messages extends Context.Service<
           options.call === undefined && readsMentions(space.trigger)
             ? mentionsIn(message.text, space.members).filter((id) => id !== author.id)
             : []
+        // Others may archive the space, or remove its author, after it was loaded: this waits for them, or they for it.
         const numbered = yield* Effect.orDie(
           sql<{ lastSeq: number }>`UPDATE spaces SET last_seq = last_seq + 1
-            WHERE id = ${space.id} AND archived_at IS NULL RETURNING last_seq`,
+            WHERE id = ${space.id} AND archived_at IS NULL AND ${stillSpeaks(sql, space, author.id)} RETURNING last_seq`,
         )
-        if (numbered[0] === undefined)
-          return yield* new WrongState({ detail: `${space.name} is archived: it can be read, not written to.` })
+        if (numbered[0] === undefined) return yield* refusedNow(space, by)
         const id = newId<MessageId>("msg")
         const provenance = options.provenance ?? provenanceOf(author.kind)
         const row = {
