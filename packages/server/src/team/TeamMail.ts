@@ -135,10 +135,15 @@ export class TeamMail extends Context.Service<
         const parent =
           relation === "parent" ? agent : relation === "child" ? self : yield* Effect.orDie(agents.get(self.parent!))
         const space = yield* spaceOf(parent)
-        if (space.archivedAt !== null)
+        if (space.archivedAt !== null) {
+          // As what it would be there: what it may not see or say is refused first.
+          const members = [...space.members, { id: self.id, name: self.name, kind: self.kind, role: "member" as const }]
+          const viewer = yield* grants.viewerNow(self.id, "agent", "spaces")
+          yield* spaces.require("post", { ...space, members, archivedAt: null }, viewer)
           return yield* new WrongState({
             detail: `${space.name}, the space of this team, is archived, so its agents cannot write to each other. Its owner or an admin can bring it back with {"archived": false}.`,
           })
+        }
         const house = houseViewer(parent)
         // Sorted: two transactions that add the same members at once would otherwise wait for each other's rows.
         const absent = [self, ...kin.map((one) => one.agent)]
