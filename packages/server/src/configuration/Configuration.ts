@@ -18,9 +18,10 @@ import {
   Role,
 } from "@stoa/contract"
 import { Context, Effect, Layer, Option, Schema } from "effect"
-import * as jsonc from "jsonc-parser"
+import { unopenable } from "@stoa/tools"
 import { inFile, withHint } from "./configurationHints.ts"
 import { makeConfigurationNotes } from "./configurationNotes.ts"
+import { parse } from "./configurationText.ts"
 import { modelFaults } from "./configurationModels.ts"
 import { serverFaults, serversOf } from "./configurationServers.ts"
 import { Agents } from "../access/identity/Agents.ts"
@@ -48,24 +49,6 @@ const decode = Schema.decodeUnknownEffect(Declared, { errors: "all", onExcessPro
 
 /** A house without a file declares nothing. */
 const nothing: Declared = {}
-
-const lineOf = (text: string, offset: number): number => text.slice(0, offset).split("\n").length
-
-/** Parses a text. Comments and trailing commas are allowed; faults are reported by line. */
-const parse = (text: string): { readonly value: unknown; readonly issues: ReadonlyArray<Issue> } => {
-  const errors: Array<jsonc.ParseError> = []
-  const value: unknown = jsonc.parse(text, errors, { allowTrailingComma: true, disallowComments: false })
-  return {
-    value,
-    issues: errors.map(({ error, offset }) => ({
-      path: `line ${lineOf(text, offset)}`,
-      message: jsonc
-        .printParseErrorCode(error)
-        .replace(/([a-z])([A-Z])/g, "$1 $2")
-        .toLowerCase(),
-    })),
-  }
-}
 
 /** Faults that the schema cannot detect: duplicate names, unknown tools, unknown roles. */
 const faults = (declared: Declared): ReadonlyArray<Issue> => {
@@ -105,6 +88,13 @@ const faults = (declared: Declared): ReadonlyArray<Issue> => {
     if (tools.has(name)) issues.push({ path: `tools.${place}.name`, message: `"${name}" is declared twice` })
     tools.add(name)
   }
+  for (const list of ["hosts", "allow"] as const)
+    for (const [place, host] of (declared.egress?.[list] ?? []).entries()) {
+      const kind = unopenable(host)
+      if (kind === undefined) continue
+      const message = `"${host}" is a ${kind} address, which tools never reach; take it out of the list`
+      issues.push({ path: `egress.${list}.${place}`, message })
+    }
   return [...issues, ...limitFaults(declared.limits ?? []), ...serverFaults(declared), ...modelFaults(declared)]
 }
 
@@ -187,6 +177,8 @@ export class Configuration extends Context.Service<
             ["MCP servers", yield* servers.declared],
             ["spaces", yield* spaces.declared],
             ["models", yield* languages.declared],
+            ["rules", yield* rules.declared],
+            ["allow lists", (yield* allowLists.list).items.filter(({ source }) => source === "file").length],
           ] as const
           const left = counts.flatMap(([what, count]) => (count === 0 ? [] : [`${what}: ${count}`]))
           if (!options.mustExist && left.length === 0) return nothing
@@ -195,7 +187,7 @@ export class Configuration extends Context.Service<
               path: file,
               message:
                 left.length > 0
-                  ? `there is no such file, but the house still has what it declared (${left.join(", ")}); put it back, or put {} in its place to retire them`
+                  ? `there is no such file, but the house still has what it declared (${left.join(", ")}); put it back, or put {} in its place to give them up`
                   : "there is no such file; create it, or unset STOA_CONFIG",
             },
           ])
@@ -281,6 +273,7 @@ export class Configuration extends Context.Service<
         const applyLists = Effect.fnUntraced(function* (declared: Declared) {
           const wanted = listsOf(declared)
           const changed: Array<string> = []
+          const warnings: Array<string> = []
           for (const before of (yield* allowLists.list).items) {
             const next = wanted.find(([set, context]) => set === before.toolset && context === before.context)
             if (next !== undefined) {
@@ -295,11 +288,13 @@ export class Configuration extends Context.Service<
               if (after.changedAt !== before.changedAt && JSON.stringify(after) !== JSON.stringify(before))
                 changed.push(`allowLists.${next[0]}.${next[1]}`)
             } else if (before.source === "file") {
-              yield* Effect.orDie(allowLists.reset(before.toolset, before.context, "file"))
-              changed.push(`allowLists.${before.toolset}.${before.context}`)
+              const { tools: now } = yield* Effect.orDie(allowLists.reset(before.toolset, before.context, "file"))
+              const path = `allowLists.${before.toolset}.${before.context}`
+              changed.push(path)
+              warnings.push(`${path} is no longer declared: its default counts again (${now.join(", ") || "no tool"})`)
             }
           }
-          return changed
+          return { changed, warnings }
         })
 
         const applyServers = Effect.fnUntraced(function* (declared: Declared) {
@@ -350,7 +345,8 @@ export class Configuration extends Context.Service<
               const done = yield* applyPrincipals(declared)
               for (const name of yield* applyProfiles(declared))
                 if (!done.added.includes(name) && !done.changed.includes(name)) done.changed.push(name)
-              done.changed.push(...(yield* applyLists(declared)))
+              const lists = yield* applyLists(declared)
+              done.changed.push(...lists.changed)
               for (const more of [
                 yield* applyServers(declared),
                 yield* applyTools(declared),
@@ -367,7 +363,7 @@ export class Configuration extends Context.Service<
               if (done.added.length + done.changed.length + done.retired.length > 0)
                 yield* journal.append({ kind: "house.reloaded", body: { file, ...done } })
               // A principal may still be added at run time: a rule for an unknown name is a warning, not an error.
-              return { file, ...done, warnings: yield* rules.ofNobody }
+              return { file, ...done, warnings: [...lists.warnings, ...(yield* rules.ofNobody)] }
             }),
           )
           yield* tools.refresh
