@@ -1,9 +1,8 @@
 /** Rows of spaces and messages as values. */
 import { Member, Message, type PrincipalId, Space, type SpaceId } from "@stoa/contract"
 import { Effect, Schema } from "effect"
-import type { SqlClient, SqlError, Statement } from "effect/sql"
+import type { SqlClient, SqlError } from "effect/sql"
 import { Flag } from "../store/database/dialect/Columns.ts"
-import { holdRead } from "../store/database/dialect/Locks.ts"
 
 export interface SpaceRow {
   readonly id: SpaceId
@@ -24,19 +23,6 @@ interface MemberRow {
   readonly kind: Member["kind"]
   readonly role: Member["role"]
 }
-
-/**
- * Whether somebody may still speak in a space, for the statement that writes there: in public ones everybody may, in
- * others their members. The member's row is held: whoever removes it waits, or is waited for.
- */
-export const stillSpeaks = (
-  sql: SqlClient.SqlClient,
-  { id, kind }: Pick<Space, "id" | "kind">,
-  principal: PrincipalId,
-): Statement.Fragment =>
-  kind === "public"
-    ? sql`1 = 1`
-    : sql`EXISTS (SELECT 1 FROM members m WHERE m.space = ${id} AND m.principal = ${principal} ${holdRead(sql, "m")})`
 
 const decodeSpace = Schema.decodeUnknownSync(Space)
 const decodeMessage = Schema.decodeUnknownSync(Message)

@@ -26,11 +26,12 @@ import { Journal, type Transaction } from "../../store/journal/Journal.ts"
 import { type SearchAnswer, SearchIndex } from "../../store/search/SearchIndex.ts"
 import { mentionsIn } from "../addressees/mentions.ts"
 import { type MessageQuery, type MessageSearch, type PostOptions, runOf } from "./PostOptions.ts"
-import { messageColumns, messageFrom, messagesFrom, stillSpeaks, withinPage } from "../rows.ts"
+import { messageColumns, messageFrom, messagesFrom, withinPage } from "../rows.ts"
 import type { Act } from "../rules.ts"
 import { withoutWrongState, type SpaceRefusal, refuseSight } from "../refusals.ts"
 import { Spaces } from "../Spaces.ts"
 import { makeErase } from "./erase.ts"
+import { makeNumbering } from "./numbering.ts"
 import { makeSearch, scopeOf } from "./search.ts"
 import { messagesIn, authorsIn } from "./thread.ts"
 import { originFields, recipientsOf, readsMentions } from "../addressees/addressees.ts"
@@ -104,6 +105,7 @@ export class Messages extends Context.Service<
       const journal = yield* Journal
       const spaces = yield* Spaces
       const limits = yield* Limits
+      const numbered = yield* makeNumbering
       const columns = messageColumns(sql)
       const index = yield* SearchIndex
       const messageSearch = makeSearch(sql, index)
@@ -142,12 +144,6 @@ export class Messages extends Context.Service<
         return voices.map((row) => (row as { readonly author: PrincipalId }).author)
       })
 
-      /** What has changed since the space was loaded, in the words of its refusal. */
-      const refusedNow = Effect.fnUntraced(function* ({ id, name }: Space, by: Viewer) {
-        yield* spaces.require("post", yield* Effect.catchTag(spaces.get(id, by), "Ambiguous", Effect.die), by)
-        return yield* new WrongState({ detail: `${name} was archived for a moment. Try again.` })
-      })
-
       const post: Messages["Service"]["post"] = Effect.fn("Messages.post")(function* (space, by, message, given = {}) {
         const options: PostOptions = { ...(yield* runOf(by.principal.id)), ...given }
         yield* spaces.require("post", space, by)
@@ -161,18 +157,13 @@ export class Messages extends Context.Service<
           options.call === undefined && readsMentions(space.trigger)
             ? mentionsIn(message.text, space.members).filter((id) => id !== author.id)
             : []
-        // Others may archive the space, or remove its author, after it was loaded: this waits for them, or they for it.
-        const numbered = yield* Effect.orDie(
-          sql<{ lastSeq: number }>`UPDATE spaces SET last_seq = last_seq + 1
-            WHERE id = ${space.id} AND archived_at IS NULL AND ${stillSpeaks(sql, space, author.id)} RETURNING last_seq`,
-        )
-        if (numbered[0] === undefined) return yield* refusedNow(space, by)
+        const seq = yield* numbered(space, by)
         const id = newId<MessageId>("msg")
         const provenance = options.provenance ?? provenanceOf(author.kind)
         const row = {
           id,
           space: space.id,
-          seq: numbered[0].lastSeq,
+          seq,
           author: author.id,
           text: message.text,
           call: options.call === undefined ? null : JSON.stringify(options.call),
