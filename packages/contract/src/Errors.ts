@@ -86,10 +86,17 @@ export class Missing extends Schema.TaggedError<Missing>()(
 
 export class NameTaken extends Schema.TaggedError<NameTaken>()(
   "NameTaken",
-  { noun: Schema.String, name: Schema.String },
+  {
+    noun: Schema.String,
+    name: Schema.String,
+    /** The name of the other one, if it only reads like this name. */
+    like: Schema.optionalKey(Schema.String),
+  },
   { httpApiStatus: 409 },
 ) {
   override get message(): string {
+    if (this.like !== undefined)
+      return `"${this.name}" reads like the name of the ${this.noun} "${this.like}". Choose a name that nobody can take for it, or use that one.`
     if (this.noun === "wallet")
       return `The wallet "${this.name}" already belongs to another principal. Remove it there first, or use another one.`
     return `There is already ${/^(?:[aeiou]|MCP)/.test(this.noun) ? "an" : "a"} ${this.noun} named "${this.name}". Choose another name, or use that one.`

@@ -8,6 +8,7 @@ import sessions from "./access/migrations/0075_sessions.ts"
 import sessionsApart from "./access/migrations/0076_sessions_apart.ts"
 import access from "./access/migrations/0002_access.ts"
 import auditCalls from "./access/migrations/0018_audit_calls.ts"
+import spellings from "./access/migrations/0139_spellings.ts"
 import delegationsToken from "./access/migrations/0137_delegations_token.ts"
 import loans from "./access/migrations/0016_loans.ts"
 import origins from "./access/migrations/0050_origins.ts"
@@ -134,4 +135,5 @@ export const migrations: Migrations = {
   "0136_tokens_end": tokensEnd,
   "0137_delegations_token": delegationsToken,
   "0138_retired_spaces": retiredSpaces,
+  "0139_spellings": spellings,
 }

@@ -91,7 +91,7 @@ export { openProgram, Program, type ProgramOptions } from "./program/Program.ts"
 export * as Road from "./road/road.ts"
 export { isTooDeep } from "./schema/plain.ts"
 export { digestOf } from "./schema/schemaGuard.ts"
-export { faultText, type SchemaFault } from "./schema/compile.ts"
+export { faultsIn, faultText, type SchemaFault } from "./schema/faults.ts"
 export { checkValue, validateWithSchema } from "./schema/validateSchema.ts"
 export { type AddressKind, addressKind, isPublicAddress } from "./egress/Address.ts"
 export {

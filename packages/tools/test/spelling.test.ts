@@ -25,6 +25,14 @@ describe("names that read alike", () => {
     for (const name of others) assert.notStrictEqual(spellingOf(name), spellingOf("whoami"), name)
   })
 
+  it("capitals of other scripts, hidden characters and blanks make no other name; another letter does", () => {
+    for (const name of ["Воb", "Βob", "Bo\u200bb", "Bob\u3164", " Bob ", "bob"])
+      assert.strictEqual(spellingOf(name), spellingOf("Bob"), name)
+    assert.strictEqual(spellingOf("Bob  the  builder"), spellingOf("Bob the builder"))
+    assert.strictEqual(spellingOf("Нelen"), spellingOf("Helen"))
+    assert.notStrictEqual(spellingOf("バナ"), spellingOf("ハナ"))
+  })
+
   it.effect("a registry takes one of them, and another after that one has gone", () =>
     Effect.gen(function* () {
       for (const name of alike) {

@@ -48,6 +48,9 @@ describe("hints", () => {
     expect(withCommand('The model fast: The secret "F" is not set. An operator has to set it.')).toMatch(
       /An operator can do this with: stoa secrets set F$/,
     )
+    const model =
+      'The agent "pam" thinks with the model "fast", which the configuration file does not declare; give it another, or declare it.'
+    expect(withCommand(model)).toBe(`${model} An operator can do this with: stoa agents set pam --model MODEL`)
     expect(withCommand("every name is known")).toBe("every name is known")
   })
 

@@ -87,6 +87,7 @@ const forbidden = ({ fields }: Refusal, me: RefusedPrincipal | undefined): strin
 }
 
 const secretsIn = /[Tt]he secret "([^"]+)"(?:, which)? (?:is not set|has fewer than)/g
+const modelsIn = /[Tt]he agent "([^"]+)" thinks with the model "[^"]+", which the configuration file does not/g
 const agentsIn = /the agent "([^"]+)", which does not exist/g
 
 /** What changes the thing that has the name. For a tool it needs the file, so the verb that has it says it. */
@@ -102,6 +103,7 @@ const inWords = (message: string): string | undefined => {
   const commands = [
     ...named(secretsIn).map((name) => `stoa secrets set ${name}`),
     ...named(agentsIn).map((name) => `stoa agents add ${name}`),
+    ...named(modelsIn).map((name) => `stoa agents set ${name} --model MODEL`),
   ]
   if (commands.length > 0) return `An operator can do this with: ${commands.join("; ")}`
   const kind = /list the (tools|servers) to see/.exec(message)?.[1]

@@ -1,7 +1,7 @@
 /** A place to talk: public, private, between two, or a team's. Its members see what is said in it. */
 import { Schema } from "effect"
 import { Moment, MomentOrNull, PrincipalId, SpaceId } from "../Ids.ts"
-import { PrincipalKind, PrincipalRef } from "../access/identity/Principal.ts"
+import { PrincipalKind, PrincipalRef, visible } from "../access/identity/Principal.ts"
 
 export const SpaceKind = Schema.Literals(["public", "private", "dm", "team"])
 export type SpaceKind = typeof SpaceKind.Type
@@ -19,6 +19,7 @@ const SpaceName = Schema.String.check(
     message:
       "a space's name of 1 to 63 letters, digits or . _ -, beginning with a letter or digit (and not with spc_, as ids do)",
   }),
+  visible,
 )
 
 /** The id or the name of a space. */

@@ -187,6 +187,8 @@ export class Configuration extends Context.Service<
             ["MCP servers", yield* servers.declared],
             ["spaces", yield* spaces.declared],
             ["models", yield* languages.declared],
+            ["rules", yield* rules.declared],
+            ["allow lists", (yield* allowLists.list).items.filter(({ source }) => source === "file").length],
           ] as const
           const left = counts.flatMap(([what, count]) => (count === 0 ? [] : [`${what}: ${count}`]))
           if (!options.mustExist && left.length === 0) return nothing
@@ -195,7 +197,7 @@ export class Configuration extends Context.Service<
               path: file,
               message:
                 left.length > 0
-                  ? `there is no such file, but the house still has what it declared (${left.join(", ")}); put it back, or put {} in its place to retire them`
+                  ? `there is no such file, but the house still has what it declared (${left.join(", ")}); put it back, or put {} in its place to give them up`
                   : "there is no such file; create it, or unset STOA_CONFIG",
             },
           ])
@@ -281,6 +283,7 @@ export class Configuration extends Context.Service<
         const applyLists = Effect.fnUntraced(function* (declared: Declared) {
           const wanted = listsOf(declared)
           const changed: Array<string> = []
+          const warnings: Array<string> = []
           for (const before of (yield* allowLists.list).items) {
             const next = wanted.find(([set, context]) => set === before.toolset && context === before.context)
             if (next !== undefined) {
@@ -295,11 +298,13 @@ export class Configuration extends Context.Service<
               if (after.changedAt !== before.changedAt && JSON.stringify(after) !== JSON.stringify(before))
                 changed.push(`allowLists.${next[0]}.${next[1]}`)
             } else if (before.source === "file") {
-              yield* Effect.orDie(allowLists.reset(before.toolset, before.context, "file"))
-              changed.push(`allowLists.${before.toolset}.${before.context}`)
+              const { tools: now } = yield* Effect.orDie(allowLists.reset(before.toolset, before.context, "file"))
+              const path = `allowLists.${before.toolset}.${before.context}`
+              changed.push(path)
+              warnings.push(`${path} is no longer declared: its default counts again (${now.join(", ") || "no tool"})`)
             }
           }
-          return changed
+          return { changed, warnings }
         })
 
         const applyServers = Effect.fnUntraced(function* (declared: Declared) {
@@ -350,7 +355,8 @@ export class Configuration extends Context.Service<
               const done = yield* applyPrincipals(declared)
               for (const name of yield* applyProfiles(declared))
                 if (!done.added.includes(name) && !done.changed.includes(name)) done.changed.push(name)
-              done.changed.push(...(yield* applyLists(declared)))
+              const lists = yield* applyLists(declared)
+              done.changed.push(...lists.changed)
               for (const more of [
                 yield* applyServers(declared),
                 yield* applyTools(declared),
@@ -367,7 +373,7 @@ export class Configuration extends Context.Service<
               if (done.added.length + done.changed.length + done.retired.length > 0)
                 yield* journal.append({ kind: "house.reloaded", body: { file, ...done } })
               // A principal may still be added at run time: a rule for an unknown name is a warning, not an error.
-              return { file, ...done, warnings: yield* rules.ofNobody }
+              return { file, ...done, warnings: [...lists.warnings, ...(yield* rules.ofNobody)] }
             }),
           )
           yield* tools.refresh

@@ -8,6 +8,7 @@ import { Effect } from "effect"
 import { makeToolNotes } from "../calls/catalogue/ToolNotes.ts"
 import { Languages } from "../models/Languages.ts"
 import { makeProgramNotes } from "../programs/ProgramNotes.ts"
+import { makeHouseModelNotes } from "../runs/ModelNotes.ts"
 import { makeServerNotes } from "../servers/ServerNotes.ts"
 
 const source = "file"
@@ -17,6 +18,8 @@ export const makeConfigurationNotes = Effect.gen(function* () {
   const toolNotes = yield* makeToolNotes
   const serverNotes = yield* makeServerNotes
   const programNotes = yield* makeProgramNotes
+  // Of all agents: those that were added at run time use the models of the file, too.
+  const modelNotes = yield* makeHouseModelNotes
 
   /** After it is applied. */
   return Effect.fnUntraced(function* ({ agents = [], models = {} }: Declared) {
@@ -29,6 +32,7 @@ export const makeConfigurationNotes = Effect.gen(function* () {
       ...(yield* serverNotes({ source })),
       ...programs.flat(),
       ...declared.flatMap(({ problem = [] }) => problem),
+      ...(yield* modelNotes),
     ]
   })
 })

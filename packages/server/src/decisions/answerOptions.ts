@@ -1,6 +1,6 @@
 /** Whether an answer fits its question. Pure, except for checking the schema. */
 import { BadInput, type Decision, type JsonSchema, type NewAnswer, Reach } from "@stoa/contract"
-import { checkValue, faultText } from "@stoa/tools"
+import { checkValue, faultsIn, faultText } from "@stoa/tools"
 import { Effect } from "effect"
 import { type FullRow, isOfPerson } from "./rows.ts"
 
@@ -61,8 +61,9 @@ export const checkAnswer = Effect.fnUntraced(function* (one: FullRow, answer: Ne
   const given = answer.verdict === "submit" ? answer.value : answer.input
   if (one.schema === null || given === undefined) return
   const path = answer.verdict === "submit" ? "value" : "input"
-  const issue = yield* checkValue(JSON.parse(one.schema) as JsonSchema, given)
-  if (issue === undefined) return
-  const at = issue.path === "" ? path : `${path}.${issue.path}`
-  return yield* new BadInput({ issues: [bad(at, faultText(issue))] })
+  const misfit = yield* checkValue(JSON.parse(one.schema) as JsonSchema, given)
+  if (misfit === undefined) return
+  return yield* new BadInput({
+    issues: faultsIn(misfit).map((one) => bad(one.path === "" ? path : `${path}.${one.path}`, faultText(one))),
+  })
 })

@@ -15,6 +15,7 @@ import { migrations } from "../Migrations.ts"
 import { Languages } from "../models/Languages.ts"
 import { makeProgramNotes } from "../programs/ProgramNotes.ts"
 import { agentNotes } from "../runs/AgentNotes.ts"
+import { makeHouseModelNotes } from "../runs/ModelNotes.ts"
 import { Folder } from "../store/Folder.ts"
 import { Journal } from "../store/journal/Journal.ts"
 import { Readers, type ReaderState } from "../store/journal/readers/Readers.ts"
@@ -250,11 +251,11 @@ const programs = Effect.gen(function* () {
 
 const models = Effect.gen(function* () {
   const found = yield* (yield* Languages).list
-  return noted(
-    "models",
-    `${found.length} declared, all can be used`,
-    found.flatMap(({ problem = [] }) => problem),
-  )
+  const undeclared = yield* yield* makeHouseModelNotes
+  return noted("models", `${found.length} declared, all can be used`, [
+    ...found.flatMap(({ problem = [] }) => problem),
+    ...undeclared,
+  ])
 })
 
 const configured = Effect.all([tools, servers, programs, models])

@@ -16,6 +16,7 @@ import { Languages } from "../models/Languages.ts"
 import { makeProgramNotes } from "../programs/ProgramNotes.ts"
 import { Journal } from "../store/journal/Journal.ts"
 import { withAgentNotes } from "./AgentNotes.ts"
+import { makeModelNotes } from "./ModelNotes.ts"
 
 export class AgentSettings extends Context.Service<
   AgentSettings,
@@ -37,24 +38,14 @@ export class AgentSettings extends Context.Service<
       const authority = yield* Authority
       const languages = yield* Languages
       const programNotes = yield* makeProgramNotes
+      const modelNotes = yield* makeModelNotes
       const { transact } = yield* Journal
-
-      /** Which of its models cannot be used. A program thinks by itself. */
-      const modelNotes = Effect.fnUntraced(function* ({ models, name, thinker }: Agent) {
-        if (thinker.kind === "program" || models.length === 0) return []
-        const there = new Map((yield* languages.list).map((one) => [one.name, one]))
-        return models.flatMap((model) => {
-          const found = there.get(model)
-          if (found !== undefined) return found.problem ?? []
-          return `The agent "${name}" thinks with the model "${model}", which the configuration file does not declare; give it another, or declare it.`
-        })
-      })
 
       const shown: AgentSettings["Service"]["shown"] = Effect.fnUntraced(function* (agent) {
         const seen = yield* agents.shown(agent)
         // What its program lacks is for those who see how it is started.
         const lacks = seen === agent ? yield* programNotes(agent) : []
-        return withAgentNotes(seen, [...lacks, ...(yield* modelNotes(agent))])
+        return withAgentNotes(seen, [...lacks, ...(yield* modelNotes([agent], { problems: true }))])
       })
 
       /** An undeclared model would fail every run of the agent, so it is refused now. */
@@ -70,6 +61,8 @@ export class AgentSettings extends Context.Service<
       const change: AgentSettings["Service"]["change"] = Effect.fn("AgentSettings.change")(function* (ref, changes) {
         const agent = yield* agents.find(ref)
         yield* authority.changedAgent(agent, changes)
+        // A parent that is not there is a fault of the request; to whoever may not see it, none is.
+        if (changes.parent != null) yield* Effect.catchTag(agents.find(changes.parent), "Missing", () => Effect.void)
         yield* known(changes)
         return yield* shown(yield* transact(agents.change(agent.id, changes)))
       })

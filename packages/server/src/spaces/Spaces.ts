@@ -19,9 +19,11 @@ import {
   type TriggerRule,
   WrongState,
 } from "@stoa/contract"
+import { spellingOf } from "@stoa/tools"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { nameKey, Principals } from "../access/identity/Principals.ts"
+import { nameKey, nameTaken, Principals } from "../access/identity/Principals.ts"
+import { demandsOf, findVisible } from "../access/rights/FindIfPermitted.ts"
 import type { Viewer } from "../access/rights/Viewer.ts"
 import { newId } from "../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../store/journal/Journal.ts"
@@ -59,6 +61,8 @@ export class Spaces extends Context.Service<
       changes: SpaceChange,
       by: Viewer,
     ) => Effect.Effect<void, NameTaken | SpaceRefusal | OwnedByFile, Transaction>
+    /** Whom a caller means who adds or removes a member: one of them, or a principal that it may see. */
+    readonly memberNamed: (space: Space, ref: string, by: Viewer) => Effect.Effect<Principal, Missing | Forbidden>
     readonly addMember: (
       space: Space,
       member: Principal,
@@ -89,7 +93,7 @@ export class Spaces extends Context.Service<
         const principals = yield* Principals
         const deltas = yield* Deltas
 
-        const { get, list, made, named, ofMember, ownOf, visibleTo, watchScope } = makeSpaceReads(sql)
+        const { alike, get, list, made, ofMember, ownOf, visibleTo, watchScope } = makeSpaceReads(sql)
 
         const require: Spaces["Service"]["require"] = (act, space, viewer, message) =>
           Effect.suspend((): Effect.Effect<void, SpaceRefusal> => {
@@ -110,12 +114,12 @@ export class Spaces extends Context.Service<
           if (rows.length > 0) return yield* new OwnedByFile({ noun: "space", name: space.name, file })
         })
 
-        const membersFor = Effect.fnUntraced(function* (
-          wanted: NewSpace,
-          { all, principal: by }: Viewer,
-          absent: boolean,
-        ) {
-          const given = yield* Effect.forEach(wanted.members ?? [], (ref) => principals.get(ref))
+        const visible = (ref: string, by: Viewer) =>
+          findVisible(demandsOf(by), principals.get(ref), { ref, self: by.principal.id })
+
+        const membersFor = Effect.fnUntraced(function* (wanted: NewSpace, viewer: Viewer, absent: boolean) {
+          const { all, principal: by } = viewer
+          const given = yield* Effect.forEach(wanted.members ?? [], (ref) => visible(ref, viewer))
           const left = given.findIndex((one) => one.retiredAt !== null)
           if (left >= 0) return yield* bad(`members.${left}`, `must not be retired; ${given[left]!.name} is`)
           const named = given.map((one) => one.id)
@@ -131,12 +135,17 @@ export class Spaces extends Context.Service<
           return members
         })
 
-        /** A name is free for a viewer that cannot see a space with that name: otherwise a refusal would reveal it. */
-        const nameFor = Effect.fnUntraced(function* (name: string, viewer: Viewer) {
-          yield* Effect.orDie(lockName(sql, "spaces", nameKey(name)))
-          const taken = yield* named(name, viewer)
-          if (taken.length > 0) return yield* new NameTaken({ noun: "space", name })
-          return nameKey(name)
+        /**
+         * A name is free for a viewer that sees no space of a name that reads like it: otherwise a refusal would reveal
+         * one. `of`: the space that is to have it.
+         */
+        const nameFor = Effect.fnUntraced(function* (name: string, viewer: Viewer, of: SpaceId) {
+          const spelling = spellingOf(name)
+          yield* Effect.orDie(lockName(sql, "spaces", spelling))
+          const others = (yield* alike(name, viewer)).filter(({ id }) => id !== of)
+          const taken = others.map((other) => other.name)
+          if (taken.length > 0) return yield* nameTaken("space", name, taken)
+          return { name, lookupKey: nameKey(name), nameKey: orderOf(name, of), spelling }
         })
 
         const add: Spaces["Service"]["add"] = Effect.fn("Spaces.add")(function* (wanted, by, options = {}) {
@@ -148,9 +157,7 @@ export class Spaces extends Context.Service<
           const id = options.id ?? newId<SpaceId>("spc")
           const row = {
             id,
-            name: wanted.name,
-            lookupKey: yield* nameFor(wanted.name, by),
-            nameKey: orderOf(wanted.name, id),
+            ...(yield* nameFor(wanted.name, by, id)),
             kind: wanted.kind,
             pair: wanted.kind === "dm" ? pairOf(members) : null,
             triggerPolicy: wanted.trigger ?? usualTriggerRule(wanted.kind),
@@ -187,13 +194,13 @@ export class Spaces extends Context.Service<
           const small = archived === undefined && Object.keys(rest).length === 0
           yield* require(archived === false ? "restore" : small ? "topic" : "change", space, by)
           yield* free(space, by)
-          if (changes.name !== undefined && nameKey(changes.name) !== nameKey(space.name))
-            yield* nameFor(changes.name, by)
+          const { name } = changes
+          // The same name in another case is no other name, whatever reads like it.
+          const renamed = name !== undefined && nameKey(name) !== nameKey(space.name)
+          const named = renamed ? yield* nameFor(name, by, space.id) : name === undefined ? {} : { name }
           const now = DateTime.formatIso(yield* DateTime.now)
           const row = {
-            ...(changes.name === undefined
-              ? {}
-              : { name: changes.name, lookupKey: nameKey(changes.name), nameKey: orderOf(changes.name, space.id) }),
+            ...named,
             ...(changes.topic === undefined ? {} : { topic: changes.topic }),
             ...(changes.trigger === undefined ? {} : { triggerPolicy: changes.trigger }),
             ...(archived === undefined ? {} : { archivedAt: archived ? now : null }),
@@ -206,6 +213,14 @@ export class Spaces extends Context.Service<
             body: { space: space.id, changes: Object.keys(changes) },
           })
         })
+
+        const memberNamed: Spaces["Service"]["memberNamed"] = Effect.fn("Spaces.memberNamed")(
+          function* (space, ref, by) {
+            const key = nameKey(ref)
+            const known = space.members.find(({ id, name }) => id === ref || nameKey(name) === key)
+            return known === undefined ? yield* visible(ref, by) : yield* principals.get(known.id)
+          },
+        )
 
         const addMember: Spaces["Service"]["addMember"] = Effect.fn("Spaces.addMember")(function* (space, member, by) {
           yield* require(member.id === by.principal.id ? "join" : "invite", space, by)
@@ -269,6 +284,7 @@ export class Spaces extends Context.Service<
           list,
           require,
           change,
+          memberNamed,
           addMember,
           removeMember,
           typing,

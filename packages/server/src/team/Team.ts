@@ -20,6 +20,7 @@ import {
   type TooLarge,
   WrongState,
 } from "@stoa/contract"
+import { spellingOf } from "@stoa/tools"
 import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Agents } from "../access/identity/Agents.ts"
@@ -51,7 +52,7 @@ export interface TeamAsker {
 
 /** Names that the house itself uses in mail. */
 const reserved = new Set([
-  nameKey(nameOfHuman),
+  spellingOf(nameOfHuman),
   "system",
   "the house",
   "house",
@@ -163,7 +164,7 @@ export class Team extends Context.Service<
         const read = Schema.decodeUnknownExit(NewTeamAgent.fields.name)(name)
         if (read._tag === "Failure")
           return yield* bad("name", "must have 1 to 63 letters, digits, spaces or . _ ' -, and must not end in a space")
-        if (reserved.has(nameKey(name).replaceAll(/[\s._'-]+/g, " ")))
+        if (reserved.has(spellingOf(name.replaceAll(/[\s._'-]+/g, " "))))
           return yield* bad("name", `"${name}" is a name that the house itself uses; give another name`)
         if (nameKey(name) === nameKey(parent.name))
           return yield* bad("name", "that is your own name; give another name")

@@ -85,6 +85,9 @@ export class Tree extends Context.Service<
         const names = kin.map(({ agent, relation }) => `${agent.name} (${relation})`).join(", ")
         const rule = `${hop}${names === "" ? " You have none yet." : ` They are: ${names}.`}`
         // First whether there is such an agent at all, then how far away it is.
+        const seen = yield* grants.judgeOf(self, "read", `principals/${name}`, "agent")
+        if (seen.verdict !== "allow" && name !== self.id && key !== nameKey(self.name))
+          return yield* new WrongState({ detail: `There is no agent "${name}" one hop away from you. ${rule}` })
         const other = yield* Effect.mapError(
           agents.get(name),
           () => new WrongState({ detail: `There is no agent "${name}". ${rule}` }),

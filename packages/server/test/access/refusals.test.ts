@@ -7,6 +7,7 @@ import {
   callTool,
   configure,
   request,
+  room,
   ruler,
   settled as callSettled,
   stores,
@@ -174,6 +175,24 @@ for (const store of stores)
         const row = rows[0]!
         assert.strictEqual(row.result, "denied")
         assert.match(row.rule!, new RegExp(`^denied by ${person.name} in dcs_`))
+      }),
+    )
+
+    it.effect("G-13 a declined form is audited under the name of the person who said no, and its caller reads it", () =>
+      Effect.gen(function* () {
+        const [bot, pam] = [yield* someone("agent"), yield* someone()]
+        const space = yield* room(pam, bot)
+        const { name } = yield* configure({ executionType: "space", execution: {} })
+        const call = told(yield* callTool(bot, name, { space, input: { word: "go" } }))
+        const answer = { verdict: "deny", note: "not today" }
+        assert.strictEqual((yield* request(pam, "POST", `/decisions/${call.on!.id}/answer`, answer)).status, 200)
+        const end = yield* callSettled(bot, call.id)
+        assert.strictEqual(end.error?.message, `"${name}" was declined by ${pam.name}: not today`)
+        const rows = yield* audited(bot.id).pipe(
+          Effect.map((all) => all.filter((one) => one.resource === `tools/${name}`)),
+          Effect.repeat({ until: (found) => found.length > 0 }),
+        )
+        assert.deepInclude(rows[0], { result: "failure", rule: `declined by ${pam.name} in ${call.on!.id}` })
       }),
     )
   })

@@ -330,16 +330,42 @@ for (const store of ["sqlite", "postgres"] as const)
         assert.strictEqual(error.tag, "ConfigFaulty")
         assert.include(
           error.message,
-          "there is no such file, but the house still has what it declared (people and agents: 1, tools: 1, spaces: 1)",
+          "there is no such file, but the house still has what it declared (people and agents: 1, tools: 1, spaces: 1, rules: 1)",
         )
         assert.deepStrictEqual(yield* names, ["Bo"])
         // A tool of the file is enough, without any principal.
         yield* write({ tools: [tool] })
         yield* reload
         rmSync(configFile)
-        assert.include((yield* refusal(reload)).message, "what it declared (tools: 1)")
+        assert.include((yield* refusal(reload)).message, "what it declared (tools: 1, rules: 1)")
         yield* write({})
         yield* reload
+      }),
+    )
+
+    it.effect("a file of rules alone that is gone is refused too: nothing that it denied is allowed", () =>
+      Effect.gen(function* () {
+        const { admin, configFile } = yield* Guest
+        const policies = [{ principal: "*", resource: "tools/wipe", actions: ["execute"], effect: "deny" }]
+        for (const [content, declared] of [
+          [JSON.stringify({ policies }), "rules: 1"],
+          [JSON.stringify({ env: ["HOME"] }), "rules: 1"],
+          [JSON.stringify({ allowLists: { office: { agent: ["do_nothing"] } } }), "allow lists: 1"],
+        ] as const) {
+          yield* write(content)
+          yield* reload
+          rmSync(configFile)
+          const error = yield* refusal(reload)
+          assert.deepStrictEqual([error.status, error.tag], [409, "ConfigFaulty"])
+          assert.include(error.message, `what it declared (${declared})`)
+        }
+        assert.deepStrictEqual((yield* ask(() => admin.allowLists.get("office", "agent"))).tools, ["do_nothing"])
+        yield* write({})
+        const { warnings } = yield* reload
+        assert.deepStrictEqual(warnings, [
+          "allowLists.office.agent is no longer declared: its default counts again (*)",
+        ])
+        assert.deepStrictEqual((yield* reload).warnings, [])
       }),
     )
 

@@ -118,6 +118,36 @@ for (const store of ["sqlite", "postgres"] as const)
         }),
       )
 
+      it.effect(
+        "a model that is removed while an agent has it: told by reload and doctor, and by the run that fails",
+        () =>
+          Effect.gen(function* () {
+            const { admin, configFile } = yield* Guest
+            const models = { swift: { provider: "openai-compatible", model: "x", baseUrl: "http://127.0.0.1:9/v1" } }
+            writeFileSync(configFile, JSON.stringify({ ...roomy, models }))
+            yield* ask(() => admin.house.reload())
+            const { id } = yield* ask(() => admin.principals.add({ kind: "agent", name: "Toby" }))
+            yield* ask(() => admin.agents.change(id, { model: ["swift"] }))
+            assert.deepStrictEqual((yield* ask(() => admin.house.reload())).warnings, [])
+            writeFileSync(configFile, JSON.stringify(roomy))
+            const gone =
+              'The agent "Toby" thinks with the model "swift", which the configuration file does not declare; give it another, or declare it.'
+            assert.deepStrictEqual((yield* ask(() => admin.house.reload())).warnings, [gone])
+            assert.deepInclude((yield* doctor).get("models"), { state: "warn", detail: gone })
+            const { run } = yield* ask(() => admin.agents.trigger(id, { text: "go" }))
+            const ended = yield* ask(() => admin.runs.get(run)).pipe(
+              Effect.repeat({ until: ({ state }) => state === "failed" }),
+            )
+            assert.strictEqual(
+              ended.failure,
+              'There is no model "swift". An operator declares it under "models" in the configuration file, or gives the agent another one.',
+            )
+            yield* ask(() => admin.principals.retire(id))
+            assert.deepStrictEqual((yield* ask(() => admin.house.reload())).warnings, [])
+            assert.deepInclude((yield* doctor).get("models"), { state: "ok" })
+          }),
+      )
+
       it.effect("of one that is added, changed or looked at: told in the answer, to those who may change it", () =>
         Effect.gen(function* () {
           const { admin, as, configFile } = yield* Guest

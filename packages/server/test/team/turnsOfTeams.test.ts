@@ -248,5 +248,26 @@ for (const store of databases)
             assert.strictEqual((yield* ask(() => admin.agents.get(worker.name))).gate, "held")
           }),
       )
+
+      it.effect("S3-49 whoever ends its turn without an open sync request is idle, not waiting", () =>
+        Effect.gen(function* () {
+          const { admin } = yield* Guest
+          const { lead, say, team } = yield* crew(1)
+          const worker = team[0]!
+          yield* ask(() => admin.agents.change(worker.id, { gate: "held" }))
+          const input = { recipient: worker.name, text: "No hurry.", sync: false }
+          yield* setProgram([{ when: { agent: lead.name }, call: [{ tool: "send_message", input }] }])
+          yield* say("begin")
+          const run = yield* until(
+            Effect.map(runsOf(lead), (rows) =>
+              rows.find(({ state }) => state === "completed" || state === "waiting_reply"),
+            ),
+          )
+          assert.deepInclude(run, { state: "completed", step: 1 })
+          assert.deepInclude((yield* answersOf(lead, "send_message"))[0]!, { waiting_for_reply: false })
+          assert.strictEqual((yield* runsOf(worker))[0]!.state, "queued")
+          assert.strictEqual((yield* ask(() => admin.agents.inspect(lead.name))).agent.state, "idle")
+        }),
+      )
     },
   )

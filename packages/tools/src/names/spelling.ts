@@ -31,5 +31,21 @@ const lookalikes = new Map(
   }).flatMap(([latin, others]) => [...others].map((other) => [other, latin] as const)),
 )
 
+/** Capitals that look like other letters than their small ones do. */
+const capitals = new Map(
+  Object.entries({ b: "ΒВ", e: "Ε", h: "ΗН", m: "Μ", n: "Ν", y: "Υ", z: "Ζ" }).flatMap(([latin, others]) =>
+    [...others].map((other) => [other, latin] as const),
+  ),
+)
+
+/** The marks that make another letter of a Japanese one are no decoration. */
+const marks = /(?![\u3099\u309a])\p{M}/gu
+const invisible = /\p{Default_Ignorable_Code_Point}/gu
+
 export const spellingOf = (name: string): string =>
-  [...name.normalize("NFKD").toLowerCase().replace(/\p{M}/gu, "")].map((char) => lookalikes.get(char) ?? char).join("")
+  [...name.normalize("NFKD").replace(invisible, "").replaceAll(/\s+/g, " ").trim()]
+    .map((char) => capitals.get(char) ?? char)
+    .join("")
+    .toLowerCase()
+    .replace(marks, "")
+    .replaceAll(/./gsu, (char) => lookalikes.get(char) ?? char)

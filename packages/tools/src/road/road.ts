@@ -14,7 +14,7 @@ import {
 } from "@stoa/contract"
 import { Cause, Duration, Effect, Exit, Metric } from "effect"
 import { monotonicMillis } from "../monotonic.ts"
-import { faultText } from "../schema/compile.ts"
+import { faultText } from "../schema/faults.ts"
 import { deepest, extentOf } from "../schema/plain.ts"
 import { digestOf } from "../schema/schemaGuard.ts"
 import { validateToolInput } from "../schema/validateInput.ts"

@@ -5,7 +5,7 @@
 // edge: a worker thread and timers; what is lost with them is a check, which is simply asked again.
 import { Worker } from "node:worker_threads"
 import { Effect } from "effect"
-import { brokenSchema, type SchemaFault } from "./compile.ts"
+import { brokenSchema, type SchemaFault } from "./faults.ts"
 import { TimeShares } from "./timeShares.ts"
 import type { ValidationResult, ValidationRequest } from "./worker.ts"
 

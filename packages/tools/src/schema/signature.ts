@@ -7,17 +7,25 @@ const fromList = (definition: ToolDefinition): ReadonlyArray<string> =>
     return `${name}${required ? "" : "?"}: ${kind}${usual === undefined ? "" : ` = ${JSON.stringify(usual)}`}`
   })
 
+/** More of them would hide the rest of the line. */
+const mostChoices = 8
+
+const kindOf = (property: unknown): string => {
+  const { enum: choices, type } = Object(property) as { readonly enum?: unknown; readonly type?: unknown }
+  if (Array.isArray(choices) && choices.length > 0 && choices.length <= mostChoices) {
+    const kind = choices.map((one) => JSON.stringify(one)).join(" | ")
+    if (kind.length <= 100) return kind
+  }
+  return typeof type === "string" ? type : Array.isArray(type) ? type.join(" | ") : "any"
+}
+
 const fromSchema = (schema: Readonly<Record<string, unknown>>): ReadonlyArray<string> => {
   const properties = schema["properties"]
   if (typeof properties !== "object" || properties === null) return []
   const required = Array.isArray(schema["required"]) ? (schema["required"] as ReadonlyArray<unknown>) : []
   return Object.entries(properties as Record<string, unknown>)
     .slice(0, 30)
-    .map(([name, property]) => {
-      const type = (property as { readonly type?: unknown } | null)?.type
-      const kind = typeof type === "string" ? type : Array.isArray(type) ? type.join(" | ") : "any"
-      return `${name}${required.includes(name) ? "" : "?"}: ${kind}`
-    })
+    .map(([name, property]) => `${name}${required.includes(name) ? "" : "?"}: ${kindOf(property)}`)
 }
 
 /** How to call it. For a server's tool without its name, which differs at each door. */

@@ -4,6 +4,7 @@
  */
 import { type ToolDefinition, type ToolParameter, ToolValidationError } from "@stoa/contract"
 import { Effect } from "effect"
+import { didYouMean, meantBy } from "./meant.ts"
 import { callAs } from "./signature.ts"
 
 /** Distinguishes arrays from objects, and NaN is not a number. */
@@ -28,21 +29,28 @@ export const faultOf = (parameter: ToolParameter, value: unknown): ParameterFaul
     return { message: `Parameter "${name}" expected ${type}, got ${received}`, expected: type, received }
   if (values !== undefined && typeof value === "string" && !values.includes(value))
     return {
-      message: `Parameter "${name}" must be one of: ${values.join(", ")}`,
+      message: `Parameter "${name}" must be one of: ${values.join(", ")}${didYouMean(value, values)}`,
       expected: values.join(" | "),
       received: value.length > 100 ? `${value.slice(0, 100)}…` : value,
     }
   return undefined
 }
 
-const refuse = (definition: ToolDefinition, parameter: string, fault: ParameterFault) =>
+const refuse = (
+  definition: ToolDefinition,
+  [first, ...others]: readonly [Fault, ...ReadonlyArray<Fault>],
+): ToolValidationError =>
   new ToolValidationError({
     toolName: definition.name,
-    parameter,
-    expected: fault.expected,
-    received: fault.received,
-    message: `${fault.message}. ${callAs(definition)}`,
+    parameter: first.parameter,
+    expected: first.expected,
+    received: first.received,
+    message: `${[first, ...others].map(({ message }) => `${message}.`).join(" ")} ${callAs(definition)}`,
   })
+
+interface Fault extends ParameterFault {
+  readonly parameter: string
+}
 
 /** Own keys only: `__proto__` and `constructor` are ordinary names (S4-54). */
 const own = (args: Readonly<Record<string, unknown>>, name: string): unknown =>
@@ -56,21 +64,25 @@ export const validateToolInput = (
     const validated: Record<string, unknown> = {}
     const set = (name: string, value: unknown) =>
       Object.defineProperty(validated, name, { value, enumerable: true, writable: true, configurable: true })
+    const faults: Array<Fault> = []
+    const known = Object.fromEntries(definition.parameters.map(({ name }) => [name, true]))
     for (const parameter of definition.parameters) {
       const value = own(args, parameter.name)
       if (value === undefined || value === null) {
         if (parameter.required)
-          return refuse(definition, parameter.name, {
-            message: `Missing required parameter "${parameter.name}"`,
+          faults.push({
+            parameter: parameter.name,
+            message: `Missing required parameter "${parameter.name}"${meantBy(parameter.name, Object.keys(args), known)}`,
             expected: parameter.type,
             received: "undefined",
           })
-        if (parameter.default !== undefined) set(parameter.name, structuredClone(parameter.default))
+        else if (parameter.default !== undefined) set(parameter.name, structuredClone(parameter.default))
         continue
       }
       const fault = faultOf(parameter, value)
-      if (fault !== undefined) return refuse(definition, parameter.name, fault)
-      set(parameter.name, value)
+      if (fault !== undefined) faults.push({ ...fault, parameter: parameter.name })
+      else set(parameter.name, value)
     }
-    return Effect.succeed(validated)
+    const [first, ...others] = faults
+    return first === undefined ? Effect.succeed(validated) : refuse(definition, [first, ...others])
   })

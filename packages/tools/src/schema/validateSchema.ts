@@ -5,7 +5,8 @@
  */
 import { type JsonSchema, type ToolDefinition, ToolValidationError } from "@stoa/contract"
 import { Effect } from "effect"
-import { brokenSchema, type Checker, compileSchema, faultText, type SchemaFault } from "./compile.ts"
+import { type Checker, compileSchema } from "./compile.ts"
+import { brokenSchema, faultsIn, faultText, type SchemaFault } from "./faults.ts"
 import { type Extent, extentOf, isPlain, plainlyFits } from "./plain.ts"
 import { type SafeSchema, guardSchema, inputFault } from "./schemaGuard.ts"
 import { BoundedCache } from "../boundedCache.ts"
@@ -139,7 +140,9 @@ type Arguments = Readonly<Record<string, unknown>>
 
 const misfit = (definition: ToolDefinition, fault: SchemaFault): ToolValidationError =>
   new ToolValidationError({
-    message: `${fault.path === "" ? "The input" : `"${fault.path}"`} ${faultText(fault)}. ${callAs(definition)}`,
+    message: `${faultsIn(fault)
+      .map((one) => `${one.path === "" ? "The input" : `"${one.path}"`} ${faultText(one)}.`)
+      .join(" ")} ${callAs(definition)}`,
     toolName: definition.name,
     parameter: fault.path,
     expected: fault.expected,

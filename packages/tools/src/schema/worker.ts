@@ -1,7 +1,8 @@
 /** Compiles schemas and checks values on a separate thread, where a slow one blocks nothing else. */
 // edge: a worker speaks messages.
 import { parentPort } from "node:worker_threads"
-import { type Compiled, compileSchema, type SchemaFault } from "./compile.ts"
+import { type Compiled, compileSchema } from "./compile.ts"
+import type { SchemaFault } from "./faults.ts"
 import { BoundedCache } from "../boundedCache.ts"
 
 export interface ValidationRequest {

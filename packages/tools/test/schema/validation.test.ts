@@ -63,7 +63,10 @@ describe("flat parameters", () => {
   it.effect("S4-46 unknown ones are dropped without a word; beside a missing one, the message says what it takes", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* passed({ text: "x", txt: "y", 1: 1 }), { text: "x", count: 5 })
-      assert.match((yield* refused({ txt: "y" })).message, /^Missing required parameter "text"\. Call it as t\(text: /)
+      assert.match(
+        (yield* refused({ txt: "y" })).message,
+        /^Missing required parameter "text" \(did you mean it with "txt"\?\)\. Call it as t\(text: /,
+      )
     }),
   )
 

@@ -7,6 +7,11 @@ import { agentRoles, personRoles, principalKinds } from "../rightsWords.ts"
 export const PrincipalKind = Schema.Literals(principalKinds)
 export type PrincipalKind = typeof PrincipalKind.Type
 
+/** Some letters show nothing, such as the fillers of Hangul: with one, two names would look the same. */
+export const visible = Schema.isPattern(/^\P{Default_Ignorable_Code_Point}*$/u, {
+  message: "must be a name without invisible characters",
+})
+
 /**
  * People and models address each other by name, so names are unique among active principals and free of control
  * characters.
@@ -16,6 +21,7 @@ export const Name = Schema.String.check(
     message: "must be a name of 1 to 63 letters, digits, spaces or . _ ' -, beginning with a letter or digit",
   }),
   Schema.isPattern(/\S$/, { message: "must be a name that does not end in a space" }),
+  visible,
   // Names and ids are accepted in the same places: no name may look like an id.
   Schema.isPattern(/^(?![a-z]{3}_[0-9a-f]{8}-)/, { message: "must be a name that does not look like an id" }),
 )

@@ -15,6 +15,7 @@ import {
   type ToolsetName,
   WrongState,
 } from "@stoa/contract"
+import { spellingOf } from "@stoa/tools"
 import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { json } from "../../store/database/dialect/Columns.ts"
@@ -40,9 +41,16 @@ export const principalFromRow = (row: unknown): Principal => new Principal(decod
 /** Names that differ only in case or Unicode form are the same. */
 export const nameKey = (name: string): string => name.normalize("NFKC").toLowerCase()
 
+/** The refusal of a name, by those that it reads like: the same name, in any case or form, or another. */
+export const nameTaken = (noun: string, name: string, taken: ReadonlyArray<string>): NameTaken => {
+  const like = taken.some((one) => nameKey(one) === nameKey(name)) ? undefined : taken[0]
+  return new NameTaken({ noun, name, ...(like === undefined ? {} : { like }) })
+}
+
 /** The keys by which a principal is found. Both become free when it retires. */
 const keysOf = ({ name, wallet }: Principal) => ({
   nameKey: nameKey(name),
+  spelling: spellingOf(name),
   walletKey: wallet === null ? null : walletKey(wallet),
 })
 
@@ -107,8 +115,15 @@ export class Principals extends Context.Service<
           return found ?? (yield* new Missing({ noun: "principal", ref }))
         })
 
-        const free = Effect.fnUntraced(function* (name: string) {
-          if ((yield* find(name)) !== undefined) return yield* new NameTaken({ noun: "principal", name })
+        /** Nobody else may have it, nor a name that people would take for it. */
+        const free = Effect.fnUntraced(function* (name: string, by?: PrincipalId) {
+          yield* Effect.orDie(lockName(sql, "principals", spellingOf(name)))
+          const rows = yield* Effect.orDie(
+            sql<{ id: string; name: string }>`SELECT id, name FROM principals
+              WHERE spelling = ${spellingOf(name)} AND retired_at IS NULL`,
+          )
+          const taken = rows.filter(({ id }) => id !== by).map((row) => row.name)
+          if (taken.length > 0) return yield* nameTaken("principal", name, taken)
         })
 
         /** A wallet belongs to one principal: otherwise two would own what is stored under it. */
@@ -186,7 +201,8 @@ export class Principals extends Context.Service<
         ) {
           const before = yield* get(ref)
           yield* mayTouch(before, source)
-          if (changes.name !== undefined && nameKey(changes.name) !== nameKey(before.name)) yield* free(changes.name)
+          if (changes.name !== undefined && nameKey(changes.name) !== nameKey(before.name))
+            yield* free(changes.name, before.id)
           yield* unclaimed(changes.wallet, before.id)
           if (before.name === "admin" && changes.name !== undefined && changes.name !== "admin")
             return yield* new WrongState({

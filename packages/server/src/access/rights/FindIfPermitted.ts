@@ -2,7 +2,7 @@
  * Judges a request for something by name before saying whether it exists: to a caller without rights, used and free
  * names look alike.
  */
-import { type Action, Caller, Forbidden, type Resource } from "@stoa/contract"
+import { type Action, Caller, Forbidden, type Principal, type PrincipalId, type Resource } from "@stoa/contract"
 import { Effect, Exit } from "effect"
 import type { Grants } from "./Grants.ts"
 import type { Viewer } from "./Viewer.ts"
@@ -26,27 +26,58 @@ export const demandsOf = (viewer: Pick<Viewer, "judge">): Demands<never> => ({
   },
 })
 
-export const findIfPermitted = Effect.fnUntraced(function* <A extends { readonly name: string }, E, R>(
+/** Judged by its name. The refusal tells that name only to those who may see it: the others gave an id or a spelling. */
+const requireNamed = Effect.fnUntraced(function* <R>(
   { require }: Demands<R>,
-  find: Effect.Effect<A, E>,
   { action, of, ref }: Asked,
+  name: string,
+) {
+  const asGiven = Effect.fnUntraced(function* (denied: Forbidden) {
+    const seen = yield* Effect.exit(require("read", `${of === "servers" ? of : "principals"}/${name}`))
+    if (name === ref || Exit.isSuccess(seen)) return yield* denied
+    yield* require(action, `${of}/${ref}`)
+    return yield* new Forbidden({ action, resource: `${of}/${ref}`, rule: denied.rule })
+  })
+  yield* Effect.catchTag(require(action, `${of}/${name}`), "Forbidden", asGiven)
+})
+
+export const findIfPermitted = Effect.fnUntraced(function* <A extends { readonly name: string }, E, R>(
+  demands: Demands<R>,
+  find: Effect.Effect<A, E>,
+  asked: Asked,
 ) {
   const found = yield* Effect.exit(find)
-  yield* require(action, `${of}/${Exit.isSuccess(found) ? found.value.name : ref}`)
+  yield* requireNamed(demands, asked, Exit.isSuccess(found) ? found.value.name : asked.ref)
   return yield* found
 })
 
+/** A principal that the caller names: its own, or one that it may see. */
+export const findVisible = <E, R>(
+  demands: Demands<R>,
+  find: Effect.Effect<Principal, E>,
+  { ref, self }: { readonly ref: string; readonly self: PrincipalId },
+): Effect.Effect<Principal, E | Forbidden, R> =>
+  Effect.flatMap(Effect.exit(find), (found) =>
+    Exit.isSuccess(found) && found.value.id === self
+      ? found
+      : findIfPermitted(demands, found, { ref, action: "read", of: "principals" }),
+  )
+
 /**
- * For things that are judged later, by more than their name: an unknown name is refused if the caller may not use any.
+ * For things that are judged later, by more than their name, and may wait for a person: only a rule that denies them
+ * refuses here.
  */
-export const findOrRefuse = Effect.fnUntraced(function* <A, E>(
+export const findOrRefuse = Effect.fnUntraced(function* <A extends { readonly name: string }, E>(
   { judge }: Pick<Grants["Service"], "judge">,
   find: Effect.Effect<A, E>,
-  { action, of, ref }: Asked,
+  asked: Asked,
 ) {
   const found = yield* Effect.exit(find)
-  if (Exit.isSuccess(found)) return found.value
-  const resource = `${of}/${ref}`
-  const { rule, verdict } = yield* judge(yield* Caller, action, resource)
-  return yield* verdict === "deny" ? new Forbidden({ action, resource, rule }) : found
+  const caller = yield* Caller
+  const require = Effect.fnUntraced(function* (action: Action, resource: Resource) {
+    const { rule, verdict } = yield* judge(caller, action, resource)
+    if (verdict === "deny") return yield* new Forbidden({ action, resource, rule })
+  })
+  yield* requireNamed({ require }, asked, Exit.isSuccess(found) ? found.value.name : asked.ref)
+  return yield* found
 })

@@ -42,6 +42,8 @@ export class Rules extends Context.Service<
     readonly approvals: Effect.Effect<ApprovalFor>
     /** Rules for unknown names, each as a sentence: they apply to nobody, until a principal with that name is added. */
     readonly ofNobody: Effect.Effect<ReadonlyArray<string>>
+    /** How many rules the file declared; the address of a person is part of the person. */
+    readonly declared: Effect.Effect<number>
     /** Replaces all rules of a kind. Returns whether anything changed. */
     readonly replace: (kind: RuleKind, rules: ReadonlyArray<unknown>) => Effect.Effect<boolean, never, Transaction>
   }
@@ -88,6 +90,10 @@ export class Rules extends Context.Service<
         egress: Effect.map(stored("egress"), ([section = {}]) => decodeEgress(section)),
         approvals: Effect.map(policies, (all) => (principal, resource) => approvalIn(all, principal, resource)),
         notify: Effect.map(stored("notify"), (rules) => decodeNotify(rules)),
+        declared: sql<{ count: number }>`SELECT COUNT(*) AS count FROM rules WHERE kind <> 'notify'`.pipe(
+          Effect.map(([row]) => row?.count ?? 0),
+          Effect.orDie,
+        ),
         replace,
       })
     }),

@@ -8,7 +8,7 @@ import {
   type ResultSignature,
   WrongState,
 } from "@stoa/contract"
-import { checkValue, Road, faultText } from "@stoa/tools"
+import { checkValue, faultsIn, faultText, Road } from "@stoa/tools"
 import { Cause, Effect, Exit } from "effect"
 import { SqlClient } from "effect/sql"
 import { branchOf } from "../../access/identity/Agents.ts"
@@ -184,10 +184,13 @@ export const makeEndings = Effect.fnUntraced(function* (
           step: "expire",
           error: { tag: "ToolTimeoutError", message: `Nobody answered "${row.tool}" in time` },
         })
-      : settle(row.id, {
-          step: "fail",
-          error: { tag: "ToolExecutionError", message: `"${row.tool}" was declined${said}` },
-        })
+      : Effect.flatMap(nameOf(bound.answeredBy), (name) =>
+          settle(row.id, {
+            step: "fail",
+            error: { tag: "ToolExecutionError", message: `"${row.tool}" was declined by ${name}${said}` },
+            rule: `declined by ${name} in ${bound.id}`,
+          }),
+        )
   }
 
   const cancel = Effect.fnUntraced(function* (id: string, { all, principal }: BasicViewer, reason: string) {
@@ -229,12 +232,10 @@ export const makeEndings = Effect.fnUntraced(function* (
     const fault = schema === undefined ? undefined : yield* checkValue(schema, output)
     if (fault !== undefined)
       return yield* new BadInput({
-        issues: [
-          {
-            path: fault.path === "" ? "output" : `output.${fault.path}`,
-            message: faultText(fault),
-          },
-        ],
+        issues: faultsIn(fault).map((one) => ({
+          path: one.path === "" ? "output" : `output.${one.path}`,
+          message: faultText(one),
+        })),
       })
   })
 

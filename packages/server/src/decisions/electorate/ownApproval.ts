@@ -2,6 +2,7 @@
 import { type Decision, Forbidden, type Missing, type Principal, type TokenId, WrongState } from "@stoa/contract"
 import { Effect } from "effect"
 import { Principals } from "../../access/identity/Principals.ts"
+import { demandsOf, findVisible } from "../../access/rights/FindIfPermitted.ts"
 import { Tokens } from "../../access/identity/Tokens.ts"
 import type { makeEligibility } from "./eligibility.ts"
 import type { DecisionReader } from "../decisionReads.ts"
@@ -63,7 +64,8 @@ export const makeOwnApproval = Effect.fnUntraced(function* (
     const decision = yield* get(id, viewer)
     if (decision.state !== "open") return yield* new WrongState({ detail: `This decision is ${decision.state}.` })
     const unlinked = (rule: string, instead: string) => refused(decision.id, rule, instead, "make a link to")
-    const bearer = whom === undefined ? me : yield* principals.get(whom)
+    const bearer =
+      whom === undefined ? me : yield* findVisible(demandsOf(viewer), principals.get(whom), { ref: whom, self: me.id })
     if (bearer.id !== me.id)
       return yield* unlinked(
         "only the person themselves",

@@ -5,6 +5,7 @@
 import { Caller, type MemoryRecord, type NewMemory } from "@stoa/contract"
 import { DateTime, Effect } from "effect"
 import { Principals } from "../../access/identity/Principals.ts"
+import { makeVisiblePrincipal } from "../../access/rights/VisiblePrincipal.ts"
 import type { HandlerCall } from "../../calls/road/Handler.ts"
 import { Memories } from "../../memory/Memories.ts"
 import { type ToolsetTool, integer, lineOfText, catalogueOffer, tagList, text } from "../toolsetTool.ts"
@@ -109,6 +110,7 @@ interface Named {
 export const stoaMemory = Effect.gen(function* () {
   const memories = yield* Memories
   const principals = yield* Principals
+  const visible = yield* makeVisiblePrincipal
   const tool = <A>(form: ToolsetTool<A>) => catalogueOffer("stoa", form)
 
   /** By its id, or by kind and key. */
@@ -184,7 +186,7 @@ export const stoaMemory = Effect.gen(function* () {
         const { kind = "note", share_with: readers = [], ...rest } = input
         const by = yield* writerIn(call)
         const { record } = yield* memories.put(by, by.id, { kind, ...rest })
-        for (const name of readers) yield* memories.share(by, record.id, (yield* principals.get(name)).id, "read")
+        for (const name of readers) yield* memories.share(by, record.id, (yield* visible(name)).id, "read")
         return { id: record.id, kind, key: record.key, version: record.version, sharedWith: readers }
       }),
     }),

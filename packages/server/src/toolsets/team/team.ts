@@ -5,7 +5,8 @@
 import { type Agent, Caller, type MailKind, type NewTeamAgent } from "@stoa/contract"
 import { Effect } from "effect"
 import { Agents } from "../../access/identity/Agents.ts"
-import { Principals } from "../../access/identity/Principals.ts"
+import { nameKey } from "../../access/identity/Principals.ts"
+import { makeVisiblePrincipal } from "../../access/rights/VisiblePrincipal.ts"
 import type { HandlerCall } from "../../calls/road/Handler.ts"
 import { Inbox } from "../../runs/waking/Inbox.ts"
 import { nameOfHuman, TeamMail } from "../../team/TeamMail.ts"
@@ -53,7 +54,7 @@ interface SpawnInput {
 
 export const team = Effect.gen(function* () {
   const agents = yield* Agents
-  const principals = yield* Principals
+  const visible = yield* makeVisiblePrincipal
   const inbox = yield* Inbox
   const teamMail = yield* TeamMail
   const tree = yield* Tree
@@ -69,7 +70,9 @@ export const team = Effect.gen(function* () {
   /** The reverse: the principal that a filter means by a sender's shown name. */
   const senderNamed = Effect.fnUntraced(function* (named: string) {
     if (named === nameOfHuman) return "person" as const
-    return named === system ? null : (yield* principals.get(named)).id
+    if (named === system) return null
+    const near = (yield* tree.around(yield* self)).find(({ agent }) => nameKey(agent.name) === nameKey(named))
+    return near?.agent.id ?? (yield* visible(named)).id
   })
 
   const member = Effect.fnUntraced(function* (agent: Agent) {

@@ -5,7 +5,7 @@ import { Agents } from "../../../src/access/identity/Agents.ts"
 import { Journal } from "../../../src/store/journal/Journal.ts"
 import { Readers } from "../../../src/store/journal/readers/Readers.ts"
 import { ask, Guest } from "../../house.ts"
-import { someone } from "../../spaces/spacesGuests.ts"
+import { fresh, someone } from "../../spaces/spacesGuests.ts"
 import { dm, ended, inState, room, runsHouse, runsOf, setRules, stores, thinker } from "../runsKit.ts"
 
 const office = { toolsets: ["office" as const] }
@@ -136,6 +136,12 @@ for (const store of stores)
           const [bot, other] = [yield* thinker(office), yield* thinker(office)]
           const [plain, gone] = [yield* someone("agent"), yield* thinker(office)]
           const channel = yield* room("public", ada, bot, other)
+          // Where a person's post is for every agent, and there are many.
+          const crowd = yield* Effect.forEach(Array.from({ length: 13 }), () => thinker(office))
+          const members = [ada, bot, other, ...crowd].map(({ id }) => id)
+          const general = yield* ask(() =>
+            admin.spaces.add({ name: fresh("general"), kind: "public", trigger: "human-all", members }),
+          )
           const mine = yield* dm(ada, bot)
           const [withPlain, withAda, withGone] = [yield* dm(bot, plain), mine, yield* dm(bot, gone)]
           yield* ask(() => admin.principals.retire(gone.id))
@@ -144,6 +150,7 @@ for (const store of stores)
               when: { agent: bot.name, step: 1, text: "speak" },
               call: [
                 { tool: "send_message", input: { channelId: channel.id, text: `hello all and @${ada.name}` } },
+                { tool: "send_message", input: { channelId: general.id, text: `hello all and @${other.name}` } },
                 { tool: "send_message", input: { channelId: withPlain.id, text: "to one without a model" } },
                 { tool: "send_message", input: { channelId: withAda.id, text: "to a person" } },
                 { tool: "send_message", input: { channelId: withGone.id, text: "to one who is retired" } },
@@ -154,17 +161,14 @@ for (const store of stores)
           yield* ask(() => ada.client.spaces.post(mine.id, { text: "speak" }))
           const [run] = yield* ended(bot)
           yield* (yield* Readers).receipt("runs")
-          assert.deepStrictEqual(
-            (yield* Effect.forEach([other, plain, gone, ada], runsOf)).map((rows) => rows.length),
-            [0, 0, 0, 0],
-          )
+          for (const one of [other, ...crowd, plain, gone, ada]) assert.lengthOf(yield* runsOf(one), 0)
           assert.strictEqual((yield* runsOf(bot)).length, 1)
           const { items } = yield* ask(() => admin.runs.messages(run!.id))
           // It was all said.
           const said = items.filter(({ kind, tool }) => kind === "tool_return_message" && tool === "send_message")
           assert.deepStrictEqual(
             said.map(({ state }) => state),
-            ["done", "done", "done", "done"],
+            ["done", "done", "done", "done", "done"],
           )
           const nothing = items.filter(({ tool }) => tool === "do_nothing").map(({ kind }) => kind)
           assert.deepStrictEqual(nothing, ["tool_call_message", "tool_return_message"])

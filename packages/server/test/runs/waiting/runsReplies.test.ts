@@ -7,7 +7,7 @@ import { Journal } from "../../../src/store/journal/Journal.ts"
 import { Readers } from "../../../src/store/journal/readers/Readers.ts"
 import { ask, Guest } from "../../house.ts"
 import { refused, someone } from "../../spaces/spacesGuests.ts"
-import { dm, ended, inState, room, runsHouse, runsOf, setRules, stores, thinker } from "../runsKit.ts"
+import { dm, ended, inState, room, runsHouse, runsOf, setRules, stores, thinker, until } from "../runsKit.ts"
 
 /** What the first call of a run gave back. */
 const firstOutput = Effect.fnUntraced(function* (run: { readonly id: string }) {
@@ -133,6 +133,36 @@ for (const store of stores)
           yield* ended(bot, 4)
           assert.deepInclude(yield* firstOutput(fourth), { status: "timeout", ended: "released" })
         }),
+    )
+
+    it.effect("S1-99 without a mention it waits as well, for the first message of anybody else", () =>
+      Effect.gen(function* () {
+        const [ada, ben] = [yield* someone(), yield* someone()]
+        const bot = yield* thinker(gateway)
+        const space = yield* room("private", ada, ben, bot)
+        const send = (text: string, wait: boolean) => ({ tool: "send_message", input: { text, wait } })
+        yield* setRules([
+          { when: { agent: bot.name, step: 1 }, call: [send("agreed?", true), send("I would like to know.", false)] },
+        ])
+        yield* ask(() => ada.client.spaces.post(space.id, { text: `@${bot.name} start` }))
+        const run = yield* until(
+          Effect.map(runsOf(bot), (rows) =>
+            rows.find(({ state }) => state === "waiting_reply" || state === "completed"),
+          ),
+        )
+        // Its own message was no answer.
+        yield* (yield* Readers).receipt("runs")
+        assert.deepInclude((yield* runsOf(bot))[0]!, { id: run.id, state: "waiting_reply" })
+        yield* ask(() => ben.client.spaces.post(space.id, { text: "I do" }))
+        yield* ask(() => ada.client.spaces.post(space.id, { text: "me too" }))
+        yield* ended(bot)
+        const { missing, replies, status } = yield* firstOutput(run)
+        assert.deepStrictEqual([status, missing], ["resolved", []])
+        assert.deepStrictEqual(
+          replies.map(({ authorId, text }) => [authorId, text]),
+          [[ben.id, "I do"]],
+        )
+      }),
     )
 
     it.effect("X-30 G-01 who is removed from a space while it waits there is not told what had come", () =>

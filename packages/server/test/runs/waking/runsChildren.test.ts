@@ -226,7 +226,7 @@ for (const store of stores)
       "S1-74 S1-73 S0-69 S0-70 text goes to who rules the house and to the agent, never to the space; names of the seeds",
       () =>
         Effect.gen(function* () {
-          const { adminToken } = yield* Guest
+          const { admin, adminToken } = yield* Guest
           const ada = yield* someone()
           const bot = yield* thinker()
           const space = yield* dm(ada, bot)
@@ -237,6 +237,7 @@ for (const store of stores)
           yield* listen(ada, { path: `/spaces/${space.id}/events?names=office` }, seen(office!))
           yield* listen(ada, { path: `/spaces/${space.id}/events?names=gateway` }, seen(gateway!))
           yield* setRules([
+            { when: { agent: bot.name, text: "again" }, say: "Fine." },
             {
               when: { agent: bot.name, step: 1 },
               reason: "Let me think of this for a while.",
@@ -272,6 +273,20 @@ for (const store of stores)
           assert.deepStrictEqual(
             names(gateway!).filter((name) => name?.startsWith("agent.")),
             ["agent.active", "agent.inactive"],
+          )
+          // That run failed; those that complete are told in the same way, whatever woke them.
+          const again = yield* ask(() => ada.client.spaces.post(space.id, { text: "again" }))
+          yield* ended(bot, 2)
+          yield* ask(() => admin.agents.trigger(bot.id, { text: "again", space: space.id }))
+          assert.deepStrictEqual(
+            (yield* ended(bot, 3)).map(({ state }) => state),
+            ["failed", "completed", "completed"],
+          )
+          yield* ask(() => ada.client.messages.react(again.id, "👍"))
+          yield* until(Effect.sync(() => (names(office!).includes("reaction_added") ? true : undefined)))
+          assert.deepStrictEqual(
+            names(office!).filter((name) => name?.startsWith("agent_")),
+            [1, 2, 3].flatMap(() => ["agent_typing", "agent_done"]),
           )
         }),
     )

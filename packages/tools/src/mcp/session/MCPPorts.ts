@@ -16,7 +16,7 @@ import type {
 } from "@modelcontextprotocol/client"
 import type { JsonSchema, MCPServer } from "@stoa/contract"
 import { Context, Effect } from "effect"
-import { faultText } from "../../schema/compile.ts"
+import { faultText } from "../../schema/faults.ts"
 import { checkAgainst, measureSchema } from "../../schema/validateSchema.ts"
 import type { Redactor } from "../../secrets/Redactor.ts"
 import { type EraMemory, eraMemory } from "./eras.ts"

@@ -25,6 +25,7 @@ import { Principals } from "../../identity/Principals.ts"
 import { walletResource } from "../../identity/wallets/walletKey.ts"
 import { delegationFrom, rowOfDelegation } from "./delegationRows.ts"
 import { makeEndDelegations } from "./endDelegations.ts"
+import { findVisible } from "../FindIfPermitted.ts"
 import { Grants } from "../Grants.ts"
 import { deepestDelegation, longestDelegation, mayDelegate, mostDelegations } from "../policy.ts"
 import { resourceFaults } from "../Resources.ts"
@@ -108,8 +109,11 @@ export class Delegations extends Context.Service<
         const source = mayDelegate(yield* grants.rulesOf(caller), wanted, now, caller.context)
         if (source === undefined)
           return yield* new Forbidden({ action: "delegate", resource: wanted.resource, rule: "only what you have" })
-        // Only a caller with something to lend learns whether that name exists.
-        const receiver = yield* principals.get(wanted.to)
+        // Only a caller with something to lend learns whether that name exists. Everybody has what is its own.
+        const named = principals.get(wanted.to)
+        const receiver = yield* wanted.resource.startsWith("self/")
+          ? findVisible(grants, named, { ref: wanted.to, self: caller.principal.id })
+          : named
         if (receiver.id === caller.principal.id)
           return yield* new BadInput({ issues: [{ path: "to", message: "is yourself: you have it already" }] })
         yield* room(caller.principal.id, receiver.id, DateTime.formatIso(now))

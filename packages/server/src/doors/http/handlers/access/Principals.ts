@@ -4,6 +4,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Authority } from "../../../../access/rights/delegation/Authority.ts"
 import { Grants } from "../../../../access/rights/Grants.ts"
 import { findIfPermitted } from "../../../../access/rights/FindIfPermitted.ts"
+import { makeVisiblePrincipal } from "../../../../access/rights/VisiblePrincipal.ts"
 import { Principals } from "../../../../access/identity/Principals.ts"
 import { makeHandedServiceKey } from "../../../../access/secrets/ServiceKeys.ts"
 import { RightsChanges } from "../../../../decisions/RightsChanges.ts"
@@ -19,6 +20,7 @@ export const principalsHandlers = HttpApiBuilder.group(
     const authority = yield* Authority
     const changes = yield* RightsChanges
     const { transact } = yield* Journal
+    const visible = yield* makeVisiblePrincipal
     const handOut = yield* makeHandedServiceKey
     const named = (ref: string) =>
       findIfPermitted(grants, principals.get(ref), { ref, action: "read", of: "principals" })
@@ -34,6 +36,7 @@ export const principalsHandlers = HttpApiBuilder.group(
         Effect.andThen(require("read", "principals/*"), principals.list({ ...query, kind: "agent" })),
       add: Effect.fnUntraced(function* ({ payload }) {
         yield* authority.newPrincipal(payload)
+        if (payload.owner !== undefined) yield* visible(payload.owner)
         return yield* transact(principals.add(payload))
       }),
       change: Effect.fnUntraced(function* ({ params, payload }) {

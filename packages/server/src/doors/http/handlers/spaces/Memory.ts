@@ -1,7 +1,7 @@
 import { Api, Caller, type MemoryRecord } from "@stoa/contract"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Principals } from "../../../../access/identity/Principals.ts"
+import { makeVisiblePrincipal } from "../../../../access/rights/VisiblePrincipal.ts"
 import { Embedding } from "../../../../memory/meaning/Embedding.ts"
 import { Portability } from "../../../../memory/portability/Portability.ts"
 import { Memories } from "../../../../memory/Memories.ts"
@@ -12,12 +12,12 @@ export const memoryHandlers = HttpApiBuilder.group(
   "memory",
   Effect.fn(function* (handlers) {
     const memories = yield* Memories
-    const principals = yield* Principals
+    const visible = yield* makeVisiblePrincipal
     const portability = yield* Portability
     const embedding = yield* Embedding
     const { transact } = yield* Journal
     const me = Effect.map(Caller, ({ principal }) => principal)
-    const idOf = (ref: string) => Effect.map(principals.get(ref), ({ id }) => id)
+    const idOf = (ref: string) => Effect.map(visible(ref), ({ id }) => id)
     return handlers.handleAll({
       list: Effect.fnUntraced(function* ({ query: { deleted, owner, ...query } }) {
         return yield* memories.list(yield* me, {
@@ -51,8 +51,10 @@ export const memoryHandlers = HttpApiBuilder.group(
         yield* transact(memories.share(yield* me, id, reader, right))
       }),
       unshare: Effect.fnUntraced(function* ({ params: { id, principal } }) {
-        const reader = yield* idOf(principal)
-        yield* transact(Effect.catchTag(memories.share(yield* me, id, reader, null), "WrongState", () => Effect.void))
+        const by = yield* me
+        const { items } = yield* memories.shares(by, id)
+        const reader = items.find((one) => one.principal === principal)?.principal ?? (yield* idOf(principal))
+        yield* transact(Effect.catchTag(memories.share(by, id, reader, null), "WrongState", () => Effect.void))
       }),
     })
   }),

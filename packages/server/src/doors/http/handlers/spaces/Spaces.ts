@@ -1,7 +1,6 @@
 import { Api, Caller } from "@stoa/contract"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Principals } from "../../../../access/identity/Principals.ts"
 import { Grants } from "../../../../access/rights/Grants.ts"
 import { Messages } from "../../../../spaces/messages/Messages.ts"
 import { Spaces } from "../../../../spaces/Spaces.ts"
@@ -12,7 +11,6 @@ export const spacesHandlers = HttpApiBuilder.group(
   Api,
   "spaces",
   Effect.fn(function* (handlers) {
-    const principals = yield* Principals
     const spaces = yield* Spaces
     const messages = yield* Messages
     const { transact } = yield* Journal
@@ -45,13 +43,15 @@ export const spacesHandlers = HttpApiBuilder.group(
         addMember: Effect.fnUntraced(function* ({ params }) {
           const { principal, space: ref } = params
           yield* acting(ref, ({ space, who }) =>
-            Effect.flatMap(principals.get(principal), (member) => spaces.addMember(space, member, who)),
+            Effect.flatMap(spaces.memberNamed(space, principal, who), (member) => spaces.addMember(space, member, who)),
           )
         }),
         removeMember: Effect.fnUntraced(function* ({ params }) {
           const { principal, space: ref } = params
           yield* acting(ref, ({ space, who }) =>
-            Effect.flatMap(principals.get(principal), (member) => spaces.removeMember(space, member, who)),
+            Effect.flatMap(spaces.memberNamed(space, principal, who), (member) =>
+              spaces.removeMember(space, member, who),
+            ),
           )
         }),
         post: ({ params, payload }) => acting(params.space, ({ space, who }) => messages.post(space, who, payload)),
