@@ -78,6 +78,7 @@ for (const store of ["sqlite", "postgres"] as const)
           for (const text of texts) yield* say(who, id, text)
           return (yield* ask(() => who.stoa.chatSessions.get(id))).title
         })
+        assert.strictEqual(yield* titleAfter(), "New conversation")
         assert.strictEqual(yield* titleAfter("😀".repeat(60)), "😀".repeat(50))
         assert.strictEqual(yield* titleAfter("👩‍👩‍👧‍👦".repeat(60)), "👩‍👩‍👧‍👦".repeat(50))
         assert.strictEqual(yield* titleAfter("é".repeat(60), "second"), "é".repeat(50))
