@@ -31,6 +31,7 @@ import type { Act } from "../rules.ts"
 import { withoutWrongState, type SpaceRefusal, refuseSight } from "../refusals.ts"
 import { Spaces } from "../Spaces.ts"
 import { makeErase } from "./erase.ts"
+import { isHeldMember, makeNumbering } from "./numbering.ts"
 import { makeSearch, scopeOf } from "./search.ts"
 import { messagesIn, authorsIn } from "./thread.ts"
 import { originFields, recipientsOf, readsMentions } from "../addressees/addressees.ts"
@@ -104,6 +105,7 @@ export class Messages extends Context.Service<
       const journal = yield* Journal
       const spaces = yield* Spaces
       const limits = yield* Limits
+      const numbered = yield* makeNumbering
       const columns = messageColumns(sql)
       const index = yield* SearchIndex
       const messageSearch = makeSearch(sql, index)
@@ -125,6 +127,8 @@ export class Messages extends Context.Service<
         const message = yield* byId(id)
         const hidden = refuseSight("message", id, viewer, "spaces/*")
         if (message === undefined) return yield* hidden
+        // Whoever changes something stays a member until it is done; what is loaded after this says whether they are one.
+        if (act !== "see") yield* Effect.orDie(sql`SELECT ${isHeldMember(sql, message.space, viewer.principal.id)}`)
         const space = yield* Effect.catch(spaces.get(message.space, viewer), () => hidden)
         yield* spaces.require(act, space, viewer, message)
         return message
@@ -155,18 +159,13 @@ export class Messages extends Context.Service<
           options.call === undefined && readsMentions(space.trigger)
             ? mentionsIn(message.text, space.members).filter((id) => id !== author.id)
             : []
-        const numbered = yield* Effect.orDie(
-          sql<{ lastSeq: number }>`UPDATE spaces SET last_seq = last_seq + 1
-            WHERE id = ${space.id} AND archived_at IS NULL RETURNING last_seq`,
-        )
-        if (numbered[0] === undefined)
-          return yield* new WrongState({ detail: `${space.name} is archived: it can be read, not written to.` })
+        const seq = yield* numbered(space, by)
         const id = newId<MessageId>("msg")
         const provenance = options.provenance ?? provenanceOf(author.kind)
         const row = {
           id,
           space: space.id,
-          seq: numbered[0].lastSeq,
+          seq,
           author: author.id,
           text: message.text,
           call: options.call === undefined ? null : JSON.stringify(options.call),
