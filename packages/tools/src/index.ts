@@ -103,7 +103,7 @@ export {
   type EgressResponse,
   type EgressService,
 } from "./egress/Egress.ts"
-export { defaultEgressPolicy, type EgressPolicy, type EgressReason } from "./egress/Policy.ts"
+export { defaultEgressPolicy, type EgressPolicy, type EgressReason, unopenable } from "./egress/Policy.ts"
 export { Resolver, type ResolverService } from "./egress/Resolver.ts"
 export {
   defaultSandboxOptions,

@@ -18,9 +18,10 @@ import {
   Role,
 } from "@stoa/contract"
 import { Context, Effect, Layer, Option, Schema } from "effect"
-import * as jsonc from "jsonc-parser"
+import { unopenable } from "@stoa/tools"
 import { inFile, withHint } from "./configurationHints.ts"
 import { makeConfigurationNotes } from "./configurationNotes.ts"
+import { parse } from "./configurationText.ts"
 import { modelFaults } from "./configurationModels.ts"
 import { serverFaults, serversOf } from "./configurationServers.ts"
 import { Agents } from "../access/identity/Agents.ts"
@@ -48,24 +49,6 @@ const decode = Schema.decodeUnknownEffect(Declared, { errors: "all", onExcessPro
 
 /** A house without a file declares nothing. */
 const nothing: Declared = {}
-
-const lineOf = (text: string, offset: number): number => text.slice(0, offset).split("\n").length
-
-/** Parses a text. Comments and trailing commas are allowed; faults are reported by line. */
-const parse = (text: string): { readonly value: unknown; readonly issues: ReadonlyArray<Issue> } => {
-  const errors: Array<jsonc.ParseError> = []
-  const value: unknown = jsonc.parse(text, errors, { allowTrailingComma: true, disallowComments: false })
-  return {
-    value,
-    issues: errors.map(({ error, offset }) => ({
-      path: `line ${lineOf(text, offset)}`,
-      message: jsonc
-        .printParseErrorCode(error)
-        .replace(/([a-z])([A-Z])/g, "$1 $2")
-        .toLowerCase(),
-    })),
-  }
-}
 
 /** Faults that the schema cannot detect: duplicate names, unknown tools, unknown roles. */
 const faults = (declared: Declared): ReadonlyArray<Issue> => {
@@ -105,6 +88,13 @@ const faults = (declared: Declared): ReadonlyArray<Issue> => {
     if (tools.has(name)) issues.push({ path: `tools.${place}.name`, message: `"${name}" is declared twice` })
     tools.add(name)
   }
+  for (const list of ["hosts", "allow"] as const)
+    for (const [place, host] of (declared.egress?.[list] ?? []).entries()) {
+      const kind = unopenable(host)
+      if (kind === undefined) continue
+      const message = `"${host}" is a ${kind} address, which tools never reach; take it out of the list`
+      issues.push({ path: `egress.${list}.${place}`, message })
+    }
   return [...issues, ...limitFaults(declared.limits ?? []), ...serverFaults(declared), ...modelFaults(declared)]
 }
 

@@ -35,7 +35,7 @@ describe("refusals", () => {
     const refusal = refusals({ host: "127.0.0.1", port: 4040, publicUrl, draining: () => false })
     const refusedBy = (host: string, origin: string | undefined) => {
       const headers = { host, ...(origin === undefined ? {} : { origin }) }
-      const error = refusal({ method: "GET", target: targetOf("/api/v1/me"), headers })
+      const error = refusal({ method: "GET", target: targetOf("/api/v1/me"), headers, rawHeaders: ["Host", host] })
       return error === undefined ? undefined : error instanceof ForeignOrigin ? error.header : error._tag
     }
     for (const [host, origin] of [

@@ -58,7 +58,12 @@ interface Asked {
   readonly method: string
   readonly target: Target
   readonly headers: { readonly [name: string]: string | undefined }
+  /** Names and values by turns, as they were sent: of two Host headers node keeps the first and drops the second. */
+  readonly rawHeaders: ReadonlyArray<string>
 }
+
+const hostsSent = ({ rawHeaders }: Asked): number =>
+  rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === "host").length
 
 const hasBody = (request: Asked): boolean =>
   HttpMethod.hasBody(request.method as "POST") &&
@@ -73,6 +78,10 @@ export const refusals = (options: RefusalOptions) => {
   const refusal = (request: Asked) => {
     const { headers, target } = request
     const { fault, path } = target
+    // A proxy in front may go by the other one.
+    const sent = hostsSent(request)
+    if (sent > 1)
+      return new BadInput({ issues: [{ path: "headers.host", message: `was sent ${sent} times; send it once` }] })
     if (options.draining() && path !== "/healthz" && path !== "/readyz")
       return new Unavailable({ reason: "it is closing" })
     const host = headers["host"] ?? ""

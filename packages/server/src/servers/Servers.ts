@@ -74,6 +74,10 @@ export class Servers extends Context.Service<
     readonly follow: Effect.Effect<void>
     /** Waits a while for a server about which nothing is known yet, so that its contents are there. */
     readonly shown: (name: string) => Effect.Effect<void>
+    /** Whether a server of this name may still connect: it has not been dialled since the house started, or failed. */
+    readonly isExpected: (name: string) => boolean
+    /** Returns when a server of this name has been dialled, with whatever result, or when there is none to dial. */
+    readonly dialled: (name: string) => Effect.Effect<void>
     /** Connects everything, in the background. Called once, when the file is in force. */
     readonly open: Effect.Effect<void>
     /** The tools that may be called now, in a stable order. The same array until something changes. */
@@ -217,6 +221,8 @@ export class Servers extends Context.Service<
               (entry) => (entry.protocol === null ? waitUntilConnected(entry) : Effect.void),
               { discard: true },
             ),
+          isExpected: pool.isExpected,
+          dialled: pool.dialled,
           open: pool.open,
           tools: pool.tools,
           onChange: pool.onChange,

@@ -45,7 +45,7 @@ import {
   contentText,
   keyOf,
   sessionFrom,
-  sessionIdOf,
+  sessionOf,
   spaceOf,
   titleFrom,
   untitled,
@@ -78,9 +78,12 @@ export class ChatSessions extends Context.Service<
       by: SessionActor,
       wanted: NewChatSession,
     ) => Effect.Effect<ChatSession, Refused | BadInput, Transaction>
-    /** The last used first. Sessions are never public: of another owner's, a reader is shown none. */
+    /**
+     * The last used first, of those whose space the viewer may see. Sessions are never public: of another owner's, a
+     * viewer is shown none.
+     */
     readonly list: (
-      reader: PrincipalId,
+      viewer: Viewer,
       query: PageQuery & { readonly agent?: string; readonly owner?: PrincipalId },
     ) => Effect.Effect<Page<ChatSession>>
     /** Whether a space belongs to a session. */
@@ -175,7 +178,7 @@ export class ChatSessions extends Context.Service<
       })
 
       const isSession: ChatSessions["Service"]["isSession"] = Effect.fnUntraced(function* (space) {
-        const id = sessionIdOf(space.slice(space.indexOf("_") + 1))
+        const id = sessionOf(space)
         for (const owner of yield* spaces.ownersOf(space)) if ((yield* recordOf(owner, id)) !== undefined) return true
         return false
       })
@@ -257,15 +260,17 @@ export class ChatSessions extends Context.Service<
         return yield* shownOne(record)
       })
 
-      const list: ChatSessions["Service"]["list"] = Effect.fn("ChatSessions.list")(function* (reader, query) {
-        const { agent, owner = reader, ...page } = query
-        if (owner !== reader) return { items: [], next: null }
+      const list: ChatSessions["Service"]["list"] = Effect.fn("ChatSessions.list")(function* (viewer, query) {
+        const { agent, owner = viewer.principal.id, ...page } = query
+        if (owner !== viewer.principal.id) return { items: [], next: null }
+        const seen = yield* spaces.ownOf(viewer, "owner")
         const found = yield* memories.list(
           { id: owner },
           {
             ...page,
             namespace: "engrams",
             kind: houseKinds.session,
+            keys: seen.map((space) => keyOf(sessionOf(space))),
             owner,
             tag: agent === undefined ? "session" : nameKey(agent),
           },
@@ -320,11 +325,11 @@ export class ChatSessions extends Context.Service<
         yield* removed(by, id, messagesPerStep)
       })
 
-      const all = Effect.fnUntraced(function* (owner: PrincipalId, agent: string) {
+      const all = Effect.fnUntraced(function* (viewer: Viewer, agent: string) {
         const sessions: Array<ChatSession> = []
         let cursor: string | undefined
         do {
-          const page = yield* list(owner, { agent, limit: 100, ...(cursor === undefined ? {} : { cursor }) })
+          const page = yield* list(viewer, { agent, limit: 100, ...(cursor === undefined ? {} : { cursor }) })
           sessions.push(...page.items)
           cursor = page.next ?? undefined
         } while (cursor !== undefined)
@@ -332,19 +337,13 @@ export class ChatSessions extends Context.Service<
       })
 
       const cleanUp: ChatSessions["Service"]["cleanUp"] = Effect.fn("ChatSessions.cleanUp")(function* (by, agent) {
-        const sessions = yield* all(by.viewer.principal.id, agent)
+        const sessions = yield* all(by.viewer, agent)
         const loose = sessions.filter(({ pinned }) => !pinned)
         let [deleted, left] = [0, messagesPerStep]
-        const ended = loose.slice(kept).slice(0, cleanedAtOnce)
+        const ended = loose.slice(kept, kept + cleanedAtOnce).map(({ id }) => id)
         // All of them before the first is removed, because each removal also locks settings.
-        yield* Effect.orDie(
-          lockNames(
-            sql,
-            "chat session",
-            ended.map(({ id }) => id),
-          ),
-        )
-        for (const { id } of ended) {
+        yield* Effect.orDie(lockNames(sql, "chat session", ended))
+        for (const id of ended) {
           left = yield* removed(by, id, left)
           deleted++
         }

@@ -28,15 +28,10 @@ export const makeSessionCleanup = Effect.gen(function* () {
   const messages = yield* Messages
   const timers = yield* Timers
 
-  /** Messages are removed first: an archived space cannot be changed. */
   const emptied = Effect.fnUntraced(function* (space: Space, viewer: Viewer, left: Left, most: number) {
-    if (space.archivedAt !== null) return
-    const { items, next } =
-      most === 0
-        ? { items: [], next: left.after }
-        : yield* messages.list(space, viewer, { after: left.after, limit: most })
-    for (const { deletedAt, id } of items) if (deletedAt === null) yield* messages.remove(id, viewer)
-    if (next === null)
+    const after = most === 0 ? left.after : yield* messages.clear(space, viewer, { after: left.after, limit: most })
+    if (after === null && space.archivedAt !== null) return
+    if (after === null)
       return yield* spaces
         .change(space, { archived: true }, viewer)
         .pipe(Effect.catchTag(["NameTaken", "OwnedByFile"], Effect.die))
@@ -44,7 +39,7 @@ export const makeSessionCleanup = Effect.gen(function* () {
       purpose: emptyPurpose,
       key: `${emptyPurpose} ${space.id}`,
       dueAt: yield* DateTime.now,
-      payload: { ...left, after: Number(next) },
+      payload: { ...left, after },
     })
   })
 

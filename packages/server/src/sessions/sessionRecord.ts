@@ -20,6 +20,7 @@ export const contentText = Schema.encodeSync(Schema.fromJsonString(Content))
 const bare = (id: string): string => id.slice(id.indexOf("_") + 1)
 /** A session and its space have the same uuid: each leads to the other, whatever a record says. */
 export const spaceOf = (id: ChatSessionId): SpaceId => `spc_${bare(id)}` as SpaceId
+export const sessionOf = (space: string): ChatSessionId => sessionIdOf(bare(space))
 export const keyOf = (id: ChatSessionId): string => `chat.session.${bare(id)}`
 /** As a tool gets it: with or without its prefix. */
 export const sessionIdOf = (given: string): ChatSessionId => `ses_${given.replace(/^ses_/, "")}` as ChatSessionId

@@ -43,8 +43,8 @@ export interface SpaceReads {
   ) => Effect.Effect<Page<Space>, Forbidden>
   /** Those the viewer may see now. */
   readonly visibleTo: (viewer: Viewer) => Effect.Effect<Set<string>>
-  /** Those it is a member of, and may see now. */
-  readonly ownOf: (viewer: Viewer) => Effect.Effect<ReadonlyArray<SpaceId>>
+  /** Those it is a member of, in this role if one is given, and may see now. */
+  readonly ownOf: (viewer: Viewer, role?: MemberRole) => Effect.Effect<ReadonlyArray<SpaceId>>
   /** What the viewer may follow now: all events, or those of its spaces. `Sight.ts` keeps it current. */
   readonly watchScope: (viewer: Viewer) => Effect.Effect<WatchScope>
 }
@@ -111,20 +111,24 @@ export const makeSpaceReads = (sql: SqlClient.SqlClient) => {
     return (yield* spacesFrom(sql, rows))[0]!
   }, Effect.orDie)
 
+  /** What is said of all of them is not asked again of each. */
+  const readOfAll = (viewer: Viewer) =>
+    viewer.coverage("read", "spaces/") === "all" ? viewer.judge("read", "spaces/*") : undefined
+
   const visibleTo: SpaceReads["visibleTo"] = Effect.fnUntraced(function* (viewer: Viewer) {
-    const coverage = viewer.coverage("read", "spaces/")
-    if (coverage === "none") return new Set<string>()
+    if (viewer.coverage("read", "spaces/") === "none") return new Set<string>()
+    const read = readOfAll(viewer)
     const rows = yield* sql<Row>`SELECT s.id, s.name, s.kind, r.role AS my_role FROM spaces s ${mine(viewer)}
       WHERE ${candidates(viewer)}`
-    // What is said of all of them is not asked again of each.
-    const read = coverage === "all" ? viewer.judge("read", "spaces/*") : undefined
     return new Set(rows.filter((row) => sees(viewer, row, read)).map((row) => row.id))
   }, Effect.orDie)
 
-  const ownOf: SpaceReads["ownOf"] = Effect.fnUntraced(function* (viewer: Viewer) {
+  const ownOf: SpaceReads["ownOf"] = Effect.fnUntraced(function* (viewer: Viewer, role?: MemberRole) {
+    const read = readOfAll(viewer)
     const rows = yield* sql<Row>`SELECT s.id, s.name, s.kind, m.role AS my_role FROM spaces s
-      JOIN members m ON m.space = s.id WHERE m.principal = ${viewer.principal.id}`
-    return rows.filter((row) => sees(viewer, row)).map((row) => row.id)
+      JOIN members m ON m.space = s.id WHERE m.principal = ${viewer.principal.id}
+        AND ${role === undefined ? sql`1 = 1` : sql`m.role = ${role}`}`
+    return rows.filter((row) => sees(viewer, row, read)).map((row) => row.id)
   }, Effect.orDie)
 
   /** Those that a rule denies to the viewer: even with the right to read all events, it may not read theirs. */

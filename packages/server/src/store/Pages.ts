@@ -7,7 +7,9 @@ import type { Page, PageQuery } from "@stoa/contract"
 const usual = 50
 
 export const encodeCursor = (key: string): string => Buffer.from(key, "utf8").toString("base64url")
-export const decodeCursor = (cursor: string): string => Buffer.from(cursor, "base64url").toString("utf8")
+/** A text that is no cursor of ours can decode to anything; Postgres takes no NUL. */
+export const decodeCursor = (cursor: string): string =>
+  Buffer.from(cursor, "base64url").toString("utf8").replaceAll("\0", "")
 
 export const pageFrom = (query: PageQuery): { readonly after: string; readonly limit: number } => ({
   after: query.cursor === undefined ? "" : decodeCursor(query.cursor),

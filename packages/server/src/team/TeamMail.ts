@@ -5,6 +5,7 @@
 import {
   type Agent,
   Caller,
+  type Forbidden,
   type MailKind,
   type Message,
   type MessageId,
@@ -70,13 +71,13 @@ export class TeamMail extends Context.Service<
       gathering: ReplyCondition | undefined,
       call: HandlerCall,
     ) => Effect.Effect<SentMail & { readonly recipients: number }, Refusal, Transaction | Caller>
-    /** The instructions of a parent to a child that was just created. */
+    /** The instructions of a parent to a child that was just created. Without them there is no child. */
     readonly instruct: (
       self: Agent,
       child: Agent,
       text: string,
       run: string | undefined,
-    ) => Effect.Effect<Message, never, Transaction>
+    ) => Effect.Effect<Message, Missing | Forbidden | WrongState, Transaction>
     /** The space of an agent and the agents that work for it. */
     readonly spaceOf: (parent: Agent) => Effect.Effect<Space, never, Transaction>
     /** The direct-message space of a person and an agent. */
@@ -125,18 +126,35 @@ export class TeamMail extends Context.Service<
         return space
       })
 
-      /** The space for two agents that are one hop apart, with both as members. */
+      /**
+       * The space for two agents that are one hop apart, with both as members. Mail is kept there: if it is archived,
+       * the sender is refused, and nothing is lost.
+       */
       const meeting = Effect.fnUntraced(function* (self: Agent, kin: ReadonlyArray<Relative>) {
         const { agent, relation } = kin[0]!
         const parent =
           relation === "parent" ? agent : relation === "child" ? self : yield* Effect.orDie(agents.get(self.parent!))
         const space = yield* spaceOf(parent)
+        if (space.archivedAt !== null) {
+          // As what it would be there: what it may not see or say is refused first.
+          const members = [...space.members, { id: self.id, name: self.name, kind: self.kind, role: "member" as const }]
+          const viewer = yield* grants.viewerNow(self.id, "agent", "spaces")
+          yield* spaces.require("post", { ...space, members, archivedAt: null }, viewer)
+          return yield* new WrongState({
+            detail: `${space.name}, the space of this team, is archived, so its agents cannot write to each other. Its owner or an admin can bring it back with {"archived": false}.`,
+          })
+        }
         const house = houseViewer(parent)
         // Sorted: two transactions that add the same members at once would otherwise wait for each other's rows.
         const absent = [self, ...kin.map((one) => one.agent)]
           .filter(({ id }) => !isMember(space, id))
           .toSorted((a, b) => (a.id < b.id ? -1 : 1))
-        for (const one of absent) yield* Effect.orDie(spaces.addMember(space, one, house))
+        for (const one of absent)
+          yield* Effect.catchTag(
+            spaces.addMember(space, one, house),
+            ["Missing", "Forbidden", "OwnedByFile"],
+            Effect.die,
+          )
         return absent.length === 0 ? space : yield* Effect.orDie(spaces.get(space.id, house))
       })
 
@@ -274,7 +292,11 @@ export class TeamMail extends Context.Service<
       const instruct: TeamMail["Service"]["instruct"] = Effect.fn("TeamMail.instruct")(
         function* (self, child, text, run) {
           const space = yield* meeting(self, [{ agent: child, relation: "child" }])
-          return yield* Effect.orDie(say(self, space, text, "notification", [child.id], undefined, run))
+          return yield* Effect.catchTag(
+            say(self, space, text, "notification", [child.id], undefined, run),
+            ["TooLarge", "TooManyRequests"],
+            (error) => Effect.fail(new WrongState({ detail: error.message })),
+          )
         },
       )
 

@@ -152,6 +152,16 @@ for (const store of stores)
           assert.isAtLeast(row.durationMs!, 0)
           assert.isBelow(row.durationMs!, 30_000)
         }
+        // As long as the call says itself: from when it was made to when it was settled, a person's pause included.
+        const slow = yield* configure({ requiresApproval: true })
+        const { id, on } = told(yield* callTool(bot, slow.name))
+        yield* ask(() => admin.decisions.answer(on!.id, { verdict: "approve" }))
+        yield* callSettled(bot, id)
+        const { createdAt, settledAt } = yield* ask(() => admin.calls.get(id))
+        const took = Date.parse(settledAt!) - Date.parse(createdAt)
+        const [row] = (yield* audited(bot.id)).filter((one) => one.resource === `tools/${slow.name}`)
+        assert.isAbove(took, 0)
+        assert.strictEqual(row!.durationMs, took)
         const { findings } = yield* ask(() => admin.house.doctor())
         assert.strictEqual(findings.find(({ check }) => check === "audit")?.state, "ok")
       }),

@@ -142,10 +142,11 @@ layer(house({ store: "sqlite", config: { ...roomy, tools: [motto] } }), { exclud
         const session = yield* ask(() => holder.client.chatSessions.add({ agent: bot.principal.name }))
         const sessions = yield* ChatSessions
         const { id: owner } = holder.principal
-        assert.lengthOf((yield* sessions.list(owner, {})).items, 1)
-        assert.deepStrictEqual((yield* sessions.list(principal.id, { owner })).items, [])
         const { viewerNow } = yield* Grants
         const own = yield* viewerNow(owner, "agent", "spaces")
+        assert.lengthOf((yield* sessions.list(own, {})).items, 1)
+        const lent = yield* viewerNow(principal.id, "agent", "spaces")
+        assert.deepStrictEqual((yield* sessions.list(lent, { owner })).items, [])
         const id = session.id as ChatSessionId
         assert.strictEqual((yield* sessions.between(id, own, bot.principal.name)).id, id)
         for (const [who, agent] of [

@@ -1,5 +1,6 @@
 /** The HTTP door: its rules, on both databases. */
 import { request } from "node:http"
+import { connect } from "node:net"
 import { assert, layer } from "@effect/vitest"
 import { Api } from "@stoa/contract"
 import { Effect, type SchemaAST } from "effect"
@@ -126,6 +127,40 @@ for (const store of ["sqlite", "postgres"] as const)
           duplex: "half",
         } as RequestInit)
         assert.deepStrictEqual([plain.status, plain.body.tag], [415, "UnsupportedBody"])
+      }),
+    )
+
+    it.effect("G-44 a request names its Host once: two of them, or none, are refused before anything else", () =>
+      Effect.gen(function* () {
+        const { adminToken, url } = yield* Guest
+        const { host, hostname, port } = new URL(url)
+        const told = (path: string, ...hosts: ReadonlyArray<string>) =>
+          Effect.promise(
+            () =>
+              new Promise<string>((done, fail) => {
+                const socket = connect(Number(port), hostname)
+                let text = ""
+                socket.on("data", (chunk) => void (text += chunk.toString("latin1")))
+                socket.on("error", fail)
+                socket.on("close", () => done(text))
+                const lines = [...hosts, "Connection: close", `Authorization: Bearer ${adminToken}`]
+                socket.write([`GET ${path} HTTP/1.1`, ...lines, "", ""].join("\r\n"))
+              }),
+          )
+        for (const path of ["/healthz", "/api/v1/me", "/", "/nowhere", "/mcp"]) {
+          for (const two of [
+            [`Host: ${host}`, "Host: evil.example"],
+            ["Host: evil.example", `Host: ${host}`],
+            [`Host: ${host}`, `hOST: ${host}`],
+            [`Host: ${host}`, "X-Between: 1", "host:"],
+          ]) {
+            const answer = yield* told(path, ...two)
+            assert.match(answer, /^HTTP\/1\.1 400 /, path)
+            assert.include(answer, '"path":"headers.host"', path)
+          }
+          assert.match(yield* told(path), /^HTTP\/1\.1 400 /, path)
+          assert.notMatch(yield* told(path, `Host: ${host}`, "X-Host: Host"), /^HTTP\/1\.1 400 /, path)
+        }
       }),
     )
 

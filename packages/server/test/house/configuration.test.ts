@@ -274,6 +274,21 @@ for (const store of ["sqlite", "postgres"] as const)
           [{ egress: { allow: ["http://inside.test/"] } }, "egress.allow.0"],
           [{ egress: { hosts: ["*"] } }, "egress.hosts.0"],
           [{ egress: { open: true } }, "egress.open"],
+          // Addresses that no setting opens, in any spelling.
+          ...["169.254.169.254", "169.254.169.254:80", "169.254.7.7", "2852039166", "0xa9fea9fe", "[fe80::1]"].flatMap(
+            (host) => [
+              [{ egress: { allow: ["search.lan", host] } }, "egress.allow.1"] as const,
+              [{ egress: { hosts: [host] } }, "egress.hosts.0"] as const,
+            ],
+          ),
+          [{ egress: { allow: ["[::ffff:169.254.169.254]:80"] } }, "egress.allow.0"],
+          [{ egress: { allow: ["[fd00:ec2::254]"] } }, "egress.allow.0"],
+          // Keys that a parser would drop.
+          ['{ "people": [{ "name": "Eve" }],\n "people": [{ "name": "Ann" }] }', "people"],
+          ['{ "people": [{ "name": "Eve", "name": "Ann" }] }', "people.0.name"],
+          ['{ "egress": { "allow": [], "\\u0061llow": ["search.lan"] } }', "egress.allow"],
+          ['{ "people": [{ "name": "Ann" }], "__proto__": { "agents": [{ "name": "Eve" }] } }', "__proto__"],
+          ['{ "people": [{ "name": "Ann", "__proto__": { "roles": ["admin"] } }] }', "people.0.__proto__"],
         ]
         for (const [content, path] of table) {
           yield* write(content)
@@ -307,6 +322,17 @@ for (const store of ["sqlite", "postgres"] as const)
           [{ agents: [{ name: "pam", toolset: ["office"] }] }, "agents.0.toolset", 'did you mean "toolsets"?'],
           [{ mcpServers: { notes: { comand: "node" } } }, "mcpServers.notes.comand", 'did you mean "command"?'],
           [{ egress: { open: true } }, "egress.open", "there are: allow, hosts, maxRedirects"],
+          [
+            { egress: { allow: ["169.254.169.254"] } },
+            "egress.allow.0",
+            '"169.254.169.254" is a metadata address, which tools never reach; take it out of the list',
+          ],
+          [
+            '{ "people": [],\n\n "people": [] }',
+            "people",
+            "is written on line 1 and again on line 3; only one counts, so keep one",
+          ],
+          ['{\n"__proto__": {} }', "__proto__", "cannot be a key (line 2); take it out"],
         ]
         for (const [content, path, words] of hints) {
           yield* write(content)

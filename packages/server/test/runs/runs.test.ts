@@ -159,6 +159,20 @@ for (const store of stores)
         yield* (yield* Readers).receipt("runs")
         assert.strictEqual((yield* runsOf(two)).length, 0)
         assert.strictEqual((yield* runsOf(plain)).length, 0)
+        // Each has a run of its own, one for each message, and is told all that was said.
+        const text = `@${one.name}, @${two.name} and once more @${one.name}: look at this, and at nothing else`
+        const both = yield* ask(() => ada.client.spaces.post(space.id, { text }))
+        const [[, second], [first]] = [yield* ended(one, 2), yield* ended(two)]
+        const sql = yield* SqlClient.SqlClient
+        const told = yield* sql`SELECT agent, run, text FROM triggers WHERE message = ${both.id} ORDER BY agent`
+        assert.sameDeepMembers(
+          [...told],
+          [
+            { agent: one.id, run: second!.id, text },
+            { agent: two.id, run: first!.id, text },
+          ],
+        )
+        assert.deepStrictEqual([(yield* runsOf(one)).length, (yield* runsOf(two)).length], [2, 1])
       }),
     )
 

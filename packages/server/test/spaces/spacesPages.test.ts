@@ -48,6 +48,16 @@ for (const store of stores)
   layer(callsHouse({ store }), { excludeTestServices: true, timeout: 60_000 })(
     `clauses of spaces on ${store}`,
     (it) => {
+      it.effect("a tool that is given a cursor of nobody's answers with a page, and does not crash", () =>
+        Effect.gen(function* () {
+          const agent = yield* someone("agent")
+          for (const tool of ["list_spaces", "list_decisions", "recall"]) {
+            const { items = [] } = yield* output(agent, tool, { cursor: "AAAA", limit: 1 })
+            assert.isArray(items)
+          }
+        }),
+      )
+
       it.effect(
         "a page of a space ends early where its messages are long; all of them come, each once, both ways",
         () =>

@@ -114,7 +114,7 @@ for (const store of ["sqlite", "postgres"] as const)
       }).pipe(Effect.scoped),
     )
 
-    it.effect("X-14 typing is shown to those who may see it, without an id, and is not replayed", () =>
+    it.effect("X-14 S0-71 typing is shown to those who may see it, without an id, and is not replayed", () =>
       Effect.gen(function* () {
         const [jim, toby] = [yield* someone("agent"), yield* someone()]
         const { pam, space } = yield* opened("private", [jim])

@@ -6,7 +6,7 @@ import { SqlClient } from "effect/sql"
 import { Readers } from "../../src/store/journal/readers/Readers.ts"
 import { ask, Guest } from "../house.ts"
 import { stores } from "../runs/runsKit.ts"
-import { fresh, someone, type Someone } from "../spaces/spacesGuests.ts"
+import { fresh, refused, someone, type Someone } from "../spaces/spacesGuests.ts"
 import { failure, family, inbox, type Json, outside, programmed, teamHouse, use } from "./teamKit.ts"
 
 /** What only a program in its turn has. */
@@ -74,6 +74,40 @@ for (const store of stores)
               ],
             )
           }),
+      )
+
+      it.effect("whoever writes in a team whose space is archived is refused in words; nothing is kept or made", () =>
+        Effect.gen(function* () {
+          const { admin } = yield* Guest
+          const { one, root, two } = yield* family
+          yield* use(root, "send_message", { recipient: one.name, text: "before", sync: false })
+          const { items } = yield* ask(() => admin.spaces.list({ limit: 100 }))
+          const space = items.find(({ members, kind }) => kind === "team" && members.some(({ id }) => id === root.id))!
+          yield* ask(() => admin.spaces.change(space.id, { archived: true }))
+          const child = { name: fresh("child"), instructions: "Work." }
+          const said = /the space of this team, is archived.*can bring it back/
+          // One who is not in it yet, one who is, everybody, and one who was just made.
+          assert.match(yield* failure(two, "send_message", { recipient: root.name, text: "x", sync: false }), said)
+          assert.match(yield* failure(root, "send_message", { recipient: one.name, text: "x" }), said)
+          assert.match(yield* failure(two, "broadcast", { text: "x" }), said)
+          assert.match(yield* failure(two, "complete", { result: "x" }), said)
+          assert.match(yield* failure(root, "spawn_agent", child), said)
+          const refusal = yield* refused(() => admin.agents.spawn(root.id, child))
+          assert.deepStrictEqual([refusal.status, refusal.tag], [409, "WrongState"])
+          assert.match(refusal.message, said)
+          yield* ask(() => admin.spaces.change(space.id, { archived: false }))
+          yield* use(root, "spawn_agent", child)
+          yield* use(two, "send_message", { recipient: root.name, text: "after", sync: false })
+          assert.deepStrictEqual(
+            (yield* inbox(root)).map(({ from, text }) => [from, text]),
+            [[two.name, "after"]],
+          )
+          const messages = yield* ask(() => admin.spaces.messages(space.id))
+          assert.deepStrictEqual(
+            messages.items.map(({ text }) => text),
+            ["before", "Work.", "after"],
+          )
+        }),
       )
 
       it.effect("S3-17 X-07 a message back answers the oldest open request, unless reply_to names another", () =>

@@ -189,7 +189,7 @@ for (const store of databases)
       )
 
       it.effect(
-        "S3-67 what comes in a turn starts none beside it, and is told after it, a hundred at a time, each once",
+        "S3-54 S3-67 what comes in a turn, when it is busy, starts none beside it, and is told after it, a hundred at a time",
         () =>
           Effect.gen(function* () {
             const { admin } = yield* Guest
@@ -205,7 +205,8 @@ for (const store of databases)
             yield* (yield* Readers).receipt("runs")
             const [turn, ...beside] = yield* runsOf(lead)
             assert.deepStrictEqual([turn!.state, beside], ["running", []])
-            assert.strictEqual((yield* ask(() => admin.agents.inspect(lead.name))).agent.inbox, 101)
+            const { agent } = yield* ask(() => admin.agents.inspect(lead.name))
+            assert.deepStrictEqual([agent.inbox, agent.state], [101, "busy"])
             yield* ask(() => admin.runs.cancel(turn!.id))
             assert.lengthOf(yield* ended(lead, 3), 3)
             const told = (yield* turnsOf(lead)).slice(1).map((text) => text.match(/mail number \d+\./g) ?? [])
@@ -218,7 +219,7 @@ for (const store of databases)
       )
 
       it.effect(
-        "G-14 S3-49 a held agent waits for a permit, for one run; whoever waits for it is waiting meanwhile",
+        "G-14 S3-49 S3-54 a held agent waits for a permit, for one run; whoever waits for it is waiting meanwhile",
         () =>
           Effect.gen(function* () {
             const { admin } = yield* Guest

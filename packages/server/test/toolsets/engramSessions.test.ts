@@ -78,6 +78,7 @@ for (const store of ["sqlite", "postgres"] as const)
           for (const text of texts) yield* say(who, id, text)
           return (yield* ask(() => who.stoa.chatSessions.get(id))).title
         })
+        assert.strictEqual(yield* titleAfter(), "New conversation")
         assert.strictEqual(yield* titleAfter("😀".repeat(60)), "😀".repeat(50))
         assert.strictEqual(yield* titleAfter("👩‍👩‍👧‍👦".repeat(60)), "👩‍👩‍👧‍👦".repeat(50))
         assert.strictEqual(yield* titleAfter("é".repeat(60), "second"), "é".repeat(50))
@@ -310,6 +311,54 @@ for (const store of ["sqlite", "postgres"] as const)
         assert.strictEqual(statusOf(yield* Effect.flip(ask(() => thief.stoa.chatSessions.messages(id, {})))), 404)
         yield* thief.told("hecate_delete_session", { wallet_address: thief.wallet, session_id: id })
         assert.lengthOf((yield* resume(who, id)).session.messages, 1)
+      }),
+    )
+
+    it.effect("S2-42 X-62 a session is listed as long as its owner may see its space, and then again", () =>
+      Effect.gen(function* () {
+        const { admin } = yield* Guest
+        const who = yield* holder("sees")
+        const sessions: Array<string> = []
+        for (let n = 0; n < 4; n++) sessions.push((yield* begin(who)).session_id)
+        const space = (at: number) => `spc_${sessions[at]!.slice(4)}`
+        const listed = Effect.fnUntraced(function* (...seen: ReadonlyArray<number>) {
+          const wanted = seen.map((at) => sessions[at]!)
+          const { sessions: told } = yield* list(who)
+          assert.sameMembers(
+            told.map(({ session_id }) => session_id),
+            wanted,
+          )
+          // The same over HTTP, page by page: nothing is left out, and no page is empty.
+          const paged: Array<string> = []
+          let cursor: string | undefined
+          do {
+            const given = cursor
+            const { items, next } = yield* ask(() =>
+              who.stoa.chatSessions.list({ limit: 1, ...(given === undefined ? {} : { cursor: given }) }),
+            )
+            assert.lengthOf(items, 1)
+            paged.push(...items.map(({ id }) => id))
+            cursor = next ?? undefined
+          } while (cursor !== undefined)
+          assert.sameMembers(paged, wanted)
+        })
+        yield* listed(0, 1, 2, 3)
+        const denied = (yield* ask(() =>
+          admin.grants.add({ principal: who.name, resource: `spaces/${space(1)}`, actions: ["read"], effect: "deny" }),
+        )) as { readonly id: string }
+        yield* ask(() => admin.spaces.removeMember(space(3), who.name))
+        yield* listed(0, 2)
+        // What the list leaves out cannot be read either.
+        for (const [at, status] of [
+          [1, 403],
+          [3, 404],
+        ] as const)
+          assert.strictEqual(statusOf(yield* Effect.flip(ask(() => who.stoa.chatSessions.get(sessions[at]!)))), status)
+        yield* ask(() => admin.grants.revoke(denied.id))
+        yield* listed(0, 1, 2)
+        // An archived space can still be read.
+        yield* ask(() => who.stoa.spaces.change(space(2), { archived: true }))
+        yield* listed(0, 1, 2)
       }),
     )
 

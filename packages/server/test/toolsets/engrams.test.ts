@@ -128,14 +128,12 @@ for (const store of ["sqlite", "postgres"] as const)
               ["hecate_unpin_engram", { id }],
               ["moros_pin_engram", { id }],
               ["moros_unpin_engram", { id }],
-            ] as const)
-              assert.strictEqual(
-                yield* bob.told(tool, args),
-                (yield* bob.told(tool, { ...args, id: "eng_00000000-0000-7000-8000-000000000000" })).replace(
-                  "eng_00000000-0000-7000-8000-000000000000",
-                  id,
-                ),
-              )
+            ] as const) {
+              const unknown = "eng_00000000-0000-7000-8000-000000000000"
+              const told = yield* bob.told(tool, args)
+              assert.include(told, `There is no engram \\"${id}\\" that you can see`)
+              assert.strictEqual(told, (yield* bob.told(tool, { ...args, id: unknown })).replaceAll(unknown, id))
+            }
           }
           assert.deepStrictEqual(yield* get(ann, "private.one"), { ...hidden, found: true })
           assert.deepStrictEqual(yield* get(ann, "public.one"), { ...open, found: true })
@@ -352,6 +350,13 @@ for (const store of ["sqlite", "postgres"] as const)
           assert.deepStrictEqual(yield* update("base", content({ name: "Ann" })), first)
           assert.strictEqual((yield* update("base", content({ name: "Bea" }))).version, 2)
           yield* update("style", content("short"))
+          // Lent, it is written by another for its holder.
+          const lent = { to: "looker", resource: `wallets/${who.wallet}`, actions: ["write" as const], reason: "help" }
+          yield* ask(() => who.stoa.delegations.add(lent))
+          yield* other.done("user_profile_update", { ...foreign, field: "lent" })
+          assert.deepStrictEqual(JSON.parse((yield* get(who, "user.profile.lent")).content), { name: "Eve" })
+          assert.isFalse((yield* get(other, "user.profile.lent")).found)
+          yield* who.done("engram_delete", { id: (yield* get(who, "user.profile.lent")).id })
           yield* create(who, "user.preferences.x", { engram_type: "persona" })
           yield* create(who, "visitor.note", { engram_type: "persona" })
           yield* create(who, "user.profile.fake", { engram_type: "knowledge" })

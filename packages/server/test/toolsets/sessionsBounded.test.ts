@@ -8,6 +8,7 @@ import { Memories } from "../../src/memory/Memories.ts"
 import { mostLines } from "../../src/memory/records/diff.ts"
 import { ChatSessions } from "../../src/sessions/ChatSessions.ts"
 import { messagesPerStep } from "../../src/sessions/SessionCleanup.ts"
+import { Spaces } from "../../src/spaces/Spaces.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
 import { ask, house } from "../house.ts"
 import { chances } from "../spaces/spacesLeak.ts"
@@ -83,6 +84,41 @@ for (const store of ["sqlite", "postgres"] as const)
             assert.strictEqual(end.n, 0)
           }
           assert.strictEqual((yield* left(made[5]!)).n, 3)
+        }),
+    )
+
+    it.effect(
+      "S2-45 X-62 a deleted session takes its messages with it, also if its space is archived, or becomes so",
+      () =>
+        Effect.gen(function* () {
+          const sql = yield* SqlClient.SqlClient
+          const { transact } = yield* Journal
+          const [sessions, spaces] = [yield* ChatSessions, yield* Spaces]
+          const who = yield* someone("agent")
+          const viewer = yield* Effect.orDie((yield* Grants).viewerNow(who.id as never, "agent", "spaces"))
+          const begin = Effect.gen(function* () {
+            const { id, space } = yield* ask(() => who.client.chatSessions.add({ agent: "hecate" }))
+            for (let at = 0; at <= messagesPerStep; at++)
+              yield* ask(() => who.client.chatSessions.post(id, { text: `secret ${at}` }))
+            const archive = Effect.gen(function* () {
+              yield* spaces.change(yield* spaces.get(space, viewer), { archived: true }, viewer)
+            })
+            return { id, archive }
+          })
+          const before = yield* begin
+          yield* transact(before.archive)
+          yield* ask(() => who.client.chatSessions.remove(before.id))
+          const during = yield* begin
+          yield* transact(Effect.andThen(sessions.remove({ viewer }, during.id as ChatSessionId), during.archive))
+          for (const { id } of [before, during]) {
+            const end = yield* until(
+              Effect.map(left(id), (now) => (now.n === 0 && now.archived !== null ? now : undefined)),
+            )
+            assert.strictEqual(end.n, 0)
+            assert.strictEqual(yield* statusOf(() => who.client.chatSessions.get(id)), 404)
+          }
+          const kept = yield* sql`SELECT id FROM messages WHERE text LIKE ${"secret%"}`
+          assert.lengthOf(kept, 0)
         }),
     )
 

@@ -74,6 +74,12 @@ export const addressKind = (text: string): AddressKind => {
   return NetAddress.isIpv4Address(read.success) ? kindOfIpv4(read.success) : kindOfIpv6(read.success)
 }
 
+/**
+ * What an operator may open. Link-local and metadata addresses give access to the machine's own keys: no setting opens
+ * those.
+ */
+export const isOpenable = (kind: AddressKind): boolean => kind === "loopback" || kind === "private" || kind === "shared"
+
 export const isPublicAddress = (text: string): boolean => addressKind(text) === "public"
 
 export const isAddress = (text: string): boolean => Result.isSuccess(NetAddress.ipFromString(text))

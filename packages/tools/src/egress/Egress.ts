@@ -5,7 +5,7 @@
  */
 import { ToolExecutionError } from "@stoa/contract"
 import { Context, Effect } from "effect"
-import { addressKind, isAddress } from "./Address.ts"
+import { addressKind, isAddress, isOpenable } from "./Address.ts"
 import { type HttpResponse, sendHttpRequest } from "./httpRequest.ts"
 import {
   defaultEgressPolicy,
@@ -78,9 +78,7 @@ export const checkHost = Effect.fnUntraced(function* (
   const opened = matchesHost(allow, url)
   for (const address of addresses) {
     const kind = addressKind(address)
-    // What an operator may allow. Link-local and metadata addresses give access to the machine's own keys: no setting
-    // allows those.
-    const inside = kind === "loopback" || kind === "private" || kind === "shared"
+    const inside = isOpenable(kind)
     if (kind === "public" || (opened && inside)) continue
     const shown = literal ? host : `${host} (${address})`
     const next = inside

@@ -1,5 +1,5 @@
 /** What may be requested, before any name is looked up: the shape of the URL, the host lists and the headers. Pure. */
-import { isAddress } from "./Address.ts"
+import { type AddressKind, addressKind, isAddress, isOpenable } from "./Address.ts"
 
 export interface EgressPolicy {
   /** When given, only these: `api.example.com`, `*.example.com`, each with or without `:port`. */
@@ -62,6 +62,14 @@ const entryMatches = (entry: string, url: URL): boolean => {
 }
 export const matchesHost = (list: ReadonlyArray<string>, url: URL): boolean =>
   list.some((entry) => entryMatches(entry, url))
+
+/** The kind of an entry's address if no setting opens it, however it is spelled: such an entry is a mistake. */
+export const unopenable = (entry: string): AddressKind | undefined => {
+  const url = URL.parse(`http://${entry}`)
+  if (url === null || !isAddress(hostOf(url))) return undefined
+  const kind = addressKind(hostOf(url))
+  return kind === "public" || isOpenable(kind) ? undefined : kind
+}
 
 /**
  * A numeric address can be spelled in a dozen ways (2130706433, 0x7f.1, 017700000001, %31…, fullwidth), which is used

@@ -91,7 +91,7 @@ export class Rules extends Context.Service<
         approvals: Effect.map(policies, (all) => (principal, resource) => approvalIn(all, principal, resource)),
         notify: Effect.map(stored("notify"), (rules) => decodeNotify(rules)),
         declared: sql<{ count: number }>`SELECT COUNT(*) AS count FROM rules WHERE kind <> 'notify'`.pipe(
-          Effect.map(([row]) => Number(row?.count ?? 0)),
+          Effect.map(([row]) => row?.count ?? 0),
           Effect.orDie,
         ),
         replace,

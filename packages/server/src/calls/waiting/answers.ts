@@ -2,9 +2,9 @@
  * How a call continues that asked something while it ran: answered by people, through its decision, or by the client
  * that made it. The first answer counts; the tool's handler is then called again, with the answers and the same key.
  */
-import { type CallId, type Caller, Missing, serverOfTool } from "@stoa/contract"
+import { type CallId, type Caller, Missing } from "@stoa/contract"
 import { type Failure, type Progress, Road } from "@stoa/tools"
-import { Cause, Deferred, Effect, Exit } from "effect"
+import { Cause, Effect, Exit } from "effect"
 import { type BoundAnswer, Decisions } from "../../decisions/Decisions.ts"
 import { Holder } from "../../store/leases/Holder.ts"
 import { causedBy } from "../../store/journal/Correlation.ts"
@@ -17,6 +17,7 @@ import { noTraces } from "../road/Handler.ts"
 import type { CallEnd, CallRecorder } from "../road/record/record.ts"
 import type { Prepare } from "../road/prepare.ts"
 import type { CallRow } from "../road/record/rows.ts"
+import type { makeWhenDialled } from "./dialled.ts"
 import type { makeListeners } from "./listeners.ts"
 import {
   answersFrom,
@@ -37,21 +38,18 @@ interface Now {
   readonly client?: CallingClient
 }
 
-/** How long a call waits for its server before it continues without it. */
-const patience = "1 minute"
-
 export const makeAnswers = Effect.fnUntraced(function* (
   record: CallRecorder,
   prepare: Prepare["prepare"],
   execute: Effect.Success<ReturnType<typeof makeExecute>>,
   listeners: ReturnType<typeof makeListeners>,
+  { whenDialled }: Effect.Success<typeof makeWhenDialled>,
 ) {
   const journal = yield* Journal
   const decisions = yield* Decisions
   const storedAttempt = yield* makeStoredAttempt
   const servers = yield* Servers
   const questions = yield* makeQuestions
-  const scope = yield* Effect.scope
   const { id: me } = yield* Holder
 
   /** The client that asked stays the one the server may rely on, even if people have answered for it. */
@@ -104,35 +102,6 @@ export const makeAnswers = Effect.fnUntraced(function* (
     return undefined
   })
 
-  /** A server that is missing may still be connecting, as all of them are just after a start. */
-  const server = (tool: string) =>
-    Effect.gen(function* () {
-      // A tool of no server is always available.
-      const there = () =>
-        serverOfTool(tool) === undefined || servers.tools().some((one) => one.tool.definition.name === tool)
-      const changed = Deferred.makeUnsafe<void>()
-      yield* servers.onChange(() => void (there() && Deferred.doneUnsafe(changed, Effect.void)))
-      if (!there()) yield* Effect.timeoutOption(Deferred.await(changed), patience)
-    }).pipe(Effect.scoped)
-
-  /** Calls of this process that wait for their server. */
-  const awaiting = new Set<string>()
-
-  /**
-   * Continues the call in the background when its server is there: no request waits for it, and the journal reader must
-   * not be blocked. Once per call, however often it is found.
-   */
-  const continueWhenThere = (row: CallRow, now: Now) =>
-    Effect.suspend(() => {
-      if (awaiting.has(row.id)) return Effect.void
-      awaiting.add(row.id)
-      const there = Effect.ensuring(
-        server(row.tool),
-        Effect.sync(() => awaiting.delete(row.id)),
-      )
-      return Effect.asVoid(Effect.forkIn(Effect.andThen(there, continueCall(row, now)), scope))
-    })
-
   /** The decision was closed, with any verdict: what is not answered by now counts as cancelled. */
   const decided = Effect.fnUntraced(function* (row: CallRow, bound: BoundAnswer, now?: Now) {
     const asked = yield* journal.transact(
@@ -146,7 +115,7 @@ export const makeAnswers = Effect.fnUntraced(function* (
     )
     // Another process holds the server's stream: it sees the answer in the row, and continues the call.
     if (asked === undefined || (asked.holder !== null && asked.holder !== me)) return
-    if (now?.progress === undefined) yield* continueWhenThere(row, now ?? {})
+    if (now?.progress === undefined) yield* whenDialled(row, continueCall(row, now ?? {}))
     else yield* continueCall(row, now)
   })
 
@@ -226,7 +195,7 @@ export const makeAnswers = Effect.fnUntraced(function* (
     takeOver: Effect.fnUntraced(function* (row: CallRow) {
       const asked = yield* questions.of(row.id)
       if (asked?.isTask !== true) return false
-      yield* causedBy(causeOf(row), continueWhenThere(row, {}))
+      yield* causedBy(causeOf(row), whenDialled(row, continueCall(row, {})))
       return true
     }),
     settle,

@@ -33,6 +33,7 @@ import { type CallEnd, unknownOutcome, type CallRecorder } from "../road/record/
 import type { Prepare } from "../road/prepare.ts"
 import type { CallRow } from "../road/record/rows.ts"
 import { makeAnswers } from "./answers.ts"
+import { makeWhenDialled } from "./dialled.ts"
 import type { makeListeners } from "./listeners.ts"
 import { makeStoredAttempt } from "./storedAttempt.ts"
 import { inState } from "../../store/database/dialect/States.ts"
@@ -67,7 +68,8 @@ export const makeEndings = Effect.fnUntraced(function* (
   const servers = yield* Servers
   const holder = yield* Holder
   const me = holder.id
-  const answers = yield* makeAnswers(record, prepare, execute, listeners)
+  const dialled = yield* makeWhenDialled
+  const answers = yield* makeAnswers(record, prepare, execute, listeners, dialled)
   const { settle } = answers
 
   const run = Effect.runForkWith(yield* Effect.context<never>())
@@ -139,6 +141,16 @@ export const makeEndings = Effect.fnUntraced(function* (
     yield* causedBy(causeOf(row), outcome(row, bound))
   })
 
+  /**
+   * An approved call of a server that has not been dialled yet goes on as soon as it has been. Until then this process
+   * owns it: if the house stops, the next one resumes it (`recover`).
+   */
+  const approved = Effect.fnUntraced(function* (row: CallRow, bound: BoundAnswer) {
+    if (!dialled.isExpected(row.tool)) return yield* runApproved(row, bound)
+    yield* record.own(row.id, me)
+    return yield* dialled.whenDialled(row, runApproved(row, bound))
+  })
+
   /** Who refused: an auditor needs the person, not the role of the caller. */
   const nameOf = (id: string | null) =>
     Effect.map(Effect.option(principals.get(id ?? "")), (found) =>
@@ -146,7 +158,7 @@ export const makeEndings = Effect.fnUntraced(function* (
     )
 
   const outcome = (row: CallRow, bound: BoundAnswer): Effect.Effect<unknown> => {
-    if (bound.kind === "approval" && bound.verdict === "approve") return runApproved(row, bound)
+    if (bound.kind === "approval" && bound.verdict === "approve") return approved(row, bound)
     if (bound.kind === "elicitation") return answers.decided(row, bound)
     if (bound.verdict === "submit") return settle(row.id, { step: "finish", output: JSON.parse(bound.value ?? "null") })
     const said = bound.note === null ? "" : `: ${bound.note}`
@@ -354,6 +366,11 @@ export const makeEndings = Effect.fnUntraced(function* (
         abandon(row.id, { step: "fail", error: unknownOutcome }, row.owner),
       )
     yield* answers.continueAnswered
+    const left = yield* Effect.orDie(
+      sql<Pick<CallRow, "id" | "onId">>`SELECT id, on_id FROM calls
+        WHERE state = 'waiting' AND on_kind = 'decision' AND owner IS NOT NULL AND ${isGone(sql, "owner")}`,
+    )
+    for (const { id, onId } of left) yield* resume(id, onId!)
     return rows.length
   }).pipe(Effect.withSpan("Calls.recover"))
 

@@ -158,7 +158,8 @@ export class MCPDoor extends Context.Service<
           const { method = "GET" } = request
           const base = server.draining() ? { ...safe, connection: "close" } : safe
           const reply = new Reply(request, response, base, uptime())
-          const refused = refusal({ method, target, headers: request.headers as Record<string, string> })
+          const { rawHeaders } = request
+          const refused = refusal({ method, target, headers: request.headers as Record<string, string>, rawHeaders })
           if (refused !== undefined) return problem(reply, refused)
           const place = placeOf(target.path)
           if (place === undefined) return problem(reply, new NoRoute({ method, path: target.path }))

@@ -61,6 +61,10 @@ export class NodeRequest extends Inspectable.Class implements HttpServerRequest.
   get headers(): Headers.Headers {
     return (this.#headers ??= Headers.fromInput(this.source.headers as Record<string, string>))
   }
+  /** Names and values by turns, as they were sent. */
+  get rawHeaders(): ReadonlyArray<string> {
+    return this.source.rawHeaders
+  }
   get cookies(): HttpServerRequest.HttpServerRequest["cookies"] {
     return (this.#cookies ??= Cookies.parseHeader(this.source.headers.cookie ?? ""))
   }

@@ -10,6 +10,7 @@ import type {
 } from "@stoa/contract"
 import { DateTime, Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
+import { amongTexts } from "../../store/database/dialect/Columns.ts"
 import { decodeCursor, encodeCursor } from "../../store/Pages.ts"
 import { yieldToEventLoop } from "../../store/fibers/EventLoop.ts"
 import { digestOf, cursorAt, placeOfCursor } from "../../store/search/Cursor.ts"
@@ -34,6 +35,8 @@ export interface MemoryQuery extends PageQuery {
   readonly namespace?: MemoryNamespace
   readonly kind?: string
   readonly key?: string
+  /** Any of these. */
+  readonly keys?: ReadonlyArray<string>
   readonly tag?: string
   readonly owner?: PrincipalId
   readonly deleted?: boolean
@@ -90,6 +93,7 @@ export const makeRecordReads = (
     if (query.namespace !== undefined) where.push(sql`namespace = ${query.namespace}`)
     if (query.kind !== undefined) where.push(sql`kind = ${query.kind}`)
     if (query.key !== undefined) where.push(sql`key = ${query.key}`)
+    if (query.keys !== undefined) where.push(amongTexts(sql, "key", query.keys))
     if (query.tag !== undefined) where.push(sql`id IN (SELECT record FROM memory_tags WHERE tag = ${query.tag})`)
     return where
   })

@@ -18,6 +18,7 @@ import { Grants } from "../../access/rights/Grants.ts"
 import type { BasicViewer, Viewer } from "../../access/rights/Viewer.ts"
 import { addCopiedCalls } from "../../calls/CopiedCalls.ts"
 import { makeCallSpace } from "../../calls/road/CallSpace.ts"
+import { Spaces } from "../../spaces/Spaces.ts"
 import { newId } from "../../store/journal/Correlation.ts"
 import { Journal } from "../../store/journal/Journal.ts"
 import { open } from "../record/lifecycle.ts"
@@ -65,6 +66,7 @@ export class Triggers extends Context.Service<
       const grants = yield* Grants
       const tokens = yield* Tokens
       const callSpace = yield* makeCallSpace
+      const spaces = yield* Spaces
       const record = yield* makeRunRecorder
       const dispatch = yield* Dispatch
 
@@ -73,9 +75,16 @@ export class Triggers extends Context.Service<
         if (why !== undefined) return yield* new WrongState({ detail: `${why}.` })
       })
 
-      /** The agent works there, whoever sends it: the space is judged as the agent's. */
-      const spaceFor = Effect.fnUntraced(function* (agent: Agent, ref: string) {
-        return yield* callSpace(ref, yield* tokens.callerNow(agent.id, "agent"))
+      /**
+       * The agent works there, whoever sends it: the space is judged as the agent's. Whoever lives in spaces themselves
+       * sends it only where they see; a service lives in none.
+       */
+      const spaceFor = Effect.fnUntraced(function* (agent: Agent, ref: string, { context, house, principal }: Viewer) {
+        const isFree = house === true || principal.kind === "service"
+        const seen = isFree
+          ? ref
+          : (yield* spaces.get(ref, yield* grants.viewerNow(principal.id, context, "spaces"))).id
+        return yield* callSpace(seen, yield* tokens.callerNow(agent.id, "agent"))
       })
 
       const start: Triggers["Service"]["start"] = Effect.fn("Triggers.start")(function* (ref, trigger, viewer) {
@@ -89,7 +98,7 @@ export class Triggers extends Context.Service<
           return yield* new WrongState({
             detail: `The chain of agents is ${depth} deep; ${agent.name}'s limit is ${limits.depth ?? 0}. A person can start it again.`,
           })
-        const space = trigger.space === null ? null : yield* spaceFor(agent, trigger.space)
+        const space = trigger.space === null ? null : yield* spaceFor(agent, trigger.space, viewer)
         const run = newId<RunId>("run")
         const source = trigger.key === undefined ? run : `key:${by.id}:${trigger.key}`
         const row: TriggerRow = {

@@ -6,6 +6,7 @@ import { type PrincipalId, serverOfTool } from "@stoa/contract"
 import { defaultMCPPorts, digestOf, type MCPConnection, type MCPTool } from "@stoa/tools"
 import { Deferred, Effect, Exit, Fiber, Option, Queue, Schedule, type Schema, Scope, Semaphore } from "effect"
 import { monotonicMillis } from "../../store/Moment.ts"
+import { nameKey } from "../../access/identity/Principals.ts"
 import { isServerPaused, Pauses } from "../../access/limits/Pauses.ts"
 import type { Reveal } from "../../access/secrets/Reveal.ts"
 import { Correlation } from "../../store/journal/Correlation.ts"
@@ -209,6 +210,8 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
       status: "disconnected",
       error: undefined,
     })
+    // Whoever waits for its first attempt waits in vain.
+    Deferred.doneUnsafe(entry.first, Effect.void)
     offerings.gone(entry.server.id, entry.contents)
     refresh(entry)
     return Scope.close(own, Exit.void)
@@ -247,6 +250,17 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
     }
   })
 
+  const opened = yield* Deferred.make<void>()
+  const named = (name: string) => [...entries.values()].filter(({ server }) => nameKey(server.name) === nameKey(name))
+  const isExpected = (name: string): boolean =>
+    !Deferred.isDoneUnsafe(opened) ||
+    named(name).some((entry) => isStarting(entry) || (entry.scope !== undefined && entry.status === "error"))
+  const dialled = Effect.fnUntraced(function* (name: string) {
+    yield* Deferred.await(opened)
+    for (let one = named(name).find(isStarting); one !== undefined; one = named(name).find(isStarting))
+      yield* Deferred.await(one.first)
+  })
+
   const asked = yield* Queue.unbounded<Deferred.Deferred<void>>()
   let open = false
   const nudge = () => void (open && Queue.offerUnsafe(asked, Deferred.makeUnsafe()))
@@ -274,6 +288,7 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
         scope,
       )
       yield* follow
+      yield* Deferred.succeed(opened, undefined)
     }),
     /** The rows or the pauses have changed: to be called after the commit. */
     nudge,
@@ -285,6 +300,8 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
       Effect.suspend(() => Fiber.awaitAll([...closings])),
     ),
     entries,
+    isExpected,
+    dialled,
     /**
      * The request that waited for it has waited long enough: until the server reports something, it counts as missing.
      */

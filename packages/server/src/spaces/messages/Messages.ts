@@ -30,6 +30,8 @@ import { messageColumns, messageFrom, messagesFrom, withinPage } from "../rows.t
 import type { Act } from "../rules.ts"
 import { withoutWrongState, type SpaceRefusal, refuseSight } from "../refusals.ts"
 import { Spaces } from "../Spaces.ts"
+import { makeErase } from "./erase.ts"
+import { isHeldMember, makeNumbering } from "./numbering.ts"
 import { makeSearch, scopeOf } from "./search.ts"
 import { messagesIn, authorsIn } from "./thread.ts"
 import { originFields, recipientsOf, readsMentions } from "../addressees/addressees.ts"
@@ -68,6 +70,15 @@ export class Messages extends Context.Service<
       text: string,
     ) => Effect.Effect<Message, SpaceRefusal | TooLarge, Transaction>
     readonly remove: (id: MessageId, by: Viewer) => Effect.Effect<void, SpaceRefusal, Transaction>
+    /**
+     * Deletes some messages of a space that its owner gives up, archived or not. The number after which the rest begins;
+     * null: there is no more.
+     */
+    readonly clear: (
+      space: Space,
+      by: Viewer,
+      part: { readonly after: number; readonly limit: number },
+    ) => Effect.Effect<number | null, SpaceRefusal, Transaction>
     readonly react: (
       id: MessageId,
       by: Viewer,
@@ -94,9 +105,11 @@ export class Messages extends Context.Service<
       const journal = yield* Journal
       const spaces = yield* Spaces
       const limits = yield* Limits
+      const numbered = yield* makeNumbering
       const columns = messageColumns(sql)
       const index = yield* SearchIndex
       const messageSearch = makeSearch(sql, index)
+      const erase = makeErase(sql, index, journal)
 
       const short = Effect.fnUntraced(function* (text: string) {
         const size = Buffer.byteLength(text)
@@ -114,6 +127,8 @@ export class Messages extends Context.Service<
         const message = yield* byId(id)
         const hidden = refuseSight("message", id, viewer, "spaces/*")
         if (message === undefined) return yield* hidden
+        // Whoever changes something stays a member until it is done; what is loaded after this says whether they are one.
+        if (act !== "see") yield* Effect.orDie(sql`SELECT ${isHeldMember(sql, message.space, viewer.principal.id)}`)
         const space = yield* Effect.catch(spaces.get(message.space, viewer), () => hidden)
         yield* spaces.require(act, space, viewer, message)
         return message
@@ -144,18 +159,13 @@ export class Messages extends Context.Service<
           options.call === undefined && readsMentions(space.trigger)
             ? mentionsIn(message.text, space.members).filter((id) => id !== author.id)
             : []
-        const numbered = yield* Effect.orDie(
-          sql<{ lastSeq: number }>`UPDATE spaces SET last_seq = last_seq + 1
-            WHERE id = ${space.id} AND archived_at IS NULL RETURNING last_seq`,
-        )
-        if (numbered[0] === undefined)
-          return yield* new WrongState({ detail: `${space.name} is archived: it can be read, not written to.` })
+        const seq = yield* numbered(space, by)
         const id = newId<MessageId>("msg")
         const provenance = options.provenance ?? provenanceOf(author.kind)
         const row = {
           id,
           space: space.id,
-          seq: numbered[0].lastSeq,
+          seq,
           author: author.id,
           text: message.text,
           call: options.call === undefined ? null : JSON.stringify(options.call),
@@ -279,21 +289,13 @@ export class Messages extends Context.Service<
         yield* erase(yield* reach("remove", id, by))
       })
 
-      const erase = Effect.fnUntraced(function* (message: Message) {
-        const now = DateTime.formatIso(yield* DateTime.now)
-        // The row stays, so that numbers have no gap and replies keep their thread; its content is removed.
-        const rows = yield* sql`UPDATE messages SET text = '', call = NULL, mentions = '[]', pinned = ${false},
-          deleted_at = ${now} WHERE id = ${message.id} AND deleted_at IS NULL RETURNING id`
-        if (rows.length === 0) return
-        yield* sql`DELETE FROM reactions WHERE message = ${message.id}`
-        yield* sql`DELETE FROM message_edits WHERE message = ${message.id}`
-        yield* index.remove(message.id)
-        yield* journal.append({
-          kind: "message.deleted",
-          space: message.space,
-          body: { message: message.id, seq: message.seq },
-        })
-      }, Effect.orDie)
+      const clear: Messages["Service"]["clear"] = Effect.fn("Messages.clear")(function* (space, by, part) {
+        // The act of a space's owner that its being archived does not prevent.
+        yield* spaces.require("restore", space, by)
+        const { items, next } = yield* list(space, by, part)
+        yield* Effect.forEach(items, erase, { discard: true })
+        return next === null ? null : Number(next)
+      })
 
       const react: Messages["Service"]["react"] = Effect.fn("Messages.react")(function* (id, by, emoji) {
         if (!isEmoji(emoji))
@@ -381,6 +383,7 @@ export class Messages extends Context.Service<
         history,
         edit,
         remove,
+        clear,
         react,
         unreact,
         pin,

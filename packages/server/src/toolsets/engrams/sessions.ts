@@ -1,5 +1,5 @@
 /** Seed 002's chat sessions of Hecate. Moros has no such tools: its sessions are started over HTTP (X-61). */
-import { Caller, type ChatSession, Missing } from "@stoa/contract"
+import { Caller, type ChatSession, Missing, type PrincipalId } from "@stoa/contract"
 import { DateTime, Effect } from "effect"
 import { Grants } from "../../access/rights/Grants.ts"
 import type { HandlerCall } from "../../calls/road/Handler.ts"
@@ -13,14 +13,16 @@ const usualList = 20
 /** The most messages of a history returned at once: the newest. */
 const mostShown = 500
 
-/** By the present rights of the wallet's holder, in the context of the token that calls. */
-export const makeSessionActor = Effect.map(
+/** The present rights of a wallet's holder, in the context of the token that calls. */
+const makeViewerOf = Effect.map(
   Grants,
-  (grants) =>
+  (grants) => (id: PrincipalId) => Effect.flatMap(Caller, ({ context }) => grants.viewerNow(id, context, "spaces")),
+)
+export const makeSessionActor = Effect.map(
+  makeViewerOf,
+  (viewerOf) =>
     ({ acting, call, id }: WalletHolder) =>
-      Effect.flatMap(Caller, ({ context }) =>
-        Effect.map(grants.viewerNow(id, context, "spaces"), (viewer): SessionActor => ({ viewer, acting, call })),
-      ),
+      Effect.map(viewerOf(id), (viewer): SessionActor => ({ viewer, acting, call })),
 )
 
 const summary = (session: ChatSession) => ({
@@ -40,6 +42,7 @@ interface Wallet {
 export const sessionTools = Effect.fnUntraced(function* (name: Companion, holders: WalletHolders) {
   const sessions = yield* ChatSessions
   const actorOf = yield* makeSessionActor
+  const viewerOf = yield* makeViewerOf
   const tags = [`${name}.session`]
   const ofUser = wallet("Wallet address of the user")
 
@@ -90,7 +93,11 @@ export const sessionTools = Effect.fnUntraced(function* (name: Companion, holder
         const whose = yield* holders.readable(input.wallet_address)
         if (whose === undefined) return { success: true, sessions: [], count: 0 }
         const { owner, reader } = whose
-        const { items } = yield* sessions.list(reader, { owner, agent: name, limit: input.limit ?? usualList })
+        const { items } = yield* sessions.list(yield* viewerOf(reader), {
+          owner,
+          agent: name,
+          limit: input.limit ?? usualList,
+        })
         return { success: true, sessions: items.map(summary), count: items.length }
       }),
     }),

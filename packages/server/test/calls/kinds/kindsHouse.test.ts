@@ -102,19 +102,19 @@ for (const store of ["sqlite", "postgres"] as const)
             assert.deepStrictEqual([unset.state, unset.error?.tag], ["failed", "ToolExecutionError"])
             assert.match(unset.error!.message, /^The environment variable UNSET is not set/)
             for (const one of ["PATH", "HIDDEN_KEY", "STOA_SECRET_KEY", "DATABASE_URL"]) {
-              const form = {
-                name: fresh("tool"),
-                description: "d",
-                inputSchema: { type: "object" },
-                executionType: "gateway",
-                execution: { url: stub.url, headers: { x: `\${env.${one}}` } },
+              const [headers, place] = [{ x: `\${env.${one}}` }, `\${env.${one}}`]
+              for (const [executionType, execution, path] of [
+                ["gateway", { url: stub.url, headers }, "headers"],
+                ["external", { webhookUrl: `${stub.url}/${place}` }, "webhookUrl"],
+              ] as const) {
+                const form = { name: fresh("tool"), description: "d", inputSchema: { type: "object" } }
+                const refused = yield* request(boss, "POST", "/tools", { ...form, executionType, execution })
+                assert.strictEqual(refused.status, 400)
+                assert.deepStrictEqual(
+                  told(refused).issues?.map((issue) => issue.path),
+                  [`execution.${path}`],
+                )
               }
-              const refused = yield* request(boss, "POST", "/tools", form)
-              assert.strictEqual(refused.status, 400)
-              assert.deepStrictEqual(
-                told(refused).issues?.map(({ path }) => path),
-                ["execution.headers"],
-              )
             }
             assert.lengthOf(stub.seen, 0)
           }),

@@ -221,7 +221,8 @@ layer(kindsLayer, { excludeTestServices: true })("an http tool", (it) => {
         "é漢/😀#f&k=v",
       ]
       for (const v of hostile) {
-        yield* output({ url: `${stub.url}/v1/items/{{input.v}}/show?q={{input.v}}&fixed=1` }, { v })
+        const url = `${stub.url}/v1/items/{{input.v}}/show?q={{input.v}}&fixed=1`
+        yield* output({ url, query: { r: "{{input.v}}" } }, { v })
         const sent = new URL(stub.seen.at(-1)!.url, stub.url)
         assert.match(sent.pathname, /^\/v1\/items\/[^/]+\/show$/)
         assert.deepStrictEqual(
@@ -229,6 +230,7 @@ layer(kindsLayer, { excludeTestServices: true })("an http tool", (it) => {
           [
             ["q", v],
             ["fixed", "1"],
+            ["r", v],
           ],
         )
       }

@@ -3,7 +3,7 @@ import { createHmac } from "node:crypto"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { ask, Guest } from "../../house.ts"
-import { fresh, refused } from "../../spaces/spacesGuests.ts"
+import { call, fresh, refused, someone } from "../../spaces/spacesGuests.ts"
 import { ended, room, runsHouse, runsOf, setRules, stores, thinker } from "../runsKit.ts"
 
 const nowSeconds = () => Math.floor(Date.now() / 1000)
@@ -73,6 +73,36 @@ for (const store of stores)
         )
         yield* ended(bot, 2)
       }),
+    )
+
+    it.effect(
+      "S1-92 X-30 a person or an agent sends an agent only where it sees itself; elsewhere there is nothing",
+      () =>
+        Effect.gen(function* () {
+          const { admin } = yield* Guest
+          const bot = yield* thinker()
+          yield* setRules([{ when: { agent: bot.name }, say: "heard" }])
+          const its = yield* room("private", bot)
+          for (const kind of ["person", "agent"] as const) {
+            const sender = yield* someone(kind)
+            yield* ask(() =>
+              admin.grants.add({ principal: sender.id, resource: `agents/${bot.name}`, actions: ["execute"] }),
+            )
+            const sent = (space: string) =>
+              call(sender, "POST", `/agents/${bot.name}/trigger`, { text: "go there", space })
+            const absent = yield* sent("no-such-space")
+            assert.strictEqual(absent.status, 404)
+            for (const ref of [its.name, its.id]) {
+              const { body, status } = yield* sent(ref)
+              const same = JSON.parse(JSON.stringify(absent.body).replaceAll("no-such-space", ref)) as object
+              assert.deepStrictEqual([status, body], [404, same], ref)
+            }
+            assert.lengthOf(yield* runsOf(bot), kind === "person" ? 0 : 1)
+            yield* ask(() => admin.spaces.addMember(its.id, sender.id))
+            assert.strictEqual((yield* sent(its.name)).status, 202)
+          }
+          yield* ended(bot, 2)
+        }),
     )
 
     it.effect("S1-92 G-18 it may sign instead: the time, the agent and the body; what comes again is the same", () =>

@@ -270,6 +270,10 @@ export const makeCallRecorder = Effect.gen(function* () {
   /** Takes over from a dead process. */
   const takeOver = (id: string, owner: string, gone: string | null) => change(id, "takeOver", { owner }, ownedBy(gone))
 
+  /** A waiting call that this process is about to start: if the process dies, another one finds it. */
+  const own = (id: string, owner: string) =>
+    Effect.orDie(sql`UPDATE calls SET owner = ${owner} WHERE id = ${id} AND ${inState(sql, from("start"))}`)
+
   /** From running to waiting for something. */
   const park = Effect.fnUntraced(function* (id: string, on: WaitsOn, owner: string) {
     const columns = { owner: null, onKind: on.kind, onId: on.id }
@@ -308,6 +312,7 @@ export const makeCallRecorder = Effect.gen(function* () {
     start,
     startHidden,
     takeOver,
+    own,
     park,
     keepMade,
     byId,

@@ -1,6 +1,6 @@
 /**
- * Column types that differ between the databases, and how their values are read. Other code does not see the
- * difference.
+ * Column types that differ between the databases, how their values are read, and how one is compared with a list. Other
+ * code does not see the difference.
  */
 import { Effect, Schema, SchemaTransformation } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
@@ -29,3 +29,16 @@ export const columnTypes = Effect.map(SqlClient.SqlClient, (sql) => {
     bigint: pick("INTEGER", "BIGINT"),
   }
 })
+
+/** A column that is one of many texts, however many: they are one parameter. */
+export const amongTexts = (
+  sql: SqlClient.SqlClient,
+  column: string,
+  texts: ReadonlyArray<string>,
+): Statement.Fragment => {
+  const all = JSON.stringify(texts)
+  return sql.onDialectOrElse({
+    pg: () => sql`${sql(column)} IN (SELECT jsonb_array_elements_text(${all}::jsonb))`,
+    orElse: () => sql`${sql(column)} IN (SELECT value FROM json_each(${all}))`,
+  })
+}

@@ -9,6 +9,13 @@ export const lockRead = (sql: SqlClient.SqlClient, table: string) =>
     orElse: () => sql``,
   })
 
+/** The same for rows that must only not disappear: others may change them, and who wants to delete one waits. */
+export const holdRead = (sql: SqlClient.SqlClient, table: string) =>
+  sql.onDialectOrElse({
+    pg: () => sql`FOR KEY SHARE OF ${sql(table)}`,
+    orElse: () => sql``,
+  })
+
 /** SQLite has only one writer, so it needs no lock. */
 export const lockName = (
   sql: SqlClient.SqlClient,

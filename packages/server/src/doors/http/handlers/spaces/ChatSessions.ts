@@ -1,4 +1,4 @@
-import { Api, Caller } from "@stoa/contract"
+import { Api } from "@stoa/contract"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Principals } from "../../../../access/identity/Principals.ts"
@@ -20,8 +20,7 @@ export const chatSessionsHandlers = HttpApiBuilder.group(
       Effect.match(principals.get(ref), { onFailure: () => ref, onSuccess: ({ name }) => name })
     return handlers.handleAll({
       list: Effect.fnUntraced(function* ({ query: { agent, ...page } }) {
-        const { principal } = yield* Caller
-        return yield* sessions.list(principal.id, {
+        return yield* sessions.list(yield* viewer, {
           ...page,
           ...(agent === undefined ? {} : { agent: yield* nameOf(agent) }),
         })
