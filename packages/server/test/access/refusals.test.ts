@@ -25,6 +25,25 @@ const audited = Effect.fnUntraced(function* (principal: string) {
 
 for (const store of stores)
   layer(callsHouse({ store }), { excludeTestServices: true, timeout: 30_000 })(`refusals on ${store}`, (it) => {
+    it.effect("S4-103 a call that is done is a success in the audit, and one that fails a failure", () =>
+      Effect.gen(function* () {
+        const bot = yield* someone("agent")
+        const compute = (expression: string) =>
+          configure({ executionType: "gateway", execution: { operation: "evaluate", expression } })
+        const [good, bad] = [yield* compute("1 + 1"), yield* compute("{{input.missing}} + 1")]
+        const states = []
+        for (const { name } of [good, bad]) states.push(told(yield* callTool(bot, name)).state)
+        assert.deepStrictEqual(states, ["done", "failed"])
+        assert.deepStrictEqual(
+          (yield* audited(bot.id)).map(({ action, resource, result }) => [action, resource, result]).toReversed(),
+          [
+            ["tool.execute", `tools/${good.name}`, "success"],
+            ["tool.execute", `tools/${bad.name}`, "failure"],
+          ],
+        )
+      }),
+    )
+
     it.effect("S4-103 S3-53 a refused post is denied over HTTP and over MCP alike, with the rule that refused it", () =>
       Effect.gen(function* () {
         const { admin, url } = yield* Guest

@@ -55,6 +55,7 @@ for (const store of ["sqlite", "postgres"] as const)
         const space = yield* room(pam, [jim, toby])
         const first = yield* say(jim, space.id, "first")
         const text = `see @${toby.name}`
+        const from = yield* end
         const made = yield* call(pam, "POST", `/spaces/${space.name}/messages`, { text, replyTo: first.id })
         assert.strictEqual(made.status, 201)
         const { createdAt, id, ...rest } = made.body as { createdAt: string; id: string }
@@ -75,6 +76,8 @@ for (const store of ["sqlite", "postgres"] as const)
           editedAt: null,
           deletedAt: null,
         })
+        const told = created(yield* eventsSince(from)).map(({ body }) => body.message)
+        assert.deepStrictEqual<unknown>(JSON.parse(JSON.stringify(told)), [made.body])
         const rows =
           yield* sql`SELECT id, space, author, text, reply_to, seq FROM messages WHERE space = ${space.id} ORDER BY seq`
         assert.strictEqual(rows.length, 2)

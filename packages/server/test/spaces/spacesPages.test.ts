@@ -185,6 +185,17 @@ for (const store of stores)
               [strict, "read_messages", { spaceId: space.id, limit: 101 }],
             ] as const)
               assert.strictEqual((yield* callTool(who, tool, { input })).status, 400)
+            // What is left is on the next page, and behind it is none.
+            const page = yield* ask(() => pam.client.spaces.messages(space.id, { limit: 100 }))
+            const before = Number(page.next)
+            const rest = yield* ask(() => pam.client.spaces.messages(space.id, { limit: 100, before }))
+            assert.deepStrictEqual(
+              [...rest.items, ...page.items].map(({ seq }) => seq),
+              Array.from({ length: 120 }, (_, at) => at + 1),
+            )
+            assert.isNull(rest.next)
+            const twice = { name: space.name, kind: "public" }
+            assert.strictEqual((yield* call(pam, "POST", "/spaces", twice)).status, 409)
             const many = yield* Effect.forEach(Array.from({ length: 52 }), () => room(bot, []))
             assert.strictEqual((yield* ask(() => bot.client.spaces.list())).items.length, 50)
             assert.strictEqual((yield* output(bot, "list_spaces", {}))["items"]!.length, 50)

@@ -98,7 +98,30 @@ for (const store of ["sqlite", "postgres"] as const)
     it.effect("S1-20 S1-34 a configured tool cannot take the name, or the place, of one that is built in", () =>
       Effect.gen(function* () {
         const { adminToken } = yield* Guest
-        for (const name of ["enter_space", "send_message", "get_my_runs", "engram_get", "web-search"]) {
+        const { transact } = yield* Journal
+        const bot = yield* someone("agent")
+        yield* Effect.orDie(transact((yield* Principals).change(bot.id, { toolsets: ["gateway"] })))
+        const { items } = yield* ask(() => bot.client.tools.list({ limit: 100 }))
+        const builtIn = [
+          "enter_space",
+          "send_message",
+          "send_reply",
+          "read_messages",
+          "stop_run",
+          "set_goals",
+          "delete_goals",
+          "set_memories",
+          "delete_memories",
+          "set_plans",
+          "delete_plans",
+          "get_plans",
+          "get_my_runs",
+        ]
+        assert.sameMembers(
+          items.map(({ name }) => name).filter((name) => !name.startsWith("tool")),
+          builtIn,
+        )
+        for (const name of [...builtIn, "engram_get", "web-search"]) {
           const form = { name, description: "d", inputSchema: {}, executionType: "internal" }
           const made = yield* request({ token: adminToken } as Someone, "POST", "/tools", form)
           assert.strictEqual(made.status, 400)

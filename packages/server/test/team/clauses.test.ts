@@ -358,6 +358,20 @@ for (const store of stores)
     )
   })
 
+layer(teamHouse({ store: "sqlite" }), { excludeTestServices: true, timeout: 60_000 })("a tree as it comes", (it) => {
+  it.effect("S3-45 a tree has twenty levels where nobody has said how many", () =>
+    Effect.gen(function* () {
+      const { admin } = yield* Guest
+      const spawn = (parent: string) =>
+        ask(() => admin.agents.spawn(parent, { name: fresh("child"), instructions: "Work." }))
+      let lowest = (yield* outside()).id as string
+      for (let level = 2; level <= 20; level++) lowest = (yield* spawn(lowest)).id
+      const refused = (yield* Effect.flip(spawn(lowest))) as Error
+      assert.match(refused.message, /at most 20 levels/)
+    }),
+  )
+})
+
 layer(teamHouse({ store: "sqlite", env: { STOA_TEAM_DEPTH: "3", STOA_TEAM_WIDTH: "2", STOA_TEAM_AGENTS: "4" } }), {
   excludeTestServices: true,
   timeout: 60_000,

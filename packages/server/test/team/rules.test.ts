@@ -210,6 +210,7 @@ for (const store of stores)
             assert.match(yield* spawn("  "), /name/)
             for (const bad of [
               { name: "", instructions: "x" },
+              { name: fresh("x") },
               { name: fresh("x"), instructions: "x", role: "manager" },
             ]) {
               const refusal = yield* Effect.flip(ask(() => one.client.tools.call("spawn_agent", { input: bad })))

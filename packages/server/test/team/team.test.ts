@@ -149,6 +149,15 @@ for (const store of stores)
                   { tool: "spawn_agent", input: { name, instructions: "Count to three." } },
                   { tool: "send_message", input: { recipient: name, text: "And tell me." } },
                   { tool: "inspect_agent", input: { name } },
+                  {
+                    tool: "spawn_agent",
+                    input: {
+                      name: `${name}-s`,
+                      instructions: "Work.",
+                      role: "reviewer",
+                      workspace_subdir: "part/one",
+                    },
+                  },
                 ],
               },
               {
@@ -185,6 +194,10 @@ for (const store of stores)
               Effect.map(logOf(agent), (log) => log.find(({ cwd }) => cwd !== undefined)!.cwd)
             assert.strictEqual(yield* where({ name }), yield* where(lead))
             assert.match(yield* until(Effect.map(turnsOf(lead), (turns) => turns[1])), /\n1 2 3$/)
+            // Or in a part of it, if its parent says so.
+            const other = yield* ask(() => admin.agents.get(`${name}-s`))
+            assert.deepInclude(other, { role: "reviewer" })
+            assert.deepInclude(other.thinker, { subdir: "part/one" })
           }),
       )
     },

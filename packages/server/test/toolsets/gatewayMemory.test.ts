@@ -163,6 +163,11 @@ for (const store of ["sqlite", "postgres"] as const)
           const [completed] = yield* get(ann, { status: "completed" })
           assert.deepInclude(completed!, { id: short[0]!.id, status: "completed", nextRunAt: null })
           assert.isString(completed!["lastRunAt"])
+          assert.sameMembers(
+            (yield* get(ann)).map(({ id }) => id),
+            [made!.id, short[0]!.id],
+            "all of them, where no status is asked for",
+          )
           assert.deepStrictEqual(
             (yield* ann.done("delete_plans", { ids: [made!.id, short[0]!.id] }))["count"],
             2 as never,

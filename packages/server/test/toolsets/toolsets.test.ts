@@ -70,7 +70,7 @@ for (const store of ["sqlite", "postgres"] as const)
     )
 
     it.effect(
-      "S0-07 S0-08 S0-09 S0-10 S0-15 S0-16 S0-19 X-48 the office's send_message: one row by the caller, a bare id, and nothing where it may not",
+      "S0-07 S0-08 S0-09 S0-10 S0-15 S0-16 S0-19 S0-54 X-48 the office's send_message: one row by the caller, a bare id, and nothing where it may not",
       () =>
         Effect.gen(function* () {
           const [pam, dwight] = [yield* someone(), yield* agentWith("office")]
@@ -78,7 +78,9 @@ for (const store of ["sqlite", "postgres"] as const)
           const inside = yield* room(pam, [dwight])
           const dm = yield* room(pam, [pam, dwight], { kind: "dm" })
           const outside = yield* room(pam, [])
-          for (const channelId of [open.name, inside.id, dm.id, inside.id.slice(4), `dm-${dwight.name}-${pam.name}`]) {
+          // A dm is found by its two members, in either order.
+          const pair = [`dm-${dwight.name}-${pam.name}`, `dm-${pam.name}-${dwight.name}`]
+          for (const channelId of [open.name, inside.id, dm.id, inside.id.slice(4), ...pair]) {
             const output = yield* done(dwight, "send_message", { channelId, text: "hi" })
             assert.deepStrictEqual(Object.keys(output), ["messageId"])
             assert.match(String(output["messageId"]), uuid)
@@ -175,6 +177,19 @@ for (const store of ["sqlite", "postgres"] as const)
             )
           assert.deepStrictEqual(yield* texts(one.id), ["welcome", "thanks", "still here"])
           assert.deepStrictEqual(yield* texts(other.id), ["for once there"])
+          // What was read before is seen, the rest is not; a limit shortens the history, and not the total.
+          for (const text of ["four", "five"]) yield* ask(() => pam.client.spaces.post(one.id, { text }))
+          const again = yield* done(bot, "enter_space", { spaceId: one.id, limit: 3 })
+          assert.strictEqual(again["total"], 5)
+          assert.deepStrictEqual(
+            (again["history"] as Array<{ content: string; seen: boolean }>).map(({ content, seen }) => [content, seen]),
+            [
+              ["still here", true],
+              ["four", false],
+              ["five", false],
+            ],
+          )
+          assert.strictEqual((yield* use(bot, "enter_space", { limit: 3 })).status, 400)
         }),
     )
 
@@ -353,6 +368,28 @@ for (const store of ["sqlite", "postgres"] as const)
         const { body } = yield* request(pam, "GET", `/messages/msg_${String(messageId)}`)
         assert.strictEqual(body["replyTo"], id)
         assert.strictEqual((yield* use(bot, "send_reply", { text: "now" })).status, 400)
+        const { admin } = yield* Guest
+        const name = fresh("shown")
+        yield* ask(() =>
+          admin.tools.add({
+            name,
+            description: "Counts.",
+            inputSchema: { type: "object", properties: {} },
+            executionType: "gateway",
+            execution: { operation: "evaluate", expression: "1 + 1" },
+          }),
+        )
+        yield* done(bot, name, {}, { space: space.id })
+        const said = Effect.map(
+          ask(() => pam.client.spaces.messages(space.id)),
+          ({ items }) => items,
+        )
+        const before = yield* said
+        const shown = before.at(-1)!
+        assert.strictEqual(shown.call?.tool, name)
+        const wanted = { text: "well done", replyToMessageId: shown.id.slice(4) }
+        assert.include(yield* failed(bot, "send_reply", wanted), "cannot be replied to")
+        assert.deepStrictEqual(yield* said, before)
       }),
     )
 

@@ -40,7 +40,7 @@ describe("MCP connecting to what does not answer", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.live("S4-74 one that comes up at the third try is connected", () => {
+  it.live("S4-74 S4-75 one that comes up at the third try is connected", () => {
     const { layer } = client()
     const counter = join(temporary(), "count")
     const { config, starts } = raw("flaky", "flaky=5", `counter=${counter}`)

@@ -206,12 +206,13 @@ describe("MCP over hostile HTTP", () => {
 
   it.live("S4-75 reading is tried again, at most three times", () => {
     const { layer } = client()
-    let reads = 0
+    let [heard, reads] = [0, 0]
     return Effect.gen(function* () {
       const { url } = yield* httpServer({
         initialize: () => ({ ...initialize(), capabilities: { tools: {}, resources: {} } }),
         "tools/list": list,
         "resources/list": (_, response) => {
+          heard += 1
           reads += 1
           return reads < 3 ? void response.destroy() : { resources: [] }
         },
@@ -219,6 +220,11 @@ describe("MCP over hostile HTTP", () => {
       const connection = yield* (yield* MCPClient).connect({ name: "h", transport: "streamable-http", endpoint: url })
       assert.deepStrictEqual(yield* connection.resources, [])
       assert.strictEqual(reads, 3)
+      // Where it is never answered, the third is the last.
+      reads = Number.NEGATIVE_INFINITY
+      const asked = heard
+      const error = yield* Effect.flip(connection.resources)
+      assert.deepStrictEqual([error._tag, heard - asked], ["MCPConnectionError", 3])
     }).pipe(Effect.scoped, Effect.provide(layer))
   })
 

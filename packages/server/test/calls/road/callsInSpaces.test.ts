@@ -116,6 +116,9 @@ for (const store of ["sqlite", "postgres"] as const) {
                 [false, true],
               ],
             )
+            const { message, tag } = (kept[1] as { error: { message: string; tag: string } }).error
+            assert.strictEqual(tag, "ToolExecutionError")
+            assert.include(message, '"input.missing" is missing')
           }),
       )
 

@@ -19,7 +19,7 @@ for (const store of stores)
     })
 
     it.effect(
-      "S0-26 S0-31 S0-68 S1-106 X-13 G-15 persona, blocks, silence, 20 messages with their ids, and what woke it",
+      "S0-26 S0-31 S0-36 S0-68 S1-106 X-13 G-15 persona, blocks, silence, 20 messages with their ids, and what woke it",
       () =>
         Effect.gen(function* () {
           const { admin } = yield* Guest

@@ -273,6 +273,127 @@ for (const store of stores)
       }),
     )
 
+    it.effect("S1-101 a run waits ten times at most; at most five runs of an agent wait, and work, at once", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const [ada, ben] = [yield* someone(), yield* someone()]
+        const [often, many] = [yield* thinker(gateway), yield* thinker(gateway)]
+        const space = yield* room("private", ada, ben, often, many)
+        const asks = { tool: "send_message", input: { text: `@${ben.name} agreed?`, wait: true } }
+        yield* setRules([
+          { when: { agent: often.name, outcome: "failed" }, say: "Enough." },
+          { when: { agent: many.name, outcome: "failed" }, say: "Enough." },
+          { when: { agent: often.name }, call: [asks] },
+          { when: { agent: many.name, step: 1 }, call: [asks] },
+        ])
+        /** The error of the last call of a run. */
+        const told = Effect.fnUntraced(function* (run: { readonly id: string }) {
+          const rows = yield* sql<{ error: string | null }>`SELECT error FROM calls WHERE run = ${run.id}
+            ORDER BY step DESC, place DESC LIMIT 1`
+          return rows[0]!.error ?? ""
+        })
+
+        yield* ask(() => ada.client.spaces.post(space.id, { text: `@${often.name} start` }))
+        for (let count = 1; count <= 10; count++) {
+          const run = yield* inState(often, "waiting_reply")
+          const made = yield* sql<{
+            deadline: string
+            opened: string
+          }>`SELECT deadline_at AS deadline, opened_at AS opened
+            FROM waits WHERE run = ${run!.id}`
+          assert.lengthOf(made, count)
+          for (const { deadline, opened } of made)
+            assert.strictEqual(Date.parse(deadline) - Date.parse(opened), 5 * 60_000)
+          yield* ask(() => ben.client.spaces.post(space.id, { text: "yes" }))
+          yield* until(
+            Effect.map(runsOf(often), ([row]) =>
+              row!.state !== "waiting_reply" || row!.step > count ? true : undefined,
+            ),
+          )
+        }
+        const run = yield* until(
+          Effect.map(runsOf(often), ([row]) =>
+            ["completed", "waiting_reply"].includes(row!.state) ? row! : undefined,
+          ),
+        )
+        assert.strictEqual(run.state, "completed")
+        assert.include(yield* told(run), "already waited 10 times")
+
+        const waiting = Effect.map(runsOf(many), (rows) => rows.filter(({ state }) => state === "waiting_reply"))
+        for (let count = 1; count <= 5; count++) {
+          yield* ask(() => ada.client.spaces.post(space.id, { text: `@${many.name} start` }))
+          yield* until(Effect.map(waiting, (rows) => (rows.length === count ? true : undefined)))
+        }
+        const rows = yield* sql<{
+          limits: string
+          width: number
+        }>`SELECT limits, width FROM runs WHERE agent = ${many.id}`
+        for (const { limits, width } of rows) {
+          assert.strictEqual(width, 5)
+          assert.deepInclude(JSON.parse(limits), { minutes: 30, waits: 10, width: 5 })
+        }
+        yield* ask(() => ada.client.spaces.post(space.id, { text: `@${many.name} start` }))
+        const six = yield* until(
+          Effect.map(runsOf(many), (all) =>
+            all.length === 6 && all.every(({ state }) => ["completed", "waiting_reply"].includes(state))
+              ? all
+              : undefined,
+          ),
+        )
+        assert.deepStrictEqual(
+          six.map(({ state }) => state),
+          [...Array.from({ length: 5 }, () => "waiting_reply"), "completed"],
+        )
+        assert.include(yield* told(six.at(-1)!), "already have 5 waiting runs")
+      }),
+    )
+
+    it.effect("S1-61 get_my_runs tells of each run where it is, why, and for what it waits; ten unless asked", () =>
+      Effect.gen(function* () {
+        const [ada, ben] = [yield* someone(), yield* someone()]
+        const [bot, other] = [yield* thinker(gateway), yield* thinker(gateway)]
+        const space = yield* room("private", ada, ben, bot, other)
+        yield* setRules([
+          {
+            when: { agent: bot.name, step: 1, text: "ask" },
+            call: [{ tool: "send_message", input: { text: `@${ben.name} agreed?`, wait: true } }],
+          },
+        ])
+        yield* ask(() => ada.client.spaces.post(space.id, { text: `@${other.name} start` }))
+        yield* ended(other)
+        for (let count = 1; count <= 10; count++) {
+          yield* ask(() => ada.client.spaces.post(space.id, { text: `@${bot.name} number ${count}` }))
+          yield* ended(bot, count)
+        }
+        yield* ask(() => ada.client.spaces.post(space.id, { text: `@${bot.name} ask` }))
+        const waits = yield* inState(bot, "waiting_reply")
+        const get = Effect.fnUntraced(function* (input: object = {}) {
+          const made = yield* ask(() => bot.client.tools.call("get_my_runs", { input }))
+          return ((made as { output?: unknown }).output as { runs: ReadonlyArray<Record<string, unknown>> }).runs
+        })
+        const runs = yield* get()
+        assert.lengthOf(runs, 10)
+        const wait = yield* waitOf(waits!)
+        assert.deepStrictEqual(runs[0], {
+          runId: waits!.id.slice(4),
+          status: "waiting_reply",
+          triggerType: "message",
+          triggerSummary: `${ada.name}: @${bot.name} ask`,
+          activeSpaceId: space.id.slice(4),
+          startedAt: Date.parse(waits!.startedAt!),
+          waitingFor: [{ kind: "reply", id: wait.id }],
+        })
+        const mine = (yield* runsOf(bot)).map(({ id }) => id.slice(4))
+        const all = yield* get({ limit: 100 })
+        assert.deepStrictEqual(
+          all.map(({ runId }) => runId),
+          mine.toSorted().toReversed(),
+        )
+        assert.deepStrictEqual(yield* get({ status: "completed", limit: 100 }), all.slice(1))
+        assert.deepStrictEqual(yield* get({ status: "failed" }), [])
+      }),
+    )
+
     it.effect("S1-36 S1-40 S1-61 a run enters a space of its own; its agent sees its runs, and no other's", () =>
       Effect.gen(function* () {
         const { admin } = yield* Guest

@@ -265,7 +265,9 @@ for (const store of stores)
           assert.isAbove(said.length, 1)
           assert.isTrue(names(mine!).includes("run.reasoning"))
           assert.isFalse(JSON.stringify([theirs, office, gateway]).includes("mine alone"))
-          assert.isFalse(names(theirs!).some((name) => name === "run.text" || name === "run.stepped"))
+          for (const frames of [theirs, office, gateway])
+            for (const name of ["run.text", "run.reasoning", "run.stepped"])
+              assert.notInclude(names(frames!), name, "text and thoughts are not for a space")
           assert.deepStrictEqual(
             names(office!).filter((name) => name?.startsWith("agent_")),
             ["agent_typing", "agent_done"],
