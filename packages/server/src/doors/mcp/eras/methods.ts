@@ -136,7 +136,9 @@ const listing =
   (context, { method, params }) => {
     const fault = cursorFault(params)
     if (fault !== undefined) return fail(fault)
-    const listed = list(context, textParam(params, "cursor"))
+    const listed =
+      list(context, textParam(params, "cursor")) ??
+      (context.place.listsNothing === true ? Effect.succeed<ListPage>({ items: [] }) : undefined)
     if (listed === undefined) return notServed(method)
     return Effect.map(listed, ({ items, next }) => {
       const page = JSON.stringify(items.map((it) => projectItem(it, context)))

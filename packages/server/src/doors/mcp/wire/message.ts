@@ -16,6 +16,8 @@ export interface EndpointAddress {
   readonly key: string
   /** Also answers requests without a token, with what the crossroads context may see. */
   readonly open: boolean
+  /** What it has none of is an empty list, not an unknown method (S2-73). */
+  readonly listsNothing?: true
 }
 
 const all: EndpointAddress = { endpoint: { kind: "all" }, key: "all", open: false }
@@ -23,6 +25,7 @@ const engrams: EndpointAddress = {
   endpoint: { kind: "toolset", name: "engrams", anyway: true },
   key: "jsonrpc",
   open: true,
+  listsNothing: true,
 }
 
 const decoded = (text: string): string | undefined => {
