@@ -116,6 +116,8 @@ for (const store of ["sqlite", "postgres"] as const)
           assert.deepStrictEqual(Object.keys(hit!).toSorted(), ["content", "createdAt", "id", "tags"])
           assert.deepStrictEqual([hit?.["id"], hit?.["tags"], rest], [passageId, ["sales"], []])
           assert.match(passageId, /^[0-9a-f]{8}-/)
+          const { createdAt } = yield* ask(() => pam.stoa.memory.get(`mem_${passageId}`))
+          assert.deepStrictEqual([hit?.["content"], hit?.["createdAt"]], ["Growth was 100% in Été", createdAt])
           assert.deepStrictEqual(
             (yield* search(pam, "a_b")).map((one) => one["content"]),
             ["a_b and axb"],
