@@ -46,9 +46,16 @@ export const issuesOf = (error: Schema.SchemaError): ReadonlyArray<Issue> =>
   firstIssues(
     format(firstOf(error.issue, { left: mostIssues + 1 })).issues.map((issue) => ({
       path: (issue.path ?? []).map((step) => String(typeof step === "object" ? step.key : step)).join("."),
-      message: issue.message,
+      message: inWords(issue.message),
     })),
   )
+
+/** What a schema calls its faults says nothing to whoever wrote the body. */
+const inWords = (message: string): string =>
+  message === "Missing key"
+    ? "is missing"
+    : // The name of one of our own objects: a schema of a single value is named by what it accepts.
+      message.replace(/^Expected (?:object|New[A-Z]\w*)$/, "must be an object")
 
 /** At most `mostIssues`, with cut texts. */
 export const firstIssues = (issues: ReadonlyArray<Issue>): ReadonlyArray<Issue> => {
