@@ -8,6 +8,7 @@ import {
   type ToolDefinition,
   type ToolKind,
   toolNames,
+  Visibility,
 } from "../src/index.ts"
 
 const inputSchema = { type: "object", properties: { city: { type: "string" } }, required: ["city"] }
@@ -80,6 +81,7 @@ describe("the form of a tool", () => {
   })
 
   it("S1-12 visibility is one of three", () => {
+    assert.deepStrictEqual(Visibility.literals, ["visible", "hidden", "result-only"])
     for (const visibility of ["visible", "hidden", "result-only"])
       assert.deepStrictEqual(pathsOf({ ...weather, visibility }), [])
     for (const visibility of ["shown", "", true])

@@ -6,6 +6,13 @@ import { asTyped } from "../Settings.ts"
 
 const write = (out: NodeJS.WriteStream, text: string) => Effect.sync(() => void out.write(`${text}\n`))
 
+/** One line that ends, whatever it ended with; effect/cli lists what was meant below. */
+const sentence = (message: string): string => {
+  const [said = "", meant] = message.split(/\s*Did you mean this\?\s*/)
+  const ended = /[.?!]$/.test(said.trim()) ? said.trim() : `${said.trim()}.`
+  return meant === undefined ? ended : `${ended} Did you mean ${meant.trim().replaceAll(/\s+/g, " or ")}?`
+}
+
 const presenter = CliOutput.layerPresenter({
   present: Effect.fnUntraced(function* (event) {
     const format = yield* CliOutput.Formatter
@@ -15,8 +22,8 @@ const presenter = CliOutput.layerPresenter({
         event.reason === "Requested" ? process.stdout : process.stderr,
         asTyped(format.formatHelpDoc(event.helpDoc)),
       )
-    const faults = event.errors.map((error) => error.message).join("; ")
-    yield* write(process.stderr, `stoa: ${asTyped(`${faults}. See "${event.commandPath.join(" ")} --help".`)}`)
+    const faults = event.errors.map((error) => sentence(error.message)).join(" ")
+    yield* write(process.stderr, `stoa: ${asTyped(`${faults} See "${event.commandPath.join(" ")} --help".`)}`)
   }),
 })
 

@@ -36,6 +36,10 @@ describe("hints", () => {
       fields: { rule: "silence", toolName: "wipe" },
     }
     expect(withHint(refused, jim)).toBe("Jim may not. An admin can do this with: stoa grants add Jim tools/wipe")
+    // Read by somebody else, who is not the one without the right.
+    const message =
+      'Agent x not authorized to execute tool "wipe". No rule allows it; an admin can grant big bot execute on tools/wipe'
+    expect(withHint({ ...refused, message }, jim)).toMatch(/: stoa grants add 'big bot' tools\/wipe$/)
     expect(withHint({ ...refused, fields: { rule: "grant:1", toolName: "wipe" } }, jim)).toBe("Jim may not")
   })
 

@@ -72,13 +72,19 @@ const badInput = (message: string): string | undefined => {
   return noun === undefined ? inWords(message) : where(noun)
 }
 
-const grant = (me: RefusedPrincipal | undefined, resource: string, action: string): string =>
-  `An admin can do this with: stoa grants add ${me === undefined ? "NAME" : shellQuote(me.name)} ${shellQuote(resource)}${action === "execute" ? "" : ` --action ${action}`}`
+const whoOf = (me: Pick<RefusedPrincipal, "name"> | undefined): string =>
+  me === undefined ? "NAME" : shellQuote(me.name)
+
+const grant = (me: Pick<RefusedPrincipal, "name"> | undefined, resource: string, action: string): string =>
+  `An admin can do this with: stoa grants add ${whoOf(me)} ${shellQuote(resource)}${action === "execute" ? "" : ` --action ${action}`}`
 
 const forbidden = ({ fields }: Refusal, me: RefusedPrincipal | undefined): string | undefined => {
   const { action, instead, resource, rule } = fields as Readonly<Record<string, string | undefined>>
   if (resource === undefined || action === undefined) return undefined
   if (instead === undefined) return grant(me, resource, action)
+  // Giving rights takes more than the right to do so.
+  if (rule === "silence" && instead.includes("with the context internal"))
+    return `${grant(me, resource, action)}; stoa token add ${whoOf(me)} --context internal`
   const set = /^toolsets\/(.+)$/.exec(resource)?.[1]
   if (set !== undefined && me !== undefined)
     return `An admin can do this with: stoa ${me.kind === "agent" ? "agents" : "people"} set ${shellQuote(me.name)} ${[...me.toolsets, set].map((one) => `--toolset ${one}`).join(" ")}`
@@ -124,6 +130,12 @@ export const withCommand = (warning: string): string => {
 export const needsName = ({ tag }: Pick<Refusal, "tag">): boolean =>
   tag === "Forbidden" || tag === "ToolAuthorizationError"
 
+/** Whose right is missing: a call that is read later may be somebody else's, or an agent's that works for another. */
+const calledBy = (message: string): { readonly name: string } | undefined => {
+  const name = /an admin can grant (.+) execute on tools\//.exec(message)?.[1]
+  return name === undefined ? undefined : { name }
+}
+
 const hintFor = (refusal: Refusal, me: RefusedPrincipal | undefined): string | undefined => {
   const { fields, message, tag } = refusal
   switch (tag) {
@@ -131,7 +143,7 @@ const hintFor = (refusal: Refusal, me: RefusedPrincipal | undefined): string | u
       return forbidden(refusal, me)
     case "ToolAuthorizationError":
       return fields["rule"] === "silence" && typeof fields["toolName"] === "string"
-        ? grant(me, `tools/${fields["toolName"]}`, "execute")
+        ? grant(calledBy(message) ?? me, `tools/${fields["toolName"]}`, "execute")
         : inWords(message)
     case "BadInput":
       return badInput(message)

@@ -149,7 +149,7 @@ it("faults of a file are named by path, exit 2, and nothing of it is added", asy
     expect(await stoa("tools", "add", path)).toMatchObject({ code: 2, stderr: `stoa: ${path} has no tools.\n` })
   }
   expect(all[2].stderr).toMatch(
-    /^stoa: free: There is already a tool named "free"\. .*1 of 2 tools were added before it\. .*: stoa tools set \S+taken\.json$/m,
+    /^stoa: 1 of 2 tools were added before "free"\. There is already a tool named "free"\. .*: stoa tools set \S+taken\.json$/m,
   )
   const once = file("once.json", tool("once"))
   expect(await stoa("tools", "add", once)).toMatchObject({ code: 0 })
@@ -192,6 +192,22 @@ it("tools import shows what an OpenAPI document would give, and adds it with --a
   expect(json(await stoa("tools", "show", "paper_listReams", "--json"))).toMatchObject({ executionType: "gateway" })
   expect(await stoa("tools", "show", "paper_burn")).toMatchObject({ code: 2 })
   service.close()
+  const empty = { openapi: "3.1.0", info: { title: "Nothing", version: "1" }, paths: {} }
+  const cookie = { name: "c", in: "cookie", required: true, schema: { type: "string" } }
+  const left = { "/a": { get: { operationId: "a", responses: {}, parameters: [cookie] } } }
+  for (const [given, said] of [
+    [empty, /^stoa: \S+ has no operation that can become a tool\. Nothing was added\.\n$/],
+    [
+      { ...empty, servers: [{ url: base }], paths: left },
+      /^left out GET \/a: .*\nstoa: .* a tool: see above\. Nothing/,
+    ],
+  ] as const)
+    for (const flags of [[], ["--apply"]])
+      expect(await stoa("tools", "import", file("none.json", given), ...flags)).toMatchObject({
+        code: 1,
+        stdout: "",
+        stderr: expect.stringMatching(said),
+      })
 })
 
 it("tools import names the command for a file of tools", async () => {
@@ -415,6 +431,17 @@ it("a refusal says who can give the right, and here the command that does it, as
   expect(await asNel("secrets", "ls")).toMatchObject({ code: 0 })
   expect(await stoa("grants", "add", "Nel", "tools/guarded")).toMatchObject({ code: 0 })
   expect(await asNel("call", "guarded", "--input", '{"word":"x"}')).toMatchObject({ code: 0 })
+})
+
+it("the commands of a hint are enough, whoever reads it and whatever the token's context", async () => {
+  await house.admin.principals.add({ kind: "agent", name: "Kim" })
+  const { token } = await house.admin.tokens.add({ principal: "Kim" })
+  const refused = await stoa("grants", "add", "Jim", "tools/quiet-one", "--token", token)
+  const hint = /An admin can do this with: stoa (.+); stoa (token add .+)\n$/.exec(refused.stderr)
+  expect(hint?.slice(1)).toEqual(["grants add Kim grants/Jim --action admin", "token add Kim --context internal"])
+  expect(await stoa(...hint![1]!.split(" "))).toMatchObject({ code: 0 })
+  const internal = (await stoa(...hint![2]!.split(" "))).stdout.trim()
+  expect(await stoa("grants", "add", "Jim", "tools/quiet-one", "--token", internal)).toMatchObject({ code: 0 })
 })
 
 it("a question that nobody may answer says how that changes, as it works in a checkout", async () => {

@@ -37,6 +37,7 @@ import { findOrRefuse } from "../access/rights/FindIfPermitted.ts"
 import { Journal } from "../store/journal/Journal.ts"
 import { readerLayer } from "../store/journal/readers/Readers.ts"
 import { Decisions } from "./Decisions.ts"
+import * as words from "./rightsWords.ts"
 
 /** As for a call: an approval that nobody gives counts as a no after a day. */
 const approvalTime = 24 * 3600 * 1000
@@ -122,31 +123,31 @@ export class RightsChanges extends Context.Service<
         }),
       })
 
-      /** Complete and in words: the approving person must read what they agree to. */
       const question = Effect.fnUntraced(function* (by: Principal, change: Change) {
-        return `${by.name} wants to change rights: ${encode(change)}. ${yield* Effect.orDie(about(change))}`
+        return `${by.name} wants to change rights: ${yield* Effect.orDie(wordsOf(change))}`
       })
-      /** What a change of ids and lists is about, as it is now. */
-      const about = (change: Change): Effect.Effect<string, Missing> => {
+      /** With the names of what it is about, as it is now. */
+      const wordsOf = (change: Change): Effect.Effect<string, Missing> => {
         const nameOf = (id: string) => Effect.map(principals.get(id), ({ name }) => name)
         switch (change._tag) {
           case "AllowListSet":
+            return Effect.map(lists.get(change.toolset, change.context), ({ tools }) =>
+              words.listSet({ ...change, before: tools, after: change.tools }),
+            )
           case "AllowListReset":
-            return Effect.map(
-              lists.get(change.toolset, change.context),
-              ({ tools }) => `It is ${JSON.stringify(tools)} now.`,
+            return Effect.map(lists.get(change.toolset, change.context), ({ tools }) =>
+              words.listReset({ ...change, before: tools, after: defaultTools(change.toolset, change.context) }),
             )
           case "GrantAdded":
-            return Effect.map(nameOf(change.grant.principal), (name) => `The grant is for ${name}.`)
+            return Effect.map(nameOf(change.grant.principal), (name) => words.grantAdded(name, change.grant))
           case "GrantRevoked":
-            return Effect.flatMap(grants.get(change.grant), ({ actions, effect, principal, resource }) =>
-              Effect.map(
-                nameOf(principal),
-                (name) => `The grant is ${name}'s: ${effect} ${actions.join(", ")} on ${resource}.`,
-              ),
+            return Effect.flatMap(grants.get(change.grant), (grant) =>
+              Effect.map(nameOf(grant.principal), (name) => words.grantRevoked(name, grant)),
             )
           case "PrincipalChanged":
-            return Effect.map(nameOf(change.principal), (name) => `The principal is ${name}.`)
+            return Effect.map(principals.get(change.principal), (before) =>
+              words.principalChanged(before, change.changes),
+            )
         }
       }
 

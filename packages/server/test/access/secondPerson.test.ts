@@ -59,7 +59,10 @@ for (const store of ["sqlite", "postgres"] as const)
             const denied = waits(yield* ask(() => admin.allowLists.set("stoa", "agent", { tools: ["whoami"] })))
             const shown = yield* ask(() => second.decisions.get(denied))
             assert.deepInclude(shown, { kind: "approval", call: null, state: "open" })
-            assert.match(shown.question, /admin wants to change rights: .*"whoami".* It is \["\*"\] now\./)
+            assert.match(
+              shown.question,
+              /^admin wants to change rights: the allow list of stoa for the context agent becomes \[.*"whoami".*\]\. It is \["\*"\] now\.$/,
+            )
             // Never by whoever asked.
             assert.strictEqual(
               (yield* refused(() => admin.decisions.answer(denied, { verdict: "approve" }))).status,
@@ -299,7 +302,10 @@ layer(house({ store: "sqlite", config: named }), { excludeTestServices: true, ti
           const scout = yield* ask(() => admin.principals.add({ kind: "agent", name: "scout" }))
           const wanted = { resource: "secrets/*", actions: ["read"], effect: "deny" } as const
           const id = waits(yield* ask(() => admin.grants.add({ principal: "scout", ...wanted })))
-          assert.match((yield* ask(() => second.decisions.get(id))).question, /The grant is for scout\.$/)
+          assert.match(
+            (yield* ask(() => second.decisions.get(id))).question,
+            /^admin wants to change rights: scout may no longer read "secrets\/\*"\.$/,
+          )
           // It is for who was meant, whoever has the name by then.
           yield* ask(() => admin.principals.change(scout.id, { name: "scout-old" }))
           const other = yield* ask(() => admin.principals.add({ kind: "agent", name: "scout" }))
@@ -312,7 +318,7 @@ layer(house({ store: "sqlite", config: named }), { excludeTestServices: true, ti
           yield* ask(() => admin.principals.change(scout.id, { name: "scout" }))
           const revoked = waits((yield* ask(() => admin.grants.revoke(grant!.id))) as object)
           const { question } = yield* ask(() => second.decisions.get(revoked))
-          assert.match(question, /The grant is scout's: deny read on secrets\/\*\.$/)
+          assert.match(question, /: scout loses the grant gnt_\S+: deny read on "secrets\/\*"\.$/)
           assert.lengthOf((yield* grants(scout)).items, 1)
         }),
     )

@@ -92,6 +92,39 @@ layer(house({ store: "postgres" }), { excludeTestServices: true })("turns at the
     }),
   )
 
+  it.effect("X-29 X-30 who reacts or edits while another process removes them is refused after it", () =>
+    Effect.gen(function* () {
+      const { transact } = yield* Journal
+      const spaces = yield* Spaces
+      const [owner, member] = [yield* someone(), yield* someone()]
+      const by = houseViewer(owner.principal)
+      for (const [method, path, body] of [
+        ["PUT", "/reactions/thumbsup", undefined],
+        ["PATCH", "", { text: "changed" }],
+      ] as const) {
+        const wanted = { name: fresh("table"), kind: "private", members: [member.id] } as const
+        const space = yield* Effect.orDie(transact(spaces.add(wanted, by)))
+        const { id } = yield* ask(() => member.client.spaces.post(space.id, { text: "before" }))
+        const [begun, go] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+        const removing = yield* Effect.forkChild(
+          transact(
+            Effect.gen(function* () {
+              yield* spaces.removeMember(space, member.principal, by)
+              yield* Deferred.succeed(begun, undefined)
+              yield* Deferred.await(go)
+            }),
+          ),
+        )
+        yield* Deferred.await(begun)
+        const acting = yield* Effect.forkChild(call(member, method, `/messages/${id}${path}`, body))
+        while (!(yield* waiting) && acting.pollUnsafe() === undefined) yield* ask(pause)
+        yield* Deferred.succeed(go, undefined)
+        yield* Fiber.join(removing)
+        assert.strictEqual((yield* Fiber.join(acting)).status, 404, method)
+      }
+    }),
+  )
+
   it.effect("X-29 whoever removes somebody while they post waits for that message", () =>
     Effect.gen(function* () {
       const { transact } = yield* Journal

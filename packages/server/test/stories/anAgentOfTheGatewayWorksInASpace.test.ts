@@ -58,15 +58,20 @@ for (const store of ["sqlite", "postgres"] as const)
           assert.include(JSON.stringify(lost.content), "enter_space")
           assert.deepInclude(said(yield* client.call("enter_space", { spaceId: space.name })), { success: true })
           assert.isTrue((yield* client.call("send_message", {})).isError)
-          const sent = said(yield* client.call("send_message", { text: "here I am" }))
+          const text = `here I am, @${ann.name}`
+          const sent = said(yield* client.call("send_message", { text }))
           assert.deepInclude(sent, { success: true, status: "delivered" })
           const output = yield* client.call(shown, { z: 41 })
           assert.strictEqual(output.content[0]?.text, "42")
           const { body } = yield* request(ann, "GET", `/spaces/${space.id}/messages`)
-          const items = body["items"] as Array<{ text: string; call: Record<string, unknown> | null }>
+          const items = body["items"] as Array<{
+            text: string
+            call: Record<string, unknown> | null
+            mentions: unknown
+          }>
           // One text message, no card for the built-in; one card for the visible tool, with its data.
           assert.lengthOf(items, 2)
-          assert.deepInclude(items[0], { text: "here I am", call: null })
+          assert.deepInclude(items[0], { text, call: null, mentions: [ann.id] })
           assert.deepInclude(items[1]!.call!, { tool: shown, input: { z: 41 }, output: 42, customUI: "chart" })
           const replied = said(
             yield* client.call("send_reply", { text: "and again", replyToMessageId: sent["messageId"] }),

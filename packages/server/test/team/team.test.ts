@@ -174,6 +174,12 @@ for (const store of stores)
             )
             assert.match(told, /^Message from .*\nCount to three\.\n\n[^]*Message from .*\nAnd tell me\./)
             assert.deepInclude((yield* answersOf(lead, "inspect_agent"))[0]!, { state: "idle" })
+            // There is one slot: it begins once its parent's turn is over.
+            const sql = yield* SqlClient.SqlClient
+            const [turn] = yield* sql<{ over: string; begun: string }>`SELECT s.said_at AS over,
+              (SELECT min(started_at) FROM runs WHERE agent = ${child.id}) AS begun
+              FROM steps s JOIN runs r ON r.id = s.run WHERE r.agent = ${lead.id} ORDER BY s.began_at LIMIT 1`
+            assert.isTrue(turn!.begun >= turn!.over, `${turn!.begun} is before ${turn!.over}`)
             // It works in its parent's workspace.
             const where = (agent: { readonly name: string }) =>
               Effect.map(logOf(agent), (log) => log.find(({ cwd }) => cwd !== undefined)!.cwd)

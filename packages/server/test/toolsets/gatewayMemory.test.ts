@@ -43,7 +43,14 @@ for (const store of ["sqlite", "postgres"] as const)
           count: 1,
           goals: [goal],
         } as never)
-        yield* bob.done("set_goals", { goals: [{ id: "goal-1", description: "Bob's own" }] })
+        const theirs = ["goal-1", "goal-2"].map((id) => ({ id, description: "Bob's own" }))
+        yield* bob.done("set_goals", { goals: theirs })
+        // Not even where it is shown to one, to read or to write.
+        for (const key of ["goal-1", "goal-2"]) {
+          const { items } = yield* ask(() => bob.stoa.memory.list({ namespace: "gateway", kind: "goal", key }))
+          yield* ask(() => bob.stoa.memory.share(items[0]!.id, "ann1", { right: "write" }))
+        }
+        assert.include(yield* ann.failed("set_goals", { goals: [{ id: "goal-2" }] }), "give its description")
         const { goals } = yield* ann.done("set_goals", {
           goals: [
             { id: "goal-1", status: "completed" },
@@ -61,12 +68,15 @@ for (const store of ["sqlite", "postgres"] as const)
         assert.include(text, "Without an id (completed)")
         assert.notInclude(text, "Bob's own")
         assert.include(yield* ann.failed("set_goals", { goals: [{ id: "new one" }] }), "give its description")
-        assert.deepStrictEqual(yield* ann.done("delete_goals", { ids: ["goal-1", "goal-1", "unknown"] }), {
+        assert.deepStrictEqual(yield* ann.done("delete_goals", { ids: ["goal-1", "goal-1", "goal-2", "unknown"] }), {
           success: true,
           count: 1,
         } as never)
-        assert.lengthOf(yield* ann.kept("goal"), 1)
-        assert.deepStrictEqual(yield* bob.kept("goal"), [["goal-1", "Bob's own"]])
+        assert.deepStrictEqual(
+          yield* bob.kept("goal"),
+          theirs.map(({ description, id }) => [id, description]),
+        )
+        assert.lengthOf(yield* ann.kept("goal"), 3, "one of hers, and two that are shown to her")
       }),
     )
 

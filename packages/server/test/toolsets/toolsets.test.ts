@@ -288,6 +288,19 @@ for (const store of ["sqlite", "postgres"] as const)
         assert.deepStrictEqual(back, ["over here", ...[1, 2, 3, 4, 5].map((n) => `there ${n}`)])
         const closed = yield* room(pam, [])
         yield* failed(bot, "read_messages", { spaceId: closed.id })
+        yield* failed(yield* agentWith("gateway"), "read_messages", {})
+        // Each says who sent it, what they are, and when.
+        const two = yield* room(pam, [bot])
+        const shown = []
+        for (const [who, senderType] of [
+          [pam, "human"],
+          [bot, "agent"],
+        ] as const) {
+          const { createdAt, id } = yield* ask(() => who.client.spaces.post(two.id, { text: `a ${senderType}` }))
+          const named = { id: id.slice(4), content: `a ${senderType}`, senderName: who.name, senderType }
+          shown.push({ ...named, timestamp: createdAt })
+        }
+        assert.deepStrictEqual<unknown>((yield* done(bot, "read_messages", { spaceId: two.id }))["messages"], shown)
       }),
     )
 

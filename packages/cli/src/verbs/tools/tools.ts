@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
 import { columns } from "../../output/columns.ts"
 import { countNoun } from "../../output/countNoun.ts"
-import { type Failure, refusal, withMessage } from "../../Failure.ts"
+import { Failure, refusal, withMessage } from "../../Failure.ts"
 import { withCommand } from "../../output/hints.ts"
 import { givenFlags, nameArgument, switchFlag, textFlag, wordsFlag } from "../../command/flags.ts"
 import { jsonFile } from "../../input/values.ts"
@@ -127,7 +127,7 @@ const send = (
           ask((stoa) => sent(stoa, form)),
           (failure) => {
             // Says how many were added before the failure.
-            const told = `${form.name}: ${failure.message} ${made.length} of ${tools.length} tools were added before it.`
+            const told = `${made.length} of ${tools.length} tools were added before "${form.name}". ${failure.message}`
             const whole = single ? failure : withMessage(failure, told)
             return verb === "add" ? toChange(whole, file) : whole
           },
@@ -199,9 +199,10 @@ const load = Command.make(
   Effect.fn(function* ({ apply, baseUrl, file, include, prefix }) {
     // As text: an API description has more values than any other body may have.
     const value = yield* jsonFile(file)
+    const from = file === "-" ? "stdin" : file
     if (holdsTools(value))
       return yield* refusal(
-        `${file === "-" ? "stdin" : file} has tools and is not an OpenAPI document. Add them with: stoa tools add FILE. If they are of version 1, convert them first: stoa tools migrate FILE > tools.json`,
+        `${from} has tools and is not an OpenAPI document. Add them with: stoa tools add FILE. If they are of version 1, convert them first: stoa tools migrate FILE > tools.json`,
       )
     const document = JSON.stringify(value)
     const report = yield* ask((stoa) =>
@@ -216,11 +217,17 @@ const load = Command.make(
     )
     const { json } = yield* root
     if (json) yield* printJson(report)
-    else yield* list(report.tools, { shown: ["name", "riskLevel", "requiresApproval", "description"] })
+    else if (report.tools.length > 0)
+      yield* list(report.tools, { shown: ["name", "riskLevel", "requiresApproval", "description"] })
     for (const { operation, reason } of report.skipped) yield* printNote(`left out ${operation}: ${reason}`)
     for (const { secret, why } of report.needs) yield* printNote(`needs the secret ${secret}: ${why}`)
     yield* Effect.forEach(report.notes, printNote, { discard: true })
     if (report.issues.length > 0) return yield* faulty(report.issues, file)
+    if (report.tools.length === 0)
+      return yield* new Failure({
+        message: `${from} has no operation that can become a tool${report.skipped.length === 0 ? "" : ": see above"}. Nothing was added.`,
+        exitCode: 1,
+      })
     yield* printNote(
       report.dryRun
         ? "Nothing was added. Add them with --apply."

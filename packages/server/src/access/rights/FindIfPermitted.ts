@@ -5,6 +5,7 @@
 import { type Action, Caller, Forbidden, type Principal, type PrincipalId, type Resource } from "@stoa/contract"
 import { Effect, Exit } from "effect"
 import type { Grants } from "./Grants.ts"
+import { lacksRight } from "./lacksRight.ts"
 import type { Viewer } from "./Viewer.ts"
 
 interface Asked {
@@ -36,7 +37,13 @@ const requireNamed = Effect.fnUntraced(function* <R>(
     const seen = yield* Effect.exit(require("read", `${of === "servers" ? of : "principals"}/${name}`))
     if (name === ref || Exit.isSuccess(seen)) return yield* denied
     yield* require(action, `${of}/${ref}`)
-    return yield* new Forbidden({ action, resource: `${of}/${ref}`, rule: denied.rule })
+    const { instead, rule } = denied
+    return yield* new Forbidden({
+      action,
+      resource: `${of}/${ref}`,
+      rule,
+      ...(instead === undefined ? {} : { instead }),
+    })
   })
   yield* Effect.catchTag(require(action, `${of}/${name}`), "Forbidden", asGiven)
 })
@@ -76,7 +83,7 @@ export const findOrRefuse = Effect.fnUntraced(function* <A extends { readonly na
   const caller = yield* Caller
   const require = Effect.fnUntraced(function* (action: Action, resource: Resource) {
     const { rule, verdict } = yield* judge(caller, action, resource)
-    if (verdict === "deny") return yield* new Forbidden({ action, resource, rule })
+    if (verdict === "deny") return yield* lacksRight(caller.context, { action, resource, rule })
   })
   yield* requireNamed({ require }, asked, Exit.isSuccess(found) ? found.value.name : asked.ref)
   return yield* found

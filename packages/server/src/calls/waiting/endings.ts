@@ -367,8 +367,8 @@ export const makeEndings = Effect.fnUntraced(function* (
       )
     yield* answers.continueAnswered
     const left = yield* Effect.orDie(
-      sql<Pick<CallRow, "id" | "onId">>`SELECT id, on_id FROM calls
-        WHERE state = 'waiting' AND on_kind = 'decision' AND owner IS NOT NULL AND ${isGone(sql, "owner")}`,
+      sql<Pick<CallRow, "id" | "onId">>`SELECT id, on_id FROM calls WHERE ${inState(sql, open)}
+        AND state = 'waiting' AND on_kind = 'decision' AND owner IS NOT NULL AND ${isGone(sql, "owner")}`,
     )
     for (const { id, onId } of left) yield* resume(id, onId!)
     return rows.length

@@ -31,7 +31,7 @@ import type { Act } from "../rules.ts"
 import { withoutWrongState, type SpaceRefusal, refuseSight } from "../refusals.ts"
 import { Spaces } from "../Spaces.ts"
 import { makeErase } from "./erase.ts"
-import { makeNumbering } from "./numbering.ts"
+import { isHeldMember, makeNumbering } from "./numbering.ts"
 import { makeSearch, scopeOf } from "./search.ts"
 import { messagesIn, authorsIn } from "./thread.ts"
 import { originFields, recipientsOf, readsMentions } from "../addressees/addressees.ts"
@@ -127,6 +127,8 @@ export class Messages extends Context.Service<
         const message = yield* byId(id)
         const hidden = refuseSight("message", id, viewer, "spaces/*")
         if (message === undefined) return yield* hidden
+        // Whoever changes something stays a member until it is done; what is loaded after this says whether they are one.
+        if (act !== "see") yield* Effect.orDie(sql`SELECT ${isHeldMember(sql, message.space, viewer.principal.id)}`)
         const space = yield* Effect.catch(spaces.get(message.space, viewer), () => hidden)
         yield* spaces.require(act, space, viewer, message)
         return message

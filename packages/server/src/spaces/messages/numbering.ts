@@ -1,5 +1,5 @@
 /**
- * The next number of a space, for who may post there now. Others may archive the space, or remove the author, after it
+ * The next number of a space, for who may post there now, and who is held to be a member meanwhile. Others may archive the space, or remove the author, after it
  * was loaded: this waits for them, or they wait for it.
  */
 import { type PrincipalId, type Space, WrongState } from "@stoa/contract"
@@ -9,15 +9,16 @@ import type { Viewer } from "../../access/rights/Viewer.ts"
 import { holdRead } from "../../store/database/dialect/Locks.ts"
 import { Spaces } from "../Spaces.ts"
 
-/** In public spaces everybody speaks, in others their members. The member's row is held, so that nobody deletes it. */
+/** Whether somebody is a member. The row is held until the end of the transaction, so that nobody deletes it. */
+export const isHeldMember = (sql: SqlClient.SqlClient, space: string, principal: PrincipalId): Statement.Fragment =>
+  sql`EXISTS (SELECT 1 FROM members m WHERE m.space = ${space} AND m.principal = ${principal} ${holdRead(sql, "m")})`
+
+/** In public spaces everybody speaks, in others their members. */
 const speaks = (
   sql: SqlClient.SqlClient,
   { id, kind }: Pick<Space, "id" | "kind">,
   principal: PrincipalId,
-): Statement.Fragment =>
-  kind === "public"
-    ? sql`1 = 1`
-    : sql`EXISTS (SELECT 1 FROM members m WHERE m.space = ${id} AND m.principal = ${principal} ${holdRead(sql, "m")})`
+): Statement.Fragment => (kind === "public" ? sql`1 = 1` : isHeldMember(sql, id, principal))
 
 export const makeNumbering = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

@@ -204,6 +204,7 @@ for (const store of stores)
           assert.deepStrictEqual(yield* marks(last), ["SEEN fail", "SEEN one", "NEW long", "NEW two"])
           const [user] = yield* told(last, "user_message")
           assert.include(user!, `${long.id} (running)`)
+          assert.notInclude(user!, last.id)
           const { admin } = yield* Guest
           yield* ask(() => admin.runs.cancel(long.id))
         }),

@@ -25,6 +25,7 @@ import { programsOfHouse } from "../../identity/Agents.ts"
 import { isWithin, outerOf, usualContext } from "../../identity/contexts.ts"
 import { defaultRoles, mayDelegate, reachesBeyond } from "../policy.ts"
 import { Grants } from "../Grants.ts"
+import { lacksRight } from "../lacksRight.ts"
 import { resourceFaults } from "../Resources.ts"
 
 /**
@@ -89,7 +90,7 @@ export class Authority extends Context.Service<
       const agreed = Effect.fnUntraced(function* (action: Action, resource: string, approval: Approved) {
         const caller = yield* Caller
         const { rule, verdict } = yield* grants.judge(caller, action, resource)
-        if (verdict === "deny") return yield* new Forbidden({ action, resource, rule })
+        if (verdict === "deny") return yield* lacksRight(caller.context, { action, resource, rule })
         if (approval === "given") return
         if (verdict === "ask") return yield* new NeedsApproval({ action, resource, rule })
         const written = yield* grants.judge(caller, "write", resource)
