@@ -399,7 +399,7 @@ for (const store of stores)
         }
         yield* ask(() => ada.client.spaces.post(space.id, { text: `@${bot.name} ask` }))
         const waits = yield* inState(bot, "waiting_reply")
-        const get = Effect.fnUntraced(function* (input: object = {}) {
+        const get = Effect.fnUntraced(function* (input: Readonly<Record<string, string | number>> = {}) {
           const made = yield* ask(() => bot.client.tools.call("get_my_runs", { input }))
           return ((made as { output?: unknown }).output as { runs: ReadonlyArray<Record<string, unknown>> }).runs
         })
