@@ -127,14 +127,8 @@ export const layerHouseDesk = Layer.effect(
     const version = () => catalogue.version() + servers.offering()
     const kept = new Map<string, CachedView>()
 
-    const closedTo = Effect.fnUntraced(function* (caller: Caller["Service"], shown: Shown) {
-      const view = yield* catalogue.view(caller, shown)
-      const closed: Array<string> = []
-      for (const name of Object.values(followUps))
-        if (view.find(name) === undefined || (yield* catalogue.judge(caller, name)).verdict === "deny")
-          closed.push(name)
-      return closed
-    })
+    const closedTo = (caller: Caller["Service"], shown: Shown) =>
+      catalogue.closed(caller, shown, Object.values(followUps))
 
     /** A result that says how to follow the call names no tool that would be refused. */
     const withClosed = (caller: Caller["Service"], shown: Shown, outcome: Outcome): Effect.Effect<Outcome> =>
