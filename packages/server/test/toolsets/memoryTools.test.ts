@@ -97,12 +97,9 @@ for (const store of ["sqlite", "postgres"] as const)
       () =>
         Effect.gen(function* () {
           const [pam, jim] = [yield* agent("pam2", "office"), yield* agent("jim2", "office")]
-          const { passageId } = (yield* pam.done("store_memory", {
-            content: "Growth was 100% in Été",
-            tags: ["sales"],
-          })) as never as {
-            passageId: string
-          }
+          const stored = yield* pam.done("store_memory", { content: "Growth was 100% in Été", tags: ["sales"] })
+          assert.deepStrictEqual(Object.keys(stored), ["passageId"])
+          const { passageId } = stored as never as { passageId: string }
           yield* jim.done("store_memory", { content: "growth was 100% for Jim" })
           yield* pam.done("store_memory", { content: "growth was 1000 in spring" })
           yield* pam.done("store_memory", { content: "a_b and axb" })

@@ -45,8 +45,8 @@ const count = (table: string) =>
     return (yield* sql<{ n: number }>`SELECT count(*) AS n FROM ${sql(table)}`)[0]!.n
   })
 
-const searchKey = "brave-key-that-nobody-may-read"
-const env = { BRAVE_API_KEY: searchKey }
+const searchKey = "tavily-key-that-nobody-may-read"
+const env = { TAVILY_API_KEY: searchKey }
 
 for (const store of ["sqlite", "postgres"] as const)
   layer(house({ store, env }), { excludeTestServices: true, timeout: 30_000 })(`toolsets on ${store}`, (it) => {

@@ -158,6 +158,12 @@ for (const store of stores)
         const sql = yield* SqlClient.SqlClient
         const calls = yield* sql<{ id: string }>`SELECT id FROM calls WHERE run = ${waiting.id} ORDER BY place`
         assert.strictEqual(calls.length, 2)
+        // Both stand in the space, where a client shows them to whoever is to fill them in.
+        const shown = (yield* ask(() => ada.client.spaces.messages(space.id))).items.flatMap(({ call }) => call ?? [])
+        assert.deepStrictEqual(
+          shown.map((call) => [call.id, call.tool, "output" in call]),
+          calls.map(({ id }) => [id, tool, false]),
+        )
         yield* ask(() => ada.client.runs.toolResults(waiting.id, { callId: calls[0]!.id, result: { one: 1 } }))
         const again = yield* refused(() =>
           ada.client.runs.toolResults(waiting.id, { callId: calls[0]!.id, result: { one: 2 } }),
