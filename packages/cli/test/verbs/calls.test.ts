@@ -102,7 +102,7 @@ it("tools add and set say what a tool names that is not there yet, with the comm
   expect(json(set)).toMatchObject({ notes: [expect.stringContaining('the agent "nemo", which does not exist')] })
   expect(set.stderr).toContain("An operator can do this with: stoa agents add nemo")
   // Who calls it is told the same.
-  const called = await stoa("call", "tides", "--input", '{"word":"x"}')
+  const called = await stoa("call", "tides", "--input", '{"word":"x"}', "--wait", "60")
   expect(called.stdout + called.stderr).toMatch(
     /works as the agent "nemo", which does not exist;.* stoa agents add nemo/,
   )
