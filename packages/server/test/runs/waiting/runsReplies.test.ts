@@ -81,7 +81,11 @@ for (const store of stores)
             `A message woke you: ${first!.triggerMessage}, by ${ada.name} (person, ${ada.id}).`,
           )
           assert.include(yield* userOf(other!.id), `"${space.name}" (${space.id})`)
-          const events = yield* (yield* Journal).read({ after: 0, limit: 100_000, kinds: ["run.waiting", "run.resumed"] })
+          const events = yield* (yield* Journal).read({
+            after: 0,
+            limit: 100_000,
+            kinds: ["run.waiting", "run.resumed"],
+          })
           assert.deepStrictEqual(
             events.flatMap(({ body, kind }) => {
               const { run, state } = body as { readonly run: string; readonly state?: string }
@@ -302,14 +306,53 @@ for (const store of stores)
           // Nobody waits for Ada: what she says to it is a new matter, and its own run waits on.
           yield* ask(() => ada.client.spaces.post(space.id, { text: `@${asks.name} something else` }))
           // Nor is it answered by the awaited one, who mentions it with send_message.
-          const rows = yield* ended(asks, 3)
-          assert.strictEqual(rows.length, 3)
+          yield* ended(silent)
+          yield* (yield* Readers).receipt("runs")
+          assert.lengthOf(yield* runsOf(asks), 3)
+          yield* ended(asks, 3)
           assert.deepInclude(yield* firstOutput(run), {
             status: "timeout",
             ended: "silent",
             missing: [silent.id],
             replies: [],
           })
+        }),
+    )
+
+    it.effect(
+      "S1-53 a reply to a run that was canceled while it waited is a message like any other, and changes nothing",
+      () =>
+        Effect.gen(function* () {
+          const { admin } = yield* Guest
+          const [ada, ben] = [yield* someone(), yield* someone()]
+          const bot = yield* thinker(gateway)
+          const space = yield* room("private", ada, ben, bot)
+          yield* setRules([
+            {
+              when: { agent: bot.name, step: 1 },
+              call: [{ tool: "send_message", input: { text: `@${ben.name} well?`, wait: true } }],
+            },
+          ])
+          yield* ask(() => ada.client.spaces.post(space.id, { text: `@${bot.name} start` }))
+          const run = yield* inState(bot, "waiting_reply")
+          const { id, message } = yield* waitOf(run)
+          yield* ask(() => admin.runs.cancel(run.id))
+          yield* (yield* Readers).receipt("runs")
+          const sql = yield* SqlClient.SqlClient
+          const kept = Effect.all([
+            sql`SELECT * FROM runs WHERE id = ${run.id}`,
+            sql`SELECT * FROM calls WHERE run = ${run.id}`,
+            sql`SELECT * FROM waits WHERE id = ${id}`,
+            sql`SELECT * FROM wait_parties WHERE wait = ${id}`,
+            sql`SELECT * FROM wait_replies WHERE wait = ${id}`,
+          ])
+          const before = yield* kept
+          assert.deepInclude(before[2][0]!, { state: "canceled", outcome: null })
+          yield* ask(() => ben.client.spaces.post(space.id, { text: "late", replyTo: message }))
+          yield* (yield* Readers).receipt("runs")
+          assert.deepStrictEqual(yield* kept, before)
+          assert.strictEqual((yield* refused(() => admin.waits.release(id))).status, 409)
+          assert.lengthOf(yield* runsOf(bot), 1)
         }),
     )
 
@@ -348,28 +391,30 @@ for (const store of stores)
         yield* ask(() => ben.client.spaces.post(space.id, { text: "a lot", replyTo: first!.message }))
         yield* ended(bot, 2)
         assert.strictEqual((yield* firstOutput(first!)).replies[0]?.text, "a lot")
-        }),
+      }),
     )
 
-    it.effect("S0-63 S0-64 S0-65 X-05 two agents that always answer each other stop at the limit: depths 0 to 3", () =>
-      Effect.gen(function* () {
-        const ada = yield* someone()
-        const office = { toolsets: ["office" as const] }
-        const [one, two] = [yield* thinker(office), yield* thinker(office)]
-        const mine = yield* dm(ada, one)
-        const theirs = yield* dm(one, two)
-        yield* setRules([
-          { when: { step: 1 }, call: [{ tool: "send_message", input: { channelId: theirs.id, text: "and you?" } }] },
-        ])
-        yield* ask(() => ada.client.spaces.post(mine.id, { text: "start" }))
-        yield* ended(one, 2)
-        yield* ended(two, 2)
-        yield* (yield* Readers).receipt("runs")
-        const depths = [...(yield* runsOf(one)), ...(yield* runsOf(two))].map(({ chainDepth }) => chainDepth)
-        assert.deepStrictEqual(depths.toSorted(), [0, 1, 2, 3])
-        const { items } = yield* ask(() => one.client.spaces.messages(theirs.id))
-        assert.strictEqual(items.length, 4, "the last one still spoke")
-      }),
+    it.effect(
+      "S0-13 S0-63 S0-64 S0-65 X-05 two agents that always answer each other stop at the limit: depths 0 to 3",
+      () =>
+        Effect.gen(function* () {
+          const ada = yield* someone()
+          const office = { toolsets: ["office" as const] }
+          const [one, two] = [yield* thinker(office), yield* thinker(office)]
+          const mine = yield* dm(ada, one)
+          const theirs = yield* dm(one, two)
+          yield* setRules([
+            { when: { step: 1 }, call: [{ tool: "send_message", input: { channelId: theirs.id, text: "and you?" } }] },
+          ])
+          yield* ask(() => ada.client.spaces.post(mine.id, { text: "start" }))
+          yield* ended(one, 2)
+          yield* ended(two, 2)
+          yield* (yield* Readers).receipt("runs")
+          const depths = [...(yield* runsOf(one)), ...(yield* runsOf(two))].map(({ chainDepth }) => chainDepth)
+          assert.deepStrictEqual(depths.toSorted(), [0, 1, 2, 3])
+          const { items } = yield* ask(() => one.client.spaces.messages(theirs.id))
+          assert.strictEqual(items.length, 4, "the last one still spoke")
+        }),
     )
 
     it.effect("S1-36 S1-40 S1-61 a run enters a space of its own; its agent sees its runs, and no other's", () =>
