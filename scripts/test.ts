@@ -48,7 +48,7 @@ const ran = async (filter: ReadonlyArray<string>, options: CliOptions): Promise<
 }
 
 /** More files than these fail for another reason than a busy machine. */
-const mostAgain = 8
+const maxAgain = 8
 
 /**
  * A file that fails beside others is run again with the machine to itself, and named: what fails then has failed. What passes
@@ -61,7 +61,7 @@ const tested = async (args: ReadonlyArray<string>): Promise<Count> => {
   const failing = [...first.modules].flatMap(([file, { failed }]) => (failed > 0 ? [file] : []))
   const modules = new Map(first.modules)
   let beside = first.beside
-  if (failing.length > 0 && failing.length <= mostAgain) {
+  if (failing.length > 0 && failing.length <= maxAgain) {
     console.log(`\nAgain, alone:${failing.map((file) => `\n  ${relative(home, file)}`).join("")}`)
     const again = await ran(failing, { ...options, maxWorkers: 1 })
     beside += again.beside

@@ -79,11 +79,11 @@ export const judgeAll = async (
   return shown
 }
 
-const mostShown = 40
+const maxShown = 40
 
 export const line = (verdict: Verdict): string => {
   const head = `${verdict.ok ? "ok  " : "FAIL"} ${verdict.name.padEnd(9)}${verdict.skipped ?? `${verdict.looked} ${verdict.unit}`}`
-  const more = verdict.faults.length - mostShown
-  const faults = [...verdict.faults.slice(0, mostShown), ...(more > 0 ? [`… and ${more} more`] : [])]
+  const more = verdict.faults.length - maxShown
+  const faults = [...verdict.faults.slice(0, maxShown), ...(more > 0 ? [`… and ${more} more`] : [])]
   return [head, ...faults.map((fault) => `     ${fault}`)].join("\n")
 }

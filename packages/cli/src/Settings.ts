@@ -13,9 +13,9 @@ const set = (name: string): string | undefined => {
   return value === undefined || value === "" ? undefined : value
 }
 
-/** Commands in a sentence as they work here: in a checkout, through npx. */
+/** Commands in a sentence as they work here: in a checkout, through npx. `npm start` serves from one, too. */
 export const asTyped = (sentence: string): string =>
-  set("npm_command") === "exec"
+  /^(exec|start|run|run-script)$/.test(set("npm_command") ?? "")
     ? sentence.replaceAll(/(?<![\w./@-]|npx )stoa (?=[a-z]{2,}|--)/g, "npx stoa ")
     : sentence
 

@@ -3,7 +3,7 @@
 import { Effect } from "effect"
 import { type Failure, failureOf } from "./Failure.ts"
 import { printNote } from "./command/root.ts"
-import { embeddedEnvironment } from "./Settings.ts"
+import { asTyped, embeddedEnvironment } from "./Settings.ts"
 
 const server = Effect.promise(() => import("@stoa/server"))
 
@@ -11,7 +11,7 @@ const attempt = <A>(work: () => Promise<A>) => Effect.tryPromise({ try: work, ca
 
 export const serveHere = (say: (line: string) => void): Effect.Effect<number> =>
   // performance.now() counts from the start of the process, which is the time a person waits.
-  Effect.flatMap(server, ({ serve }) => Effect.promise(() => serve({ startedAt: 0, say })))
+  Effect.flatMap(server, ({ serve }) => Effect.promise(() => serve({ startedAt: 0, say, asTyped })))
 
 /**
  * An embedded house on the local data folder, until `stop`. Resolves when it ends, or rejects with why it could not

@@ -8,7 +8,7 @@ export const Issue = Schema.Struct({ path: Schema.String, message: Schema.String
 export type Issue = typeof Issue.Type
 
 /** How many issues are sent: enough to fix a body. */
-const mostIssues = 50
+const maxIssues = 50
 /** Paths and messages may contain the sender's text: each is cut at this length. */
 const longestWords = 500
 
@@ -44,19 +44,26 @@ const changed = <A extends object>(of: A, by: object): A =>
 /** What a schema found wrong, with readable paths: `members.2.name`. Only the first issues, if there are many. */
 export const issuesOf = (error: Schema.SchemaError): ReadonlyArray<Issue> =>
   firstIssues(
-    format(firstOf(error.issue, { left: mostIssues + 1 })).issues.map((issue) => ({
+    format(firstOf(error.issue, { left: maxIssues + 1 })).issues.map((issue) => ({
       path: (issue.path ?? []).map((step) => String(typeof step === "object" ? step.key : step)).join("."),
-      message: issue.message,
+      message: inWords(issue.message),
     })),
   )
 
-/** At most `mostIssues`, with cut texts. */
+/** What a schema calls its faults says nothing to whoever wrote the body. */
+const inWords = (message: string): string =>
+  message === "Missing key"
+    ? "is missing"
+    : // The name of one of our own objects: a schema of a single value is named by what it accepts.
+      message.replace(/^Expected (?:object|New[A-Z]\w*)$/, "must be an object")
+
+/** At most `maxIssues`, with cut texts. */
 export const firstIssues = (issues: ReadonlyArray<Issue>): ReadonlyArray<Issue> => {
   const first = issues
-    .slice(0, mostIssues)
+    .slice(0, maxIssues)
     .map(({ message, path }) => ({ path: bounded(path), message: bounded(message) }))
-  return issues.length > mostIssues
-    ? [...first, { path: "", message: `and more; these are the first ${mostIssues}` }]
+  return issues.length > maxIssues
+    ? [...first, { path: "", message: `and more; these are the first ${maxIssues}` }]
     : first
 }
 

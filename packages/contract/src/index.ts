@@ -67,7 +67,7 @@ export {
 } from "./spaces/Space.ts"
 export { ChatSession, ChatSessionChange, NewChatSession } from "./spaces/ChatSession.ts"
 export { EngramType } from "./memory/Engram.ts"
-export { type AgentCost, Figures, type HouseFacts, mostDays, mostPoints, type Need, NeedKind } from "./house/Figures.ts"
+export { type AgentCost, Figures, type HouseFacts, maxDays, maxPoints, type Need, NeedKind } from "./house/Figures.ts"
 export { File } from "./spaces/File.ts"
 export {
   Action,

@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
 import fc from "fast-check"
-import { BadInput, bodyOf, issuesOf } from "../src/index.ts"
+import { BadInput, bodyOf, issuesOf, NewPrincipal } from "../src/index.ts"
 
 const Deep = Schema.Struct({
   name: Schema.String,
@@ -53,6 +53,16 @@ describe("issues", () => {
         "misspelt",
         "name",
       ])
+  })
+
+  it("what is missing, and a body that is no object, are told in words", () => {
+    const messages = (schema: Schema.Codec<unknown>, body: unknown) => {
+      const found = Schema.decodeUnknownResult(schema, { errors: "all" })(body)
+      return Result.isFailure(found) ? issuesOf(found.failure).map(({ message }) => message) : []
+    }
+    assert.deepStrictEqual(messages(Deep as never, {}), ["is missing", "is missing"])
+    assert.deepStrictEqual(messages(Deep as never, "x"), ["must be an object"])
+    assert.deepStrictEqual(messages(NewPrincipal as never, []), ["must be an object"])
   })
 
   it("a field that is none is told with those there are", () => {

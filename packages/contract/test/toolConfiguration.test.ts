@@ -80,7 +80,7 @@ describe("the form of a tool", () => {
     assert.match(issue?.message ?? "", /send_message.*wait/)
   })
 
-  it("S1-12 visibility is one of three", () => {
+  it("S1-12 S1-22 visibility is one of three", () => {
     assert.deepStrictEqual(Visibility.literals, ["visible", "hidden", "result-only"])
     for (const visibility of ["visible", "hidden", "result-only"])
       assert.deepStrictEqual(pathsOf({ ...weather, visibility }), [])

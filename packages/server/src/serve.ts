@@ -45,6 +45,8 @@ export interface ServeOptions {
   /** When the process began, for the figure "ready in". */
   readonly startedAt: number
   readonly say: (line: string) => void
+  /** Commands in a sentence as they are typed where the house was started. */
+  readonly asTyped?: (sentence: string) => string
 }
 
 /** A house embedded in another program, which stops it. No sign-in link is shown: nobody would see it. */
@@ -128,7 +130,7 @@ export const serve = (options: ServeOptions): Promise<number> =>
     ),
     Effect.catchTag("StartError", (error: StartError) =>
       Effect.map(Confidential, (confidential) => {
-        process.stderr.write(`stoa: ${confidential.line(error.message)}\n`)
+        process.stderr.write(`stoa: ${confidential.line(options.asTyped?.(error.message) ?? error.message)}\n`)
         return error.exitCode
       }),
     ),

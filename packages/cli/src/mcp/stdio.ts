@@ -22,8 +22,8 @@ import {
 } from "./messages/message.ts"
 
 /** The most requests under way; more are refused, so that a flood costs the client and not this process. */
-const mostRunning = 1024
-const mostBytes = 16 * 1024 * 1024
+const maxRunning = 1024
+const maxBytes = 16 * 1024 * 1024
 /** After the client has closed its side: less than the two seconds after which clients kill programs. */
 const graceMs = 1500
 
@@ -70,7 +70,7 @@ export const bridge = async ({ house, input, output, path, say }: BridgeOptions)
 
   const request = (message: Message & { readonly id: Id; readonly method: string }, size: number): Promise<void> => {
     const { id, method } = message
-    if (running.size >= mostRunning || bytes + size > mostBytes)
+    if (running.size >= maxRunning || bytes + size > maxBytes)
       return write(errorLine(id, internal, "Too much is on its way already; wait for some answers first."))
     const old = claimOf(message) === undefined
     const key = keyOf(id)

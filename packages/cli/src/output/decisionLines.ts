@@ -36,11 +36,11 @@ const howTo = (decision: Decision, id: string): ReadonlyArray<string> => {
 }
 
 /** The house names so many who may answer; there may be more. */
-const mostNamed = 100
+const maxNamed = 100
 
 /** Whether this caller may answer it; where that is not known, perhaps. */
 const mayPerhaps = ({ mayAnswer }: Decision, me: string | undefined): boolean =>
-  me === undefined || mayAnswer.length >= mostNamed || mayAnswer.some((one) => one === me)
+  me === undefined || mayAnswer.length >= maxNamed || mayAnswer.some((one) => one === me)
 
 /** How it ended, in a few words. */
 export const endOf = ({ answeredBy, state, verdict }: Decision, known: Names): string =>

@@ -7,7 +7,7 @@ export type Names = ReadonlyMap<string, string>
 const page = (cursor: string | undefined) => ({ limit: 100, ...(cursor === undefined ? {} : { cursor }) })
 
 /** As many as one request names. */
-const mostAsked = 100
+const maxAsked = 100
 
 /** Principals in this who are not known: they are retired, and a list leaves them out, or they came later. */
 const unknownIn = (shown: unknown, known: Names): ReadonlyArray<string> =>
@@ -18,7 +18,7 @@ const learn = (stoa: Effect.Success<typeof client>, unknown: ReadonlyArray<strin
   unknown.length === 0
     ? Effect.void
     : Effect.tryPromise(() =>
-        stoa.principals.list({ ids: unknown.slice(0, mostAsked).join(","), limit: mostAsked }),
+        stoa.principals.list({ ids: unknown.slice(0, maxAsked).join(","), limit: maxAsked }),
       ).pipe(
         Effect.map(({ items }) => {
           for (const { id, name, retiredAt } of items) known.set(id, retiredAt === null ? name : `${name} (retired)`)

@@ -202,6 +202,17 @@ describe("what is refused at the start: exit 2, one sentence, nothing made", () 
     expect(readdirSync(home.folder)).toEqual(["stoa.config.json"])
   })
 
+  it("a command in the reason is named as it is typed in a checkout", async () => {
+    for (const npm_command of ["exec", "run-script"]) {
+      const env = { STOA_ANONYMOUS: "ghost", npm_command }
+      const ended = await newHome().spawn(["serve"], { env }).ended
+      expect(ended).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('add it with "npx stoa people add ghost"'),
+      })
+    }
+  })
+
   it("a folder of somebody else's, which is left untouched", async () => {
     const home = newHome()
     mkdirSync(home.data, { mode: 0o755 })

@@ -96,6 +96,8 @@ it("tools add and set say what a tool names that is not there yet, with the comm
     stderr: `${words} ${command}\n`,
   })
   expect((await stoa("doctor")).stdout).toMatch(new RegExp(`^warn {2}tools +${words} ${command}$`, "m"))
+  const inCheckout = await home.spawn(["doctor"], { env: { npm_command: "exec" } }).ended
+  expect(inCheckout.stdout).toContain("An operator can do this with: npx stoa secrets set TIDES")
   const set = await stoa("tools", "set", file("tides.json", gateway({ agentConfig: { agent: "nemo" } })), "--json")
   expect(json(set)).toMatchObject({ notes: [expect.stringContaining('the agent "nemo", which does not exist')] })
   expect(set.stderr).toContain("An operator can do this with: stoa agents add nemo")
@@ -330,6 +332,20 @@ it("a call that waits is exit 3; decide lists it and answers it, and the call is
   expect(json(await asJim("call", "--cancel", stopped.call, "--json"))).toMatchObject({ state: "canceled" })
   expect(await asJim("call", "--status", stopped.call)).toMatchObject({ code: 1, stdout: "" })
   expect(await asJim("call", "--cancel", stopped.call)).toMatchObject({ code: 2, stdout: "" })
+})
+
+it("an approved call whose tool was removed meanwhile: decide says that it was refused, and why", async () => {
+  await house.admin.tools.add(risky("fleeting"))
+  const { call, decision } = await waiting("fleeting")
+  await house.admin.tools.remove("fleeting")
+  const why =
+    '"fleeting" was removed, or its caller may no longer see it, after it was asked: the approved call did not run'
+  const answered = await stoa("decide", decision, "--approve")
+  expect(answered).toMatchObject({ code: 0, stderr: `The call was refused all the same: ${why}.\n` })
+  expect(await asJim("call", "--status", call)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining(`${why} (${call}).`),
+  })
 })
 
 it("decide needs exactly one answer; a link is made for whoever may answer; an approval from now on is listed and revoked", async () => {

@@ -23,7 +23,7 @@ const worker = { name: "worker", instructions: "You work." }
 
 it("a file that describes no team says what is wrong with it, by its place, and makes nobody", async () => {
   for (const [team, fault] of [
-    [{}, /name: Missing key/],
+    [{}, /name: is missing/],
     [{ ...lead, childs: [] }, /childs: /],
     [{ ...lead, children: { worker } }, /children: /],
     [{ ...lead, children: [{ ...worker, role: "boss" }] }, /children\.0\.role: /],

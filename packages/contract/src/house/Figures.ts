@@ -13,8 +13,8 @@ export const FiguresQuery = {
 }
 
 /** An answer has at most this many points, and reaches back at most 31 days. */
-export const mostPoints = 400
-export const mostDays = 31
+export const maxPoints = 400
+export const maxDays = 31
 
 const Counts = Schema.Array(Schema.Int)
 const Millis = Schema.NullOr(Schema.Int)

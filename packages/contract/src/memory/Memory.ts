@@ -11,7 +11,7 @@ export type MemoryNamespace = typeof MemoryNamespace.Type
 
 /** The largest content of a record, in bytes. */
 export const largestMemory = 256 * 1024
-const mostTags = 64
+const maxTags = 64
 
 /** Text that both databases can hold. */
 const text = (most: number) =>
@@ -34,7 +34,7 @@ export const MemoryKey = text(512).check(
 export const MemoryTag = text(128).check(
   Schema.isPattern(/^[^\p{Cc}]+$/u, { message: "must be a tag of 1 to 128 characters without control characters" }),
 )
-export const MemoryTags = Schema.Array(MemoryTag).check(Schema.isMaxLength(mostTags))
+export const MemoryTags = Schema.Array(MemoryTag).check(Schema.isMaxLength(maxTags))
 export const MemoryContent = text(largestMemory)
 export const MemoryMediaType = Schema.String.check(
   Schema.isPattern(/^[a-z]+\/[a-z0-9.+-]{1,80}$/, { message: "must be a media type such as text/plain" }),

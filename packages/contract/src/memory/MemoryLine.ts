@@ -46,7 +46,7 @@ export const MemoryLine = Schema.Struct({
 export type MemoryLine = typeof MemoryLine.Type
 
 /** How many lines are imported at once, all of them or none. */
-export const mostLines = 200
+export const maxLines = 200
 
 export const MemoryImported = Schema.Struct({
   /** Lines that created a version. */

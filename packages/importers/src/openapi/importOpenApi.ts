@@ -32,8 +32,8 @@ export interface OpenApiImport {
   readonly issues: ReadonlyArray<Issue>
 }
 
-const mostBytes = 4 * 1024 * 1024
-const mostOperations = 1000
+const maxBytes = 4 * 1024 * 1024
+const maxOperations = 1000
 const deepest = 100
 const methods = ["get", "head", "post", "put", "patch", "delete"]
 const otherMethods = ["options", "trace", "query"]
@@ -48,15 +48,15 @@ const refused = (path: string, message: string): OpenApiImport => ({
 
 /** A text is parsed as JSON; a value is measured by the size of its JSON text. */
 const read = (document: unknown): JsonObject | string => {
-  const large = `has more than ${mostBytes} bytes`
+  const large = `has more than ${maxBytes} bytes`
   try {
     if (typeof document === "string") {
-      if (document.length > mostBytes) return large
+      if (document.length > maxBytes) return large
       return read(JSON.parse(document))
     }
     if (!isObject(document)) return "is not an OpenAPI document, which is a JSON object"
     if (isTooDeep(document, deepest)) return `is nested deeper than ${deepest} levels`
-    return new TextEncoder().encode(JSON.stringify(document)).length > mostBytes ? large : document
+    return new TextEncoder().encode(JSON.stringify(document)).length > maxBytes ? large : document
   } catch {
     return "is not JSON; convert YAML first"
   }
@@ -127,10 +127,10 @@ export function* importOpenApiInSteps(
   const skipped: Array<{ operation: string; reason: string }> = []
   const issues: Array<Issue> = []
   const all = chosen(operationsIn(root, skipped), options.include, issues)
-  if (all.length > mostOperations)
+  if (all.length > maxOperations)
     issues.push({
       path: "document.paths",
-      message: `has ${all.length} operations; choose ${mostOperations} at most with include`,
+      message: `has ${all.length} operations; choose ${maxOperations} at most with include`,
     })
   if (issues.length > 0) return { tools: [], skipped: [], needs: [], notes: [], issues }
 

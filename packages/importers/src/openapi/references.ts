@@ -1,7 +1,7 @@
 /** `$ref` inside one OpenAPI document. External references are not fetched: the preview opens no connection. */
 import { isObject, type JsonObject, own } from "@stoa/contract"
 
-const mostSteps = 32
+const maxSteps = 32
 
 const part = (text: string): string | undefined => {
   try {
@@ -27,7 +27,7 @@ export const at = (root: JsonObject, ref: string): { readonly value: unknown } |
 /** Follows any number of references. */
 export const follow = (root: JsonObject, value: unknown): { readonly value: unknown } | { readonly fault: string } => {
   let now = value
-  for (let steps = 0; steps < mostSteps; steps++) {
+  for (let steps = 0; steps < maxSteps; steps++) {
     const ref = isObject(now) ? own(now, "$ref") : undefined
     if (typeof ref !== "string") return { value: now }
     const next = at(root, ref)

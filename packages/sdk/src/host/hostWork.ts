@@ -34,7 +34,7 @@ interface Options {
 }
 
 /** How many calls are remembered, to recognise one that is delivered again. */
-const mostRemembered = 10_000
+const maxRemembered = 10_000
 const longestWait = 4000
 
 const failed = (message: string): HostedResult => ({ error: { message } })
@@ -54,7 +54,7 @@ export const hostWork = ({ concurrency, handlerOf, onError, signal, submit }: Op
 
   const remember = (id: string) => {
     remembered.add(id)
-    if (remembered.size <= mostRemembered) return
+    if (remembered.size <= maxRemembered) return
     for (const one of remembered)
       if (!working.has(one)) {
         remembered.delete(one)

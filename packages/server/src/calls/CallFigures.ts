@@ -1,6 +1,6 @@
 /**
  * How many calls were made when, how they ended and how long they took. Reads newest first and in pieces, so that it
- * blocks nobody, and at most `mostRead` calls: in a busy house older calls are left out, and the answer says so.
+ * blocks nobody, and at most `maxRead` calls: in a busy house older calls are left out, and the answer says so.
  */
 import type { CallState } from "@stoa/contract"
 import { Effect } from "effect"
@@ -8,7 +8,7 @@ import { SqlClient } from "effect/sql"
 import { momentOf, pointAt, pointsOf, quantile, type TimeSpan, zeros } from "../store/TimeSpan.ts"
 import { type CallRow, tookMs } from "./road/record/rows.ts"
 
-const mostRead = 100_000
+const maxRead = 100_000
 const atOnce = 2000
 
 type Walked = Pick<
@@ -62,7 +62,7 @@ export const makeCallFigures = Effect.map(SqlClient.SqlClient, (sql) => {
     Effect.orDie(sql<Walked>`SELECT id, principal, tool, space, visibility, state, on_kind, created_at, settled_at FROM calls
       ${before === undefined ? sql`` : sql`WHERE id < ${before}`} ORDER BY id DESC LIMIT ${atOnce}`)
 
-  return Effect.fn("CallFigures")(function* (counted: CallScope, span: TimeSpan, most = mostRead) {
+  return Effect.fn("CallFigures")(function* (counted: CallScope, span: TimeSpan, most = maxRead) {
     const from = momentOf(span.from)
     const aMinuteAgo = momentOf(span.to - 60_000)
     const series = {

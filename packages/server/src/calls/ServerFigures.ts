@@ -17,7 +17,7 @@ export const makeServerFigures = Effect.gen(function* () {
     const often = yield* toolCounts(
       all.map((tool) => `${name}/${tool}`),
       to - week,
-      MCPServerFigures.mostCounted,
+      MCPServerFigures.maxCounted,
     )
     const [done = 0, failed = 0, refused = 0, ended = 0, open = 0] = (
       ["done", "failed", "refused", "ended", "open"] as const

@@ -363,7 +363,7 @@ export class Configuration extends Context.Service<
               if (done.added.length + done.changed.length + done.retired.length > 0)
                 yield* journal.append({ kind: "house.reloaded", body: { file, ...done } })
               // A principal may still be added at run time: a rule for an unknown name is a warning, not an error.
-              return { file, ...done, warnings: [...lists.warnings, ...(yield* rules.ofNobody)] }
+              return { file, ...done, warnings: [...lists.warnings, ...(yield* rules.unknownPrincipals)] }
             }),
           )
           yield* tools.refresh

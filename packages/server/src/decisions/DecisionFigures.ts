@@ -8,7 +8,7 @@ import { from } from "./lifecycle.ts"
 import { inState } from "../store/database/dialect/States.ts"
 
 /** At most this many are read, newest first: more answers than this are not expected. */
-const mostRead = 20_000
+const maxRead = 20_000
 
 interface Walked {
   readonly createdAt: string
@@ -23,9 +23,9 @@ export const makeDecisionFigures = Effect.gen(function* () {
     const may = viewer.all ? sql`1 = 1` : yield* eligibility.seen(viewer)
     const since = momentOf(span.from)
     const made = yield* sql<Walked>`SELECT created_at, answered_at FROM decisions
-      WHERE created_at >= ${since} AND ${may} ORDER BY created_at DESC LIMIT ${mostRead}`
+      WHERE created_at >= ${since} AND ${may} ORDER BY created_at DESC LIMIT ${maxRead}`
     const closed = yield* sql<Walked>`SELECT created_at, answered_at FROM decisions
-      WHERE answered_at >= ${since} AND ${may} ORDER BY answered_at DESC LIMIT ${mostRead}`
+      WHERE answered_at >= ${since} AND ${may} ORDER BY answered_at DESC LIMIT ${maxRead}`
     const open = yield* sql<{ n: number }>`SELECT count(*) AS n FROM decisions
       WHERE ${inState(sql, from("answer"))} AND ${may}`
     const [asked, answered] = [zeros(span), zeros(span)]

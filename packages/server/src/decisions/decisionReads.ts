@@ -22,7 +22,7 @@ interface LinkReader extends BasicViewer {
 export type MayCall = (who: Pick<DecisionReader, "principal" | "context">, tool: string) => Effect.Effect<boolean>
 
 /** Nobody has so many that a higher count would tell more. */
-const mostCounted = 1000
+const maxCounted = 1000
 
 export const makeDecisionReads = Effect.fnUntraced(function* (eligibility: Effect.Success<typeof makeEligibility>) {
   const sql = yield* SqlClient.SqlClient
@@ -103,7 +103,7 @@ export const makeDecisionReads = Effect.fnUntraced(function* (eligibility: Effec
     const { after, limit } = pageFrom(query)
     const may = all ? sql`1 = 1` : yield* eligibility.seen(viewer)
     const open = yield* Effect.orDie(
-      sql<FullRow>`SELECT ${rows.full} FROM decisions WHERE state = 'open' AND ${may} ORDER BY id LIMIT ${mostCounted}`,
+      sql<FullRow>`SELECT ${rows.full} FROM decisions WHERE state = 'open' AND ${may} ORDER BY id LIMIT ${maxCounted}`,
     )
     const able = yield* eligibility.mayAnswer(open)
     const approved = yield* rows.approvers(open)

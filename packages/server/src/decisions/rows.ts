@@ -64,7 +64,7 @@ const moment = (text: string | null): DateTime.Utc | null => (text === null ? nu
 const json = (text: string) => JSON.parse(text) as Schema.Json
 
 /** The most names worth sending. */
-const mostNamed = 100
+const maxNamed = 100
 
 /** The word before the first space, and the rest. */
 const wordAndRest = (text: string): readonly [string, string] => {
@@ -105,7 +105,7 @@ export const decisionFrom = (
     question: row.question,
     askedBy: row.askedBy,
     asker: { name, kind: kind as PrincipalKind },
-    mayAnswer: about.mayAnswer.slice(0, mostNamed),
+    mayAnswer: about.mayAnswer.slice(0, maxNamed),
     people: row.people,
     approvals: about.approvals,
     space: row.space,

@@ -25,7 +25,7 @@ import { resolvedValue, chain } from "../store/fibers/Resolved.ts"
 import { skipIfDiskFull } from "../store/database/disk/FullDisk.ts"
 import { type Cause, causedBy, Correlation, newCorrelation, provenanceOf } from "../store/journal/Correlation.ts"
 import { Journal } from "../store/journal/Journal.ts"
-import { type Leave, mostWaiting, nothingToLeave, FairQueue } from "./fairness/FairQueue.ts"
+import { type Leave, maxWaiting, nothingToLeave, FairQueue } from "./fairness/FairQueue.ts"
 import { HttpMethod } from "effect/http"
 import type { Target } from "./node/Target.ts"
 import { type LinkBearer, makeSigned, type ServiceRequest } from "./signed.ts"
@@ -243,7 +243,7 @@ export class Acting extends Context.Service<
           Effect.callback<Leave, TooManyRequests>((resume) => {
             const leave = queue.wait(id, bytes, (place) => resume(Effect.succeed(place)))
             if (leave !== undefined) return Effect.sync(leave)
-            const limit = `${mostWaiting} waiting requests`
+            const limit = `${maxWaiting} waiting requests`
             resume(Effect.fail(new TooManyRequests({ resource: "http", limit, retryAfter: 1 })))
           })
 

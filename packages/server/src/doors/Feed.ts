@@ -29,12 +29,12 @@ import { Endings } from "../access/identity/Endings.ts"
 import { NodeServer } from "./node/NodeServer.ts"
 import type { Takeover } from "./node/Response.ts"
 import { closeFrame, deltaFrame, eventFrame, heartbeat, openFrame, reloadFrame } from "./feed/frames.ts"
-import { makePast, pastPage, patience } from "./feed/past.ts"
+import { makePast, pastPage, maxWait } from "./feed/past.ts"
 
 /** Well within the 30 s of S0-70, so that even a late timer is in time. */
 const heartbeatEvery = Duration.seconds(20)
 /** A client with this much unsent data must reload: one slow client must not fill the memory of the house. */
-const mostUnsent = 1024 * 1024
+const maxUnsent = 1024 * 1024
 /** With many subscribers, the number of writes is the cost; a short delay turns many events into one write. */
 const gathering = (subscribers: number) =>
   subscribers > 50 ? Duration.millis(Math.min(50, Math.ceil(subscribers / 20))) : Duration.zero
@@ -106,7 +106,7 @@ export class Feed extends Context.Service<
         if (one.response.destroyed) return leave(one)
         // wall clock: tokens end at a moment.
         if (one.expiresAt !== null && one.expiresAt <= clock.currentTimeMillisUnsafe()) return close(one, gone)
-        if (one.response.writableLength > mostUnsent) {
+        if (one.response.writableLength > maxUnsent) {
           // The queued frames are useless; the client continues from the present end.
           return end(one, reloadFrame(following.cursor(), "you read too slowly; reload"))
         }
@@ -254,7 +254,7 @@ export class Feed extends Context.Service<
             }),
           )
           // For a client that does not read what it was sent, only its cursor is kept.
-          const read = yield* Effect.timeoutOption(drained(one.response), patience)
+          const read = yield* Effect.timeoutOption(drained(one.response), maxWait)
           if (Option.isNone(read)) close(one, "you did not read what you were sent; connect again")
         }
         if (open.has(one)) live.add(one)

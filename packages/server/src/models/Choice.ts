@@ -19,7 +19,7 @@ const folded = (text: string): string => text.normalize("NFKC").trim().toLowerCa
 const fit = (word: string, query: string): number =>
   word === query ? 1 : word.startsWith(query) ? 0.9 : word.includes(query) ? 0.7 : 0
 
-const mostAlternatives = 3
+const maxAlternatives = 3
 
 /**
  * The best score wins; ties go to the model whose own name matches best, then to the first by name, so that the result
@@ -38,5 +38,5 @@ export const chooseModel = <M extends Choosable>(query: string, models: Readonly
     .toSorted((a, b) => b.score - a.score || b.own - a.own || (a.one.name < b.one.name ? -1 : 1))
     .map(({ one }) => one)
   const [chosen, ...rest] = ranked
-  return chosen === undefined ? undefined : { chosen, alternatives: rest.slice(0, mostAlternatives) }
+  return chosen === undefined ? undefined : { chosen, alternatives: rest.slice(0, maxAlternatives) }
 }

@@ -192,11 +192,14 @@ const allowLists = Effect.gen(function* () {
 
 const rules = Effect.gen(function* () {
   const held = yield* Rules
-  const ofNobody = yield* held.ofNobody
+  const unknownPrincipals = yield* held.unknownPrincipals
   const count = (yield* held.policies).length + (yield* held.limits).length
-  return ofNobody.length === 0
+  return unknownPrincipals.length === 0
     ? ok("rules", `${count} of the configuration file, every name is known`)
-    : warn("rules", `${ofNobody.join("; ")}. Correct the name in the configuration file, or add that principal`)
+    : warn(
+        "rules",
+        `${unknownPrincipals.join("; ")}. Correct the name in the configuration file, or add that principal`,
+      )
 })
 
 // Read from the tables, like the timers.

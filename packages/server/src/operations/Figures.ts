@@ -1,6 +1,6 @@
 /** The figures of Overview, collected from all rooms. The HTTP door reads them through `Upkeep`. */
 // edge: the memory of the process.
-import { BadInput, Figures, type HouseFacts, mostDays, mostPoints, type Need } from "@stoa/contract"
+import { BadInput, Figures, type HouseFacts, maxDays, maxPoints, type Need } from "@stoa/contract"
 import { DateTime, Effect } from "effect"
 import { Agents } from "../access/identity/Agents.ts"
 import { Audit } from "../access/audit/Audit.ts"
@@ -31,9 +31,9 @@ const spanOf = Effect.fnUntraced(function* (query: { readonly from?: DateTime.Ut
   const from = query.from === undefined ? to - 6 * 3_600_000 : DateTime.toEpochMillis(query.from)
   const span: TimeSpan = { from, to, step: (query.step ?? 300) * 1000 }
   if (from >= to) return yield* bad("from", "a moment in the past")
-  if (to - from > mostDays * day) return yield* bad("from", `at most ${mostDays} days ago`)
-  if (pointsOf(span) > mostPoints)
-    return yield* bad("step", `${pointsOf(span)} points, and ${mostPoints} at most: take larger steps`)
+  if (to - from > maxDays * day) return yield* bad("from", `at most ${maxDays} days ago`)
+  if (pointsOf(span) > maxPoints)
+    return yield* bad("step", `${pointsOf(span)} points, and ${maxPoints} at most: take larger steps`)
   return span
 })
 

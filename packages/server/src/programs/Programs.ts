@@ -40,7 +40,7 @@ const providers: Record<ProgramName, Provider> = {
 const usualSeconds = 1800
 const graceMs = 2000
 /** How much of a program's last output is kept. */
-const mostText = 256 * 1024
+const maxText = 256 * 1024
 
 /** The turn failed; the message is a sentence that says why. What it printed before is kept. */
 export class TurnFailure extends Data.TaggedError("TurnFailure")<{
@@ -231,7 +231,7 @@ export class Programs extends Context.Service<
         const session = sessionOf(named)
         const heard: TurnResult = {
           ...rest,
-          text: redactor.text(said.text.slice(-mostText)),
+          text: redactor.text(said.text.slice(-maxText)),
           ...(session === null || redactor.text(session) !== session ? {} : { session }),
         }
         const name = thinker.program === "command" ? (thinker.command?.[0] ?? "the program") : thinker.program

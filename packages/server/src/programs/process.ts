@@ -4,7 +4,7 @@ import { openProgram, type Program, type ProgramOptions } from "@stoa/tools"
 import { Effect } from "effect"
 
 /** A program with more output than this is broken. */
-const mostOutput = 8 * 1024 * 1024
+const maxOutput = 8 * 1024 * 1024
 
 export type ProcessEnd =
   | { readonly end: "exited"; readonly code: number | null; readonly stderr: string; readonly startable: boolean }
@@ -17,7 +17,7 @@ const followed = (program: Program, stdin: string, take: (chunk: string) => void
     program.stdout.setEncoding("utf8")
     program.stdout.on("data", (chunk: string) => {
       size += chunk.length
-      if (size > mostOutput) resume(Effect.succeed({ end: "large" }))
+      if (size > maxOutput) resume(Effect.succeed({ end: "large" }))
       else take(chunk)
     })
     void program.exited.then((code) =>

@@ -13,7 +13,7 @@ import type { User } from "./isolation.ts"
 
 export const socketName = "house.sock"
 /** More than a program needs at once. */
-const mostConnections = 64
+const maxConnections = 64
 
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest()
 
@@ -122,7 +122,7 @@ export const openSocket = (
         wrongToken()
         refuseToken(answer, "refused")
       })
-      server.maxConnections = mostConnections
+      server.maxConnections = maxConnections
       // Paths of sockets must be short: on Linux a deep data folder is named by its descriptor, held as long as the
       // socket.
       const fd = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY)

@@ -30,7 +30,7 @@ export interface Work {
 }
 
 /** Limited, because a person must read it. */
-const mostDiff = 200_000
+const maxDiff = 200_000
 
 const lines = (text: string): ReadonlyArray<string> => text.split("\n").filter((line) => line !== "")
 
@@ -153,8 +153,8 @@ export const makeWorktrees = (data: string) => {
       }),
     ).pipe(
       Effect.filterOrFail(
-        ({ diff }) => diff.length <= mostDiff,
-        () => `more than ${mostDiff} characters have changed, too many to review; merge it in smaller parts`,
+        ({ diff }) => diff.length <= maxDiff,
+        () => `more than ${maxDiff} characters have changed, too many to review; merge it in smaller parts`,
       ),
     )
 

@@ -54,7 +54,7 @@ export interface PromptSubject {
 }
 
 /** How many of its other runs an agent is told about. */
-const mostOthers = 20
+const maxOthers = 20
 interface OpenRun {
   readonly id: string
   readonly agent: string
@@ -114,7 +114,7 @@ export class Prompts extends Context.Service<
       })
 
       const openRuns = sql`SELECT id, agent, state, trigger_summary AS summary FROM runs WHERE ${inState(sql, open)}`
-      const first = sql`ORDER BY id LIMIT ${mostOthers + 1}`
+      const first = sql`ORDER BY id LIMIT ${maxOthers + 1}`
       /** Includes the run itself, which is filtered out later. On Postgres one statement reads several agents. */
       const openOf = yield* sql.onDialectOrElse({
         pg: () =>
@@ -129,7 +129,7 @@ export class Prompts extends Context.Service<
           Effect.succeed((agent: string) => Effect.orDie(sql<OpenRun>`${openRuns} AND agent = ${agent} ${first}`)),
       })
       const othersOf = (agent: string, run: RunId | null) =>
-        Effect.map(openOf(agent), (rows) => rows.filter(({ id }) => id !== run).slice(0, mostOthers))
+        Effect.map(openOf(agent), (rows) => rows.filter(({ id }) => id !== run).slice(0, maxOthers))
 
       /** The messages that woke a run, if its agent still sees them. */
       const wokenBy = Effect.fnUntraced(function* (

@@ -13,8 +13,8 @@ import { Spend } from "./spend/Spend.ts"
 import type { BasicViewer } from "../access/rights/Viewer.ts"
 
 /** At most this many runs are read, the newest first. */
-const mostRead = 50_000
-const mostAgents = 50
+const maxRead = 50_000
+const maxAgents = 50
 const hour = 3_600_000
 /** The share of a budget from which on a person should know. */
 const near = 0.8
@@ -42,11 +42,11 @@ export const makeRunFigures = Effect.gen(function* () {
   const { slots } = yield* Settings
 
   const endedSince = (at: string) =>
-    sql<Ended>`SELECT agent, state, ended_at FROM runs WHERE ended_at >= ${at} ORDER BY ended_at DESC LIMIT ${mostRead}`
+    sql<Ended>`SELECT agent, state, ended_at FROM runs WHERE ended_at >= ${at} ORDER BY ended_at DESC LIMIT ${maxRead}`
 
   const costSince = (at: string) =>
     sql<Cost>`SELECT r.agent, s.said_at, s.cost_micros FROM (SELECT said_at, run, cost_micros FROM steps
-      WHERE cost_micros > 0 AND said_at >= ${at} ORDER BY said_at DESC LIMIT ${mostRead}) AS s
+      WHERE cost_micros > 0 AND said_at >= ${at} ORDER BY said_at DESC LIMIT ${maxRead}) AS s
       JOIN runs r ON r.id = s.run`
 
   return Effect.fn("RunFigures")(function* (viewer: BasicViewer, span: TimeSpan) {
@@ -102,7 +102,7 @@ export const makeRunFigures = Effect.gen(function* () {
         }
       })
       .toSorted((a, b) => b.today - a.today || (a.name < b.name ? -1 : 1))
-      .slice(0, mostAgents)
+      .slice(0, maxAgents)
     const all = items.reduce((dollars, one) => dollars + one.cost, 0)
 
     const needs: Array<Need> = []

@@ -8,7 +8,7 @@ export interface Profile {
   /** How many messages of its space it sees. */
   readonly history: number
   /** How many of its runs may wait at once. */
-  readonly mostWaiting: number
+  readonly maxWaiting: number
   /** How long it waits for replies; null: as long as somebody may answer. */
   readonly waitMs: number | null
   /** Messages that arrive before a run has begun join it (G-07). */
@@ -24,7 +24,7 @@ export interface Profile {
 const usual: Profile = {
   limits: { steps: 100, minutes: 30, depth: 10, width: 1, waits: 10 },
   history: 50,
-  mostWaiting: 5,
+  maxWaiting: 5,
   waitMs: 300_000,
   joins: true,
   inbox: false,
@@ -55,7 +55,7 @@ const profiles: Record<ToolsetName, Profile> = {
   team: {
     ...usual,
     limits: { steps: 1000, minutes: 1440, depth: 50, width: 1, waits: 1000 },
-    mostWaiting: 100,
+    maxWaiting: 100,
     waitMs: null,
     inbox: true,
     guidance: [

@@ -41,7 +41,7 @@ export type { ContentsChange } from "./contents/lists.ts"
 export type { ServerTool } from "./connections/entry.ts"
 
 /** How long a create waits for its server. After that, connecting continues in the background. */
-const patience = "10 seconds"
+const maxWait = "10 seconds"
 const channel = "mcp_servers"
 
 export class Servers extends Context.Service<
@@ -145,9 +145,9 @@ export class Servers extends Context.Service<
           yield* pool.follow
           const entry = pool.entries.get(id)
           if (entry === undefined) return yield* new WrongState({ detail: `"${wanted.name}" was removed meanwhile.` })
-          const settled = yield* Effect.timeoutOption(Deferred.await(entry.first), patience)
+          const settled = yield* Effect.timeoutOption(Deferred.await(entry.first), maxWait)
           if (settled._tag === "None")
-            yield* pool.late(entry, `it did not answer within ${patience}; the house keeps trying`)
+            yield* pool.late(entry, `it did not answer within ${maxWait}; the house keeps trying`)
           return { server: stateOf(entry), first }
         })
 

@@ -45,7 +45,7 @@ export interface ConnectedServer {
 }
 
 /** How long a held question waits for its client to come back. */
-const patience = "10 minutes"
+const maxWait = "10 minutes"
 
 type Conversations = ReturnType<typeof makeConversations>
 type Offerings = Effect.Success<ReturnType<typeof makeOfferings>>
@@ -82,7 +82,7 @@ const converseWith =
             exchange(method, params, { ...options, ...line }),
           )
       if (reply instanceof InputRequired)
-        yield* Effect.forkIn(Effect.andThen(Effect.sleep(patience), conversations.hangUp(name)), scope)
+        yield* Effect.forkIn(Effect.andThen(Effect.sleep(maxWait), conversations.hangUp(name)), scope)
       return reply
     })
 

@@ -8,9 +8,9 @@ import { ServerLog, logLineOf } from "./connections/serverLog.ts"
 import { plainSecrets } from "./connections/connectionConfig.ts"
 import { type ConnectionFault, stayConnected } from "./connections/reconnect.ts"
 
-const patience = "10 seconds"
-const mostTools = 1000
-const tooLate = `it did not answer within ${patience}. Look at its log, or add it and give it more time`
+const maxWait = "10 seconds"
+const maxTools = 1000
+const tooLate = `it did not answer within ${maxWait}. Look at its log, or add it and give it more time`
 
 interface Unreached {
   readonly error: string
@@ -72,13 +72,13 @@ export const tryServer = Effect.fnUntraced(function* (
       status: "connected",
       version: server.version,
       protocol: details.protocolVersion,
-      tools: listed.slice(0, mostTools).map((tool) => seen(name, tool)),
+      tools: listed.slice(0, maxTools).map((tool) => seen(name, tool)),
       log: lines.all,
     })
   }).pipe(
     Effect.scoped,
     Effect.timeoutOrElse({
-      duration: patience,
+      duration: maxWait,
       orElse: () => Effect.fail<Unreached>({ error: tooLate, step: "protocol", detail: undefined }),
     }),
     Effect.catch(failed),

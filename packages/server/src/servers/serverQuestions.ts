@@ -9,16 +9,16 @@ import type { CallingClient, InputRequired } from "./InputRequired.ts"
 type JsonObject = Readonly<Record<string, unknown>>
 
 /** A server that keeps asking is stopped. */
-const mostRounds = 10
+const maxRounds = 10
 /** Questions that arrive on a stream while nobody has been asked yet: more are refused. */
-export const mostQueued = 32
+export const maxQueued = 32
 const largest = 64 * 1024
 
 const refusal = (message: string) => new MCPRefused(-32_603, message)
-const tooOften = refusal(`The server asked more than ${mostRounds} times in one request.`)
+const tooOften = refusal(`The server asked more than ${maxRounds} times in one request.`)
 const undeclared = refusal("The server asked for a capability that the client did not declare.")
 export const tooLarge = refusal(`The server's questions are too large: more than ${largest / 1024} KiB with its state.`)
-export const tooMany = refusal(`More than ${mostQueued} questions of one request are open already.`)
+export const tooMany = refusal(`More than ${maxQueued} questions of one request are open already.`)
 
 export const isTooLarge = (asked: unknown): boolean => JSON.stringify(asked).length > largest
 
@@ -49,7 +49,7 @@ export const askedBack = (
   people = true,
 ): Effect.Effect<InputRequired, MCPRefused> => {
   const { questions, state } = asked
-  if (round >= mostRounds) return Effect.fail(tooOften)
+  if (round >= maxRounds) return Effect.fail(tooOften)
   // The server knows what can be asked: if it asks for more, it gets an error.
   if (Object.values(questions).some((one) => answerWithoutAsking(one, client, people) !== undefined))
     return Effect.fail(undeclared)

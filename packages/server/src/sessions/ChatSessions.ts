@@ -57,7 +57,7 @@ export { sessionIdOf } from "./sessionRecord.ts"
 /** What a clean-up keeps, besides pinned sessions (S2-49). */
 const kept = 5
 /** The most messages of one session; then a new one must be started. */
-const mostMessages = 5000
+const maxMessages = 5000
 /** The most sessions per clean-up, so that others can write in between. */
 const cleanedAtOnce = 200
 
@@ -353,9 +353,9 @@ export class ChatSessions extends Context.Service<
       const post: ChatSessions["Service"]["post"] = Effect.fn("ChatSessions.post")(function* (by, id, message) {
         yield* Effect.orDie(lockName(sql, "chat session", id))
         const { content, owner, record, space } = yield* find(id, by.viewer)
-        if (space.lastSeq >= mostMessages)
+        if (space.lastSeq >= maxMessages)
           return yield* new WrongState({
-            detail: `This session has ${mostMessages} messages, and takes no more. Start a new one.`,
+            detail: `This session has ${maxMessages} messages, and takes no more. Start a new one.`,
           })
         const said = yield* messages.post(space, by.viewer, message)
         const first = content.title === untitled && said.author.id === owner

@@ -7,9 +7,9 @@ import { Tokens } from "../access/identity/Tokens.ts"
 import { Grants } from "../access/rights/Grants.ts"
 
 /** Open streams per principal: enough for its tabs, devices and processes, not for a flood. */
-const mostStreams = 200
+const maxStreams = 200
 /** For those who may read all events, such as a program that watches for others. */
-const mostOfEverything = 5000
+const maxOfEverything = 5000
 
 /** A watch that was let in. */
 export interface Watch {
@@ -25,11 +25,11 @@ export const makeWatching = Effect.gen(function* () {
   /** `open`: how many streams the caller's principal has already. */
   return Effect.fn("Watching.begin")(function* (caller: Caller["Service"], open: number) {
     const { verdict } = yield* grants.judge(caller, "read", "events/*")
-    const most = verdict === "allow" ? mostOfEverything : mostStreams
+    const most = verdict === "allow" ? maxOfEverything : maxStreams
     if (open >= most)
       return yield* new TooManyRequests({ resource: "streams", limit: `${most} at a time`, retryAfter: 30 })
     const still = Effect.gen(function* () {
-      if (!(yield* tokens.stillStands(caller))) return false
+      if (!(yield* tokens.stillWorks(caller))) return false
       // With its present rights: the caller is as it was when the stream began.
       const now = yield* grants.judge(yield* tokens.renewCaller(caller), "read", "events/*")
       return now.verdict === verdict

@@ -89,10 +89,10 @@ export const messageColumns = (sql: SqlClient.SqlClient) =>
   sql.literal("m.*, p.name AS author_name, p.kind AS author_kind")
 
 /** A page ends early when its texts exceed this total: a reader must not pay for others' long messages. */
-export const mostPageText = 256 * 1024
+export const maxPageText = 256 * 1024
 export const withinPage = (rows: ReadonlyArray<MessageRow>): ReadonlyArray<MessageRow> => {
   let said = 0
-  const over = rows.findIndex(({ call, text }) => (said += text.length + (call?.length ?? 0)) > mostPageText)
+  const over = rows.findIndex(({ call, text }) => (said += text.length + (call?.length ?? 0)) > maxPageText)
   return over < 0 ? rows : rows.slice(0, Math.max(1, over))
 }
 

@@ -216,133 +216,140 @@ for (const store of ["sqlite", "postgres"] as const)
       }),
     )
 
-    it.effect("G-44 comments and trailing commas are fine; a fault is named by line or path, and nothing changes", () =>
-      Effect.gen(function* () {
-        yield* write(
-          `{ // people of the house\n "people": [{ "name": "Ann", }], ${JSON.stringify(roomy).slice(1, -1)}, /* end */ }`,
-        )
-        assert.deepStrictEqual((yield* reload).added, ["Ann"])
-        const table: ReadonlyArray<readonly [content: unknown, path: string]> = [
-          ['{ "people": [\n{ "name" "x" }] }', "line 2"],
-          [{ peple: [] }, "peple"],
-          [{ agents: [{ name: "ok" }, { name: "bad", roles: ["king"] }] }, "agents.1.roles.0"],
-          [{ agents: [{ name: "twice" }, { name: "TWICE" }] }, "agents.1.name"],
-          [{ people: [{ name: "both" }], agents: [{ name: "both" }] }, "agents.0.name"],
-          [{ allowLists: { engrams: { agent: ["engram_get", "engram_fly"] } } }, "allowLists.engrams.agent.1"],
-          [
-            { policies: [{ principal: "role:king", resource: "*", actions: ["read"], effect: "deny" }] },
-            "policies.0.principal",
-          ],
-          [{ limits: [{ principal: "*", resource: "http", count: 0, seconds: 1 }] }, "limits.0.count"],
-          ...["htpp", "requests", "tools", "tool/wipe", "calls/memory", "h*x"].map(
-            (resource) => [limited(resource), "limits.0.resource"] as const,
-          ),
-          [{ spaces: [{ name: "x", kind: "cellar" }] }, "spaces.0.kind"],
-          [
-            {
-              spaces: [
-                { name: "x", kind: "public" },
-                { name: "X", kind: "public" },
-              ],
-            },
-            "spaces.1.name",
-          ],
-          [{ spaces: [{ name: "x", kind: "private", members: ["nobody"] }] }, "spaces: x"],
-          [
-            { tools: [{ name: "t", description: "d", inputSchema: {}, executionType: "waiting" }] },
-            "tools.0.executionType",
-          ],
-          [
-            {
-              tools: [
-                {
-                  name: "t",
-                  description: "d",
-                  inputSchema: {},
-                  executionType: "gateway",
-                  execution: { url: "http://{{input.host}}/" },
-                },
-              ],
-            },
-            "tools.0.execution.url",
-          ],
-          [{ models: { demo: {} } }, "models.demo.provider"],
-          [{ env: ["FINE", "STOA_SECRET_KEY"] }, "env.1"],
-          [{ env: ["DATABASE_URL"] }, "env.0"],
-          [{ env: ["NODE_OPTIONS"] }, "env.0"],
-          [{ env: ["A B"] }, "env.0"],
-          [{ egress: { allow: ["http://inside.test/"] } }, "egress.allow.0"],
-          [{ egress: { hosts: ["*"] } }, "egress.hosts.0"],
-          [{ egress: { open: true } }, "egress.open"],
-          // Addresses that no setting opens, in any spelling.
-          ...["169.254.169.254", "169.254.169.254:80", "169.254.7.7", "2852039166", "0xa9fea9fe", "[fe80::1]"].flatMap(
-            (host) => [
+    it.effect(
+      "G-44 S2-07 comments and trailing commas are fine; a fault is named by line or path, and nothing changes",
+      () =>
+        Effect.gen(function* () {
+          yield* write(
+            `{ // people of the house\n "people": [{ "name": "Ann", }], ${JSON.stringify(roomy).slice(1, -1)}, /* end */ }`,
+          )
+          assert.deepStrictEqual((yield* reload).added, ["Ann"])
+          const table: ReadonlyArray<readonly [content: unknown, path: string]> = [
+            ['{ "people": [\n{ "name" "x" }] }', "line 2"],
+            [{ peple: [] }, "peple"],
+            [{ agents: [{ name: "ok" }, { name: "bad", roles: ["king"] }] }, "agents.1.roles.0"],
+            [{ agents: [{ name: "twice" }, { name: "TWICE" }] }, "agents.1.name"],
+            [{ people: [{ name: "both" }], agents: [{ name: "both" }] }, "agents.0.name"],
+            [{ allowLists: { engrams: { agent: ["engram_get", "engram_fly"] } } }, "allowLists.engrams.agent.1"],
+            [
+              { policies: [{ principal: "role:king", resource: "*", actions: ["read"], effect: "deny" }] },
+              "policies.0.principal",
+            ],
+            [{ limits: [{ principal: "*", resource: "http", count: 0, seconds: 1 }] }, "limits.0.count"],
+            ...["htpp", "requests", "tools", "tool/wipe", "calls/memory", "h*x"].map(
+              (resource) => [limited(resource), "limits.0.resource"] as const,
+            ),
+            [{ spaces: [{ name: "x", kind: "cellar" }] }, "spaces.0.kind"],
+            [
+              {
+                spaces: [
+                  { name: "x", kind: "public" },
+                  { name: "X", kind: "public" },
+                ],
+              },
+              "spaces.1.name",
+            ],
+            [{ spaces: [{ name: "x", kind: "private", members: ["nobody"] }] }, "spaces: x"],
+            [
+              { tools: [{ name: "t", description: "d", inputSchema: {}, executionType: "waiting" }] },
+              "tools.0.executionType",
+            ],
+            [
+              {
+                tools: [
+                  {
+                    name: "t",
+                    description: "d",
+                    inputSchema: {},
+                    executionType: "gateway",
+                    execution: { url: "http://{{input.host}}/" },
+                  },
+                ],
+              },
+              "tools.0.execution.url",
+            ],
+            [{ models: { demo: {} } }, "models.demo.provider"],
+            [{ env: ["FINE", "STOA_SECRET_KEY"] }, "env.1"],
+            [{ env: ["DATABASE_URL"] }, "env.0"],
+            [{ env: ["NODE_OPTIONS"] }, "env.0"],
+            [{ env: ["A B"] }, "env.0"],
+            [{ egress: { allow: ["http://inside.test/"] } }, "egress.allow.0"],
+            [{ egress: { hosts: ["*"] } }, "egress.hosts.0"],
+            [{ egress: { open: true } }, "egress.open"],
+            // Addresses that no setting opens, in any spelling.
+            ...[
+              "169.254.169.254",
+              "169.254.169.254:80",
+              "169.254.7.7",
+              "2852039166",
+              "0xa9fea9fe",
+              "[fe80::1]",
+            ].flatMap((host) => [
               [{ egress: { allow: ["search.lan", host] } }, "egress.allow.1"] as const,
               [{ egress: { hosts: [host] } }, "egress.hosts.0"] as const,
+            ]),
+            [{ egress: { allow: ["[::ffff:169.254.169.254]:80"] } }, "egress.allow.0"],
+            [{ egress: { allow: ["[fd00:ec2::254]"] } }, "egress.allow.0"],
+            // Keys that a parser would drop.
+            ['{ "people": [{ "name": "Eve" }],\n "people": [{ "name": "Ann" }] }', "people"],
+            ['{ "people": [{ "name": "Eve", "name": "Ann" }] }', "people.0.name"],
+            ['{ "egress": { "allow": [], "\\u0061llow": ["search.lan"] } }', "egress.allow"],
+            ['{ "people": [{ "name": "Ann" }], "__proto__": { "agents": [{ "name": "Eve" }] } }', "__proto__"],
+            ['{ "people": [{ "name": "Ann", "__proto__": { "roles": ["admin"] } }] }', "people.0.__proto__"],
+          ]
+          for (const [content, path] of table) {
+            yield* write(content)
+            const error = yield* refusal(reload)
+            assert.deepStrictEqual([error.status, error.tag], [409, "ConfigFaulty"])
+            assert.include(
+              error.issues.map((issue) => issue.path),
+              path,
+              JSON.stringify(error.issues),
+            )
+            assert.deepStrictEqual(yield* names, ["Ann"])
+          }
+          const hints: ReadonlyArray<readonly [content: unknown, path: string, words: string]> = [
+            [{ peple: [] }, "peple", 'did you mean "people"?'],
+            [{ agents: [{ name: "pam", modle: "demo" }] }, "agents.0.modle", 'did you mean "model"?'],
+            [
+              {
+                tools: [
+                  {
+                    name: "t",
+                    description: "d",
+                    inputSchema: {},
+                    executionType: "gateway",
+                    execution: { urll: "https://tides.test/" },
+                  },
+                ],
+              },
+              "tools.0.execution",
+              "a gateway tool needs one of url, agentConfig, provider, operation here; it has urll",
             ],
-          ),
-          [{ egress: { allow: ["[::ffff:169.254.169.254]:80"] } }, "egress.allow.0"],
-          [{ egress: { allow: ["[fd00:ec2::254]"] } }, "egress.allow.0"],
-          // Keys that a parser would drop.
-          ['{ "people": [{ "name": "Eve" }],\n "people": [{ "name": "Ann" }] }', "people"],
-          ['{ "people": [{ "name": "Eve", "name": "Ann" }] }', "people.0.name"],
-          ['{ "egress": { "allow": [], "\\u0061llow": ["search.lan"] } }', "egress.allow"],
-          ['{ "people": [{ "name": "Ann" }], "__proto__": { "agents": [{ "name": "Eve" }] } }', "__proto__"],
-          ['{ "people": [{ "name": "Ann", "__proto__": { "roles": ["admin"] } }] }', "people.0.__proto__"],
-        ]
-        for (const [content, path] of table) {
-          yield* write(content)
-          const error = yield* refusal(reload)
-          assert.deepStrictEqual([error.status, error.tag], [409, "ConfigFaulty"])
-          assert.include(
-            error.issues.map((issue) => issue.path),
-            path,
-            JSON.stringify(error.issues),
-          )
-          assert.deepStrictEqual(yield* names, ["Ann"])
-        }
-        const hints: ReadonlyArray<readonly [content: unknown, path: string, words: string]> = [
-          [{ peple: [] }, "peple", 'did you mean "people"?'],
-          [{ agents: [{ name: "pam", modle: "demo" }] }, "agents.0.modle", 'did you mean "model"?'],
-          [
-            {
-              tools: [
-                {
-                  name: "t",
-                  description: "d",
-                  inputSchema: {},
-                  executionType: "gateway",
-                  execution: { urll: "https://tides.test/" },
-                },
-              ],
-            },
-            "tools.0.execution",
-            "a gateway tool needs one of url, agentConfig, provider, operation here; it has urll",
-          ],
-          [{ agents: [{ name: "pam", toolset: ["office"] }] }, "agents.0.toolset", 'did you mean "toolsets"?'],
-          [{ mcpServers: { notes: { comand: "node" } } }, "mcpServers.notes.comand", 'did you mean "command"?'],
-          [{ egress: { open: true } }, "egress.open", "there are: allow, hosts, maxRedirects"],
-          [
-            { egress: { allow: ["169.254.169.254"] } },
-            "egress.allow.0",
-            '"169.254.169.254" is a metadata address, which tools never reach; take it out of the list',
-          ],
-          [
-            '{ "people": [],\n\n "people": [] }',
-            "people",
-            "is written on line 1 and again on line 3; only one counts, so keep one",
-          ],
-          ['{\n"__proto__": {} }', "__proto__", "cannot be a key (line 2); take it out"],
-        ]
-        for (const [content, path, words] of hints) {
-          yield* write(content)
-          const { issues, message } = yield* refusal(reload)
-          assert.notMatch(message, /[.?]\.$/)
-          assert.include(issues.find((issue) => issue.path === path)?.message ?? JSON.stringify(issues), words)
-        }
-        yield* write({})
-        yield* reload
-      }),
+            [{ agents: [{ name: "pam", toolset: ["office"] }] }, "agents.0.toolset", 'did you mean "toolsets"?'],
+            [{ mcpServers: { notes: { comand: "node" } } }, "mcpServers.notes.comand", 'did you mean "command"?'],
+            [{ egress: { open: true } }, "egress.open", "there are: allow, hosts, maxRedirects"],
+            [
+              { egress: { allow: ["169.254.169.254"] } },
+              "egress.allow.0",
+              '"169.254.169.254" is a metadata address, which tools never reach; take it out of the list',
+            ],
+            [
+              '{ "people": [],\n\n "people": [] }',
+              "people",
+              "is written on line 1 and again on line 3; only one counts, so keep one",
+            ],
+            ['{\n"__proto__": {} }', "__proto__", "cannot be a key (line 2); take it out"],
+          ]
+          for (const [content, path, words] of hints) {
+            yield* write(content)
+            const { issues, message } = yield* refusal(reload)
+            assert.notMatch(message, /[.?]\.$/)
+            assert.include(issues.find((issue) => issue.path === path)?.message ?? JSON.stringify(issues), words)
+          }
+          yield* write({})
+          yield* reload
+        }),
     )
 
     it.effect("a file that is gone refuses rather than retires everybody", () =>

@@ -146,6 +146,28 @@ layer(Test, { timeout: 60_000, excludeTestServices: true })("mcp on the wire", (
     }),
   )
 
+  it.effect("S2-73 seed 002's address also begins, answers a ping, and lists resources and prompts: none", () =>
+    Effect.gen(function* () {
+      const { url } = yield* Guest
+      const token = yield* tokenOf("ann")
+      const result = (method: string, params: object = {}) =>
+        Effect.map(
+          ask(() => post(`${url}/mcp/jsonrpc`, token, { jsonrpc: "2.0", id: 1, method, params })),
+          ({ body, status }) => [status, body.result] as const,
+        )
+      const [status, begun] = yield* result("initialize", {
+        protocolVersion: "2025-06-18",
+        capabilities: {},
+        clientInfo: { name: "x", version: "1" },
+      })
+      assert.deepStrictEqual([status, begun.protocolVersion, begun.serverInfo.name], [200, "2025-06-18", "stoa"])
+      assert.property(begun.capabilities, "tools")
+      assert.deepStrictEqual(yield* result("ping"), [200, {}])
+      assert.deepStrictEqual(yield* result("resources/list"), [200, { resources: [] }])
+      assert.deepStrictEqual(yield* result("prompts/list"), [200, { prompts: [] }])
+    }),
+  )
+
   it.effect("S2-73 S2-74 S2-76 S3-77 faults have their code, notifications no body", () =>
     Effect.gen(function* () {
       const url = yield* endpoint

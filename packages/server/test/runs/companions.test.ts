@@ -40,6 +40,7 @@ for (const store of stores)
             const ada = yield* someone()
             const bot = yield* thinker()
             yield* ask(() => admin.principals.change(bot.id, { toolsets: ["stoa", "engrams"] }))
+            const { tools: listed } = yield* ask(() => admin.allowLists.get("engrams", "agent"))
             // Without a wallet there are none of them.
             assert.isFalse((yield* shownTo(bot.id)).some(({ name }) => /engram_(create|get|search)/.test(name)))
             yield* ask(() => admin.principals.change(bot.id, { wallet }))
@@ -47,6 +48,13 @@ for (const store of stores)
             for (const name of ["engram_create", "engram_get", "engram_search", "engram_list_by_type"])
               assert.notInclude(shown.get(name) ?? "wallet_address", "wallet_address", name)
             assert.include(shown.get("engram_create"), '"required":["engram_type","key","content"]')
+            // Nor in any other of the set, where an agent is let have them.
+            yield* ask(() => admin.allowLists.set("engrams", "agent", { tools: ["*"] }))
+            const all = (yield* shownTo(bot.id)).filter(({ name }) => /^(engram|user|hecate|moros)_/.test(name))
+            yield* ask(() => admin.allowLists.set("engrams", "agent", { tools: listed }))
+            assert.lengthOf(all, 22)
+            for (const { inputSchema, name } of all)
+              assert.notInclude(JSON.stringify(inputSchema), "wallet_address", name)
             const engram = { engram_type: "knowledge", content: '"tea"' }
             yield* setRules([
               {

@@ -11,85 +11,87 @@ const texts = (page: { readonly items: ReadonlyArray<{ readonly text: string }> 
 
 for (const store of stores)
   layer(runsHouse({ store }), { excludeTestServices: true, timeout: 60_000 })(`runs on ${store}`, (it) => {
-    it.effect("S0-13 S0-55 S0-56 S0-59 S0-49 S0-50 a person writes, the agent calls a tool and answers there", () =>
-      Effect.gen(function* () {
-        const { admin } = yield* Guest
-        const ada = yield* someone()
-        const bot = yield* thinker()
-        const space = yield* dm(ada, bot)
-        yield* setRules([
-          {
-            when: { agent: bot.name, step: 1, text: "hello" },
-            say: "I look first.",
-            call: [{ tool: "whoami" }],
-            usage: { in: 100, out: 20 },
-          },
-          {
-            when: { agent: bot.name, step: 2, tool: "whoami", outcome: "done" },
-            call: [{ tool: "post_message", input: { space: "{{space}}", text: "Hello, Ada." } }],
-          },
-        ])
-        const asked = yield* ask(() => ada.client.spaces.post(space.id, { text: "hello there" }))
-        const [row] = yield* ended(bot)
-        const run = yield* ask(() => admin.runs.get(row!.id))
-        assert.deepInclude(run, {
-          agent: bot.id,
-          state: "completed",
-          stop: "end_turn",
-          step: 3,
-          depth: 0,
-          space: space.id,
-          root: row!.id,
-          tokens: { in: 100, out: 20 },
-          cost: 0.0003,
-        })
-        assert.deepInclude(run.trigger, { kind: "message", message: asked.id, space: space.id })
-        assert.isTrue(run.createdAt <= run.startedAt! && run.startedAt! <= run.endedAt!)
-        assert.deepStrictEqual(texts(yield* ask(() => ada.client.spaces.messages(space.id))), [
-          "hello there",
-          "Hello, Ada.",
-        ])
-        const { items } = yield* ask(() => admin.runs.messages(row!.id))
-        assert.deepStrictEqual(
-          items.map(({ kind, tool }) => [kind, tool]),
-          [
-            ["system_message", undefined],
-            ["user_message", undefined],
-            ["assistant_message", undefined],
-            ["tool_call_message", "whoami"],
-            ["tool_return_message", "whoami"],
-            ["tool_call_message", "post_message"],
-            ["tool_return_message", "post_message"],
-          ],
-        )
-        const steps = yield* ask(() => admin.runs.steps(row!.id))
-        assert.deepStrictEqual(
-          steps.items.map(({ calls, number, text }) => [number, text, calls.map(({ state, tool }) => [tool, state])]),
-          [
-            [1, "I look first.", [["whoami", "done"]]],
-            [2, "", [["post_message", "done"]]],
-            [3, "", []],
-          ],
-        )
-        // The agent sees its own run, its owner and admins do; nobody else learns of it.
-        assert.strictEqual((yield* ask(() => bot.client.runs.get(row!.id))).id, row!.id)
-        const failure = yield* Effect.flip(ask(() => ada.client.runs.get(row!.id)))
-        assert.strictEqual((failure as { readonly status: number }).status, 404)
-        assert.deepStrictEqual((yield* ask(() => ada.client.runs.list())).items, [])
-        const listed = yield* ask(() => admin.runs.list({ agent: bot.name, state: "completed", space: space.id }))
-        assert.deepStrictEqual(
-          listed.items.map(({ id }) => id),
-          [row!.id],
-        )
-        // Where there are more than two, nobody is woken who is not named.
-        const third = yield* someone()
-        for (const kind of ["public", "private"] as const) {
-          const other = yield* room(kind, ada, bot, third)
-          yield* ask(() => ada.client.spaces.post(other.id, { text: "hello there" }))
-        }
-        yield* (yield* Readers).receipt("runs")
-        assert.lengthOf(yield* runsOf(bot), 1)
-      }),
+    it.effect(
+      "S0-13 S0-55 S0-56 S0-59 S0-49 S0-50 S1-39 a person writes, the agent calls a tool and answers there",
+      () =>
+        Effect.gen(function* () {
+          const { admin } = yield* Guest
+          const ada = yield* someone()
+          const bot = yield* thinker()
+          const space = yield* dm(ada, bot)
+          yield* setRules([
+            {
+              when: { agent: bot.name, step: 1, text: "hello" },
+              say: "I look first.",
+              call: [{ tool: "whoami" }],
+              usage: { in: 100, out: 20 },
+            },
+            {
+              when: { agent: bot.name, step: 2, tool: "whoami", outcome: "done" },
+              call: [{ tool: "post_message", input: { space: "{{space}}", text: "Hello, Ada." } }],
+            },
+          ])
+          const asked = yield* ask(() => ada.client.spaces.post(space.id, { text: "hello there" }))
+          const [row] = yield* ended(bot)
+          const run = yield* ask(() => admin.runs.get(row!.id))
+          assert.deepInclude(run, {
+            agent: bot.id,
+            state: "completed",
+            stop: "end_turn",
+            step: 3,
+            depth: 0,
+            space: space.id,
+            root: row!.id,
+            tokens: { in: 100, out: 20 },
+            cost: 0.0003,
+          })
+          assert.deepInclude(run.trigger, { kind: "message", message: asked.id, space: space.id })
+          assert.isTrue(run.createdAt <= run.startedAt! && run.startedAt! <= run.endedAt!)
+          assert.deepStrictEqual(texts(yield* ask(() => ada.client.spaces.messages(space.id))), [
+            "hello there",
+            "Hello, Ada.",
+          ])
+          const { items } = yield* ask(() => admin.runs.messages(row!.id))
+          assert.deepStrictEqual(
+            items.map(({ kind, tool }) => [kind, tool]),
+            [
+              ["system_message", undefined],
+              ["user_message", undefined],
+              ["assistant_message", undefined],
+              ["tool_call_message", "whoami"],
+              ["tool_return_message", "whoami"],
+              ["tool_call_message", "post_message"],
+              ["tool_return_message", "post_message"],
+            ],
+          )
+          const steps = yield* ask(() => admin.runs.steps(row!.id))
+          assert.deepStrictEqual(
+            steps.items.map(({ calls, number, text }) => [number, text, calls.map(({ state, tool }) => [tool, state])]),
+            [
+              [1, "I look first.", [["whoami", "done"]]],
+              [2, "", [["post_message", "done"]]],
+              [3, "", []],
+            ],
+          )
+          // The agent sees its own run, its owner and admins do; nobody else learns of it.
+          assert.strictEqual((yield* ask(() => bot.client.runs.get(row!.id))).id, row!.id)
+          const failure = yield* Effect.flip(ask(() => ada.client.runs.get(row!.id)))
+          assert.strictEqual((failure as { readonly status: number }).status, 404)
+          assert.deepStrictEqual((yield* ask(() => ada.client.runs.list())).items, [])
+          const listed = yield* ask(() => admin.runs.list({ agent: bot.name, state: "completed", space: space.id }))
+          assert.deepStrictEqual(
+            listed.items.map(({ id }) => id),
+            [row!.id],
+          )
+          // Where there are more than two, nobody is woken who is not named.
+          const third = yield* someone()
+          for (const kind of ["public", "private"] as const) {
+            const other = yield* room(kind, ada, bot, third)
+            yield* ask(() => ada.client.spaces.post(other.id, { text: "hello there" }))
+          }
+          yield* (yield* Readers).receipt("runs")
+          assert.lengthOf(yield* runsOf(bot), 1)
+        }),
     )
 
     it.effect("S0-49 S0-50 every call of a run is one call and one return, also if it fails or is refused", () =>

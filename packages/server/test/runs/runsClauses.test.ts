@@ -15,7 +15,7 @@ const said = (text: string) => [{ tool: "send_message", input: { text } }]
 for (const store of stores)
   layer(runsHouse({ store }), { excludeTestServices: true, timeout: 90_000 })(`clauses of runs on ${store}`, (it) => {
     it.effect(
-      "S0-05 S0-06 two runs of one agent at different depths and places: the same call wakes in one, and not in the other",
+      "S0-05 S0-06 S1-68 two runs of one agent at different depths and places: the same call wakes in one, and not in the other",
       () =>
         Effect.gen(function* () {
           const sql = yield* SqlClient.SqlClient

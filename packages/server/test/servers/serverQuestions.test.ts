@@ -7,7 +7,7 @@ import type { ConnectedServer } from "../../src/servers/connectedServer.ts"
 import { makeConversations } from "../../src/servers/connections/conversations.ts"
 import { converse } from "../../src/servers/contents/converse.ts"
 import { type CallingClient, InputRequired } from "../../src/servers/InputRequired.ts"
-import { mostQueued } from "../../src/servers/serverQuestions.ts"
+import { maxQueued } from "../../src/servers/serverQuestions.ts"
 import { makeToolCalls, type ToolCall } from "../../src/servers/tools/toolCall.ts"
 
 const form = (message = "Who?"): MCPQuestion => ({ method: "elicitation/create", params: { message } })
@@ -134,7 +134,7 @@ describe("what a server may ask back", () => {
       assert.deepStrictEqual([one.rounds, one.error, refused.splice(0).length], [0, undefined, 1])
       const many = yield* stream((answer) =>
         Effect.all(
-          Array.from({ length: mostQueued + 3 }, () => said(form())(answer)),
+          Array.from({ length: maxQueued + 3 }, () => said(form())(answer)),
           { concurrency: "unbounded" },
         ),
       )

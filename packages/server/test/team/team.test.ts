@@ -1,4 +1,6 @@
 /** Toolset `team` on real processes: a lead, its workers, and what comes back as the next turn. */
+import { existsSync, symlinkSync } from "node:fs"
+import { join } from "node:path"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -131,6 +133,42 @@ for (const store of stores)
             ["first", "second"],
           )
         }),
+      )
+
+      it.effect(
+        "S3-43 a child works in the folder of its parent's workspace that it was given, and nowhere outside",
+        () =>
+          Effect.gen(function* () {
+            const { folder } = yield* Guest
+            const { lead, say } = yield* crew(0)
+            const name = fresh("kid")
+            const outside = ["..", "a/../..", folder, "way", "way/in"]
+            const spawn = (at: number, workspace_subdir: string) => ({
+              tool: "spawn_agent",
+              input: { name: `${name}-${at}`, instructions: "Work.", workspace_subdir },
+            })
+            yield* setProgram([
+              { when: { agent: lead.name, text: "look" }, say: "seen" },
+              { when: { agent: lead.name }, call: [...outside, "parts/one"].map((inner, at) => spawn(at, inner)) },
+              { say: "here" },
+            ])
+            yield* say("look")
+            yield* ended(lead)
+            const whereOf = (agent: { readonly name: string }) =>
+              Effect.map(logOf(agent), (log) => log.find(({ cwd }) => cwd !== undefined)?.cwd)
+            const workspace = (yield* whereOf(lead))!
+            symlinkSync(folder, join(workspace, "way"))
+            yield* say("begin")
+            yield* ended(lead, 2)
+            const answers = yield* answersOf(lead, "spawn_agent")
+            assert.lengthOf(answers, outside.length + 1)
+            for (const [at, inner] of outside.entries())
+              assert.match(JSON.stringify(answers[at]), /workspace_subdir/, inner)
+            const child = { name: `${name}-${outside.length}` }
+            assert.deepInclude(answers.at(-1)!, { status: "created", ...child })
+            assert.strictEqual(yield* until(whereOf(child)), join(workspace, "parts", "one"))
+            assert.isFalse(existsSync(join(folder, "in")))
+          }),
       )
 
       it.effect(

@@ -9,7 +9,7 @@ import { isLong } from "../../../../test/long.ts"
 import { leadAndWorker } from "./teamKit.ts"
 
 /** It is killed after each event that a round writes, until one is over before; or after some of them. */
-const mostEvents = isLong ? 80 : 24
+const maxEvents = isLong ? 80 : 24
 const stride = isLong ? 1 : 11
 
 /** Returns once so many events have been written since; false: the round was over before. */
@@ -69,7 +69,7 @@ for (const [name, home] of isLong ? homes : homes.slice(0, 1))
           const said: Array<string> = []
           let before: ReadonlyArray<Written> = []
           let isWhole = false
-          for (let count = isLong ? 1 : 4; count <= mostEvents && !isWhole; count += stride) {
+          for (let count = isLong ? 1 : 4; count <= maxEvents && !isWhole; count += stride) {
             const text = `begin ${count}`
             const { url } = house
             const reached = yield* heard(url, count, () =>

@@ -126,7 +126,7 @@ for (const store of databases)
       )
 
       it.effect(
-        "S3-66 a turn that fails ends the wait, keeps its mail, tells the parent; a retry has the same mail",
+        "S3-62 S3-66 a turn that fails ends the wait, keeps its mail, tells the parent, wakes nobody; a retry has the same mail",
         () =>
           Effect.gen(function* () {
             const { admin } = yield* Guest
@@ -148,6 +148,9 @@ for (const store of databases)
             assert.match(seen, new RegExp(`The turn of ${worker.name} failed: .*no disk`))
             const failed = (yield* runsOf(worker))[0]!
             assert.strictEqual(failed.state, "failed")
+            // Nothing follows it by itself.
+            yield* (yield* Readers).receipt("runs")
+            assert.lengthOf(yield* runsOf(worker), 1)
             assert.strictEqual((yield* ask(() => admin.agents.inspect(worker.name))).agent.inbox, 1)
             yield* setProgram([{ say: "now it works" }])
             yield* ask(() => admin.runs.retry(failed.id, {}))

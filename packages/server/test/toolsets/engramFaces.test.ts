@@ -151,7 +151,7 @@ for (const store of ["sqlite", "postgres"] as const)
     )
 
     it.effect(
-      "S2-15 S2-34 S2-46 S2-50 S2-57 S2-58 S2-62 S2-63 S2-64 S2-65 S2-66 S2-67 S2-68 22 rows: the three hints said in full, the tags, the schemas",
+      "S2-15 S2-34 S2-44 S2-46 S2-50 S2-57 S2-58 S2-62 S2-63 S2-64 S2-65 S2-66 S2-67 S2-68 22 rows: the three hints said in full, the tags, the schemas",
       () =>
         Effect.gen(function* () {
           const who = yield* holder("reader1")

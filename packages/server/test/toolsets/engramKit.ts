@@ -58,6 +58,8 @@ interface Summary {
   readonly engram_id: string
   readonly title: string
   readonly message_count: number
+  readonly created_at: string
+  readonly updated_at: string
   readonly is_pinned: boolean
 }
 /** What any of the tools may answer; each answers a part of it. */

@@ -52,6 +52,14 @@ for (const store of ["sqlite", "postgres"] as const)
             "updated_at",
             "is_pinned",
           ])
+        // Each says when it began, and when something was said in it last.
+        for (const one of sessions) {
+          const { createdAt, title, updatedAt } = yield* ask(() => who.stoa.chatSessions.get(one.session_id))
+          assert.deepInclude(one, { title, created_at: createdAt, updated_at: updatedAt })
+        }
+        const spoken = sessions.find(({ session_id }) => session_id === first.session_id)!
+        assert.deepInclude(spoken, { title: "hello there", message_count: 1, engram_id: first.engram_id })
+        assert.isTrue(Date.parse(spoken.updated_at) > Date.parse(spoken.created_at))
         const record = yield* ask(() => who.stoa.memory.get(first.engram_id.replace("eng_", "mem_")))
         assert.deepStrictEqual(
           [record.namespace, record.kind, record.key, record.tags, record.public],

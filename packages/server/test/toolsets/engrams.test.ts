@@ -473,6 +473,41 @@ for (const store of ["sqlite", "postgres"] as const)
         }),
     )
 
+    it.effect(
+      "S2-66 each of the five that say they are idempotent, called twice, leaves what it left the first time",
+      () =>
+        Effect.gen(function* () {
+          const who = yield* holder("twice")
+          const { id } = yield* create(who, "kept", { tags: ["t"] })
+          const address = { wallet_address: who.wallet }
+          const state = ask(async () => {
+            const { items } = await who.stoa.memory.list({ limit: 100 })
+            const histories = await Promise.all(items.map((one) => who.stoa.memory.history(one.id, {})))
+            return items.map((one, at) => [
+              one.key,
+              one.content,
+              one.tags,
+              one.public,
+              one.pinned,
+              one.version,
+              histories[at],
+            ])
+          })
+          for (const [tool, args] of [
+            ["user_profile_update", { ...address, field: "base", content: '{"likes":"tea"}' }],
+            ["hecate_remember", { ...address, key: "likes", content: "tea" }],
+            ["moros_remember", { ...address, key: "fears", content: "tea" }],
+            ["hecate_pin_engram", { id }],
+            ["moros_pin_engram", { id }],
+          ] as const) {
+            const first = yield* who.done(tool, args)
+            const before = yield* state
+            assert.deepStrictEqual(yield* who.done(tool, args), first, tool)
+            assert.deepStrictEqual(yield* state, before, tool)
+          }
+        }),
+    )
+
     it.effect("S2-64 what says it only reads writes nothing, neither an engram nor a version nor an event of one", () =>
       Effect.gen(function* () {
         const who = yield* holder("quiet")

@@ -107,12 +107,9 @@ for (const store of ["sqlite", "postgres"] as const)
       () =>
         Effect.gen(function* () {
           const [pam, jim] = [yield* agent("pam2", "office"), yield* agent("jim2", "office")]
-          const { passageId } = (yield* pam.done("store_memory", {
-            content: "Growth was 100% in Été",
-            tags: ["sales"],
-          })) as never as {
-            passageId: string
-          }
+          const stored = yield* pam.done("store_memory", { content: "Growth was 100% in Été", tags: ["sales"] })
+          assert.deepStrictEqual(Object.keys(stored), ["passageId"])
+          const { passageId } = stored as never as { passageId: string }
           yield* jim.done("store_memory", { content: "growth was 100% for Jim" })
           yield* pam.done("store_memory", { content: "growth was 1000 in spring" })
           yield* pam.done("store_memory", { content: "a_b and axb" })
@@ -126,6 +123,8 @@ for (const store of ["sqlite", "postgres"] as const)
           assert.deepStrictEqual(Object.keys(hit!).toSorted(), ["content", "createdAt", "id", "tags"])
           assert.deepStrictEqual([hit?.["id"], hit?.["tags"], rest], [passageId, ["sales"], []])
           assert.match(passageId, /^[0-9a-f]{8}-/)
+          const { createdAt } = yield* ask(() => pam.stoa.memory.get(`mem_${passageId}`))
+          assert.deepStrictEqual([hit?.["content"], hit?.["createdAt"]], ["Growth was 100% in Été", createdAt])
           assert.deepStrictEqual(
             (yield* search(pam, "a_b")).map((one) => one["content"]),
             ["a_b and axb"],

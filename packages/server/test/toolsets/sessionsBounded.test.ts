@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Grants } from "../../src/access/rights/Grants.ts"
 import { Memories } from "../../src/memory/Memories.ts"
-import { mostLines } from "../../src/memory/records/diff.ts"
+import { maxLines } from "../../src/memory/records/diff.ts"
 import { ChatSessions } from "../../src/sessions/ChatSessions.ts"
 import { messagesPerStep } from "../../src/sessions/SessionCleanup.ts"
 import { Spaces } from "../../src/spaces/Spaces.ts"
@@ -139,7 +139,7 @@ for (const store of ["sqlite", "postgres"] as const)
           const { body, status } = yield* call(who, "GET", `/memory/${id}/diff`)
           assert.strictEqual(status, 200)
           const lines = body["lines"] as ReadonlyArray<object>
-          assert.isAtMost(lines.length, mostLines)
+          assert.isAtMost(lines.length, maxLines)
           assert.isBelow(JSON.stringify(lines).length, 1_000_000)
         }
         const { left: more, lines } = yield* ask(() => who.client.memory.diff(id, { from: 3, to: 4 }))

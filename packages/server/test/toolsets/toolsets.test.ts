@@ -45,8 +45,8 @@ const count = (table: string) =>
     return (yield* sql<{ n: number }>`SELECT count(*) AS n FROM ${sql(table)}`)[0]!.n
   })
 
-const searchKey = "brave-key-that-nobody-may-read"
-const env = { BRAVE_API_KEY: searchKey }
+const searchKey = "tavily-key-that-nobody-may-read"
+const env = { TAVILY_API_KEY: searchKey }
 
 for (const store of ["sqlite", "postgres"] as const)
   layer(house({ store, env }), { excludeTestServices: true, timeout: 30_000 })(`toolsets on ${store}`, (it) => {
@@ -70,7 +70,7 @@ for (const store of ["sqlite", "postgres"] as const)
     )
 
     it.effect(
-      "S0-07 S0-08 S0-09 S0-10 S0-15 S0-16 S0-19 X-48 the office's send_message: one row by the caller, a bare id, and nothing where it may not",
+      "S0-07 S0-08 S0-09 S0-10 S0-15 S0-16 S0-19 S0-48 X-48 the office's send_message: one row by the caller, a bare id, and nothing where it may not",
       () =>
         Effect.gen(function* () {
           const [pam, dwight] = [yield* someone(), yield* agentWith("office")]
@@ -87,6 +87,7 @@ for (const store of ["sqlite", "postgres"] as const)
             assert.strictEqual(body["replyTo"], null)
           }
           const before = yield* count("messages")
+          const first = (yield* ask(() => pam.client.spaces.messages(open.id))).items[0]!.id
           yield* failed(dwight, "send_message", { channelId: outside.id, text: "hi" })
           yield* failed(dwight, "send_message", { channelId: "nowhere", text: "hi" })
           for (const input of [
@@ -94,14 +95,21 @@ for (const store of ["sqlite", "postgres"] as const)
             { channelId: open.id },
             { channelId: 1, text: "hi" },
             { channelId: open.id, text: "" },
+            { channelId: "", text: "hi" },
+            // It has no parameter to begin or answer a thread with, whatever that would be called.
+            ...["replyToMessageId", "replyTo", "parentId", "threadId"].map((name) => ({
+              channelId: open.id,
+              text: "hi",
+              [name]: first,
+            })),
           ])
-            assert.strictEqual((yield* use(dwight, "send_message", input)).status, 400)
+            assert.strictEqual((yield* use(dwight, "send_message", input)).status, 400, JSON.stringify(input))
           assert.strictEqual(yield* count("messages"), before)
         }),
     )
 
     it.effect(
-      "S0-21 S0-22 S0-24 S0-25 S0-28 S0-29 S0-30 reactions once, an unknown message is an error, and doing nothing does nothing but be a call",
+      "S0-21 S0-22 S0-24 S0-25 S0-28 S0-29 S0-30 S0-48 reactions once, an unknown message is an error, and doing nothing does nothing but be a call",
       () =>
         Effect.gen(function* () {
           const [pam, jim] = [yield* someone(), yield* agentWith("office")]

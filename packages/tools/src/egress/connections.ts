@@ -12,9 +12,9 @@ import type { Headers } from "./Policy.ts"
 
 /** An idle connection is closed before most servers would close it while we use it. */
 const idleMs = 4000
-const mostIdle = 16
+const maxIdle = 16
 /** The most remembered agents; the longest unused goes first. */
-const mostAgents = 100
+const maxAgents = 100
 
 /** Headers that differ in each request, or do not identify the sender. */
 const ignoredHeaders = new Set([
@@ -67,9 +67,9 @@ export const reusableAgent = (
   const known = agents.get(key)
   agents.delete(key)
   const agent =
-    known ?? agentOf(url, { keepAlive: true, timeout: idleMs, maxFreeSockets: mostIdle, lookup: pinned(addresses) })
+    known ?? agentOf(url, { keepAlive: true, timeout: idleMs, maxFreeSockets: maxIdle, lookup: pinned(addresses) })
   agents.set(key, agent)
-  if (agents.size > mostAgents) {
+  if (agents.size > maxAgents) {
     const [oldest, old] = agents.entries().next().value!
     agents.delete(oldest)
     closeIdle(old)

@@ -36,7 +36,7 @@ const errors = Metric.counter("tools.errors")
 const durations = Metric.timer("tools.execution_duration_ms")
 
 /** How many names a not-found answer may list: enough to choose from, too few to flood a prompt. */
-const mostNames = 100
+const maxNames = 100
 
 /** Fills in defaults. The principal is what this function's caller says, never what arguments say. */
 export const begin = (
@@ -101,7 +101,7 @@ const missing = Effect.fnUntraced(function* <T>(
 ) {
   const names: Array<string> = []
   for (const name of view.names()) {
-    if (names.length >= mostNames) break
+    if (names.length >= maxNames) break
     if ((yield* authorize(identity, principal, name)).verdict !== "deny") names.push(name)
   }
   return yield* notFound(tool, names)

@@ -24,7 +24,7 @@ export class FairQueue {
     return by === "" ? this.#size : Math.max(1, this.#size - 1)
   }
   /** How many calls of one caller may wait. */
-  #mostWaiting(by: string): number {
+  #maxWaiting(by: string): number {
     return by === "" ? this.#queue : Math.max(1, Math.ceil(this.#queue / 4))
   }
 
@@ -32,7 +32,7 @@ export class FairQueue {
   full(by: string): string | undefined {
     const mine = this.#waiting.get(by)?.length ?? 0
     if (this.#canStart(by)) return undefined
-    if (mine >= this.#mostWaiting(by) && by !== "")
+    if (mine >= this.#maxWaiting(by) && by !== "")
       return `${this.#running.get(by) ?? 0} of your calls run and ${mine} wait; call again when one is done`
     return this.#all >= this.#queue ? `${this.#size} calls run and ${this.#queue} wait` : undefined
   }

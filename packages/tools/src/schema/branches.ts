@@ -6,7 +6,7 @@
  */
 import type { Ajv2020 } from "ajv/dist/2020.js"
 
-const mostFailed = 50_000
+const maxFailed = 50_000
 const [tried, passed] = ["stoa:tried", "stoa:passed"]
 
 /** More alternatives failed than a sensible value can cause. */
@@ -61,7 +61,7 @@ export const addCounters = (ajv: Ajv2020): (() => void) => {
     tried,
     (count) => {
       failed += count
-      if (failed > mostFailed) throw new TooManyBranches()
+      if (failed > maxFailed) throw new TooManyBranches()
     },
     "anyOf",
   )

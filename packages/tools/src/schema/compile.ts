@@ -88,9 +88,9 @@ const refers = (schema: unknown): boolean =>
   Object.entries(schema).some(([key, inner]) => references.has(key) || refers(inner))
 
 /** A thread that makes millions of errors takes the process down. Each error has its own part of the schema and the value. */
-const mostWork = 4_000_000
+const maxWork = 4_000_000
 const isCheap = (schema: unknown, length: number, value: unknown): boolean =>
-  length * (JSON.stringify(value)?.length ?? 0) <= mostWork && !refers(schema)
+  length * (JSON.stringify(value)?.length ?? 0) <= maxWork && !refers(schema)
 
 const run = (validate: ValidateFunction, value: unknown, every: Every): SchemaFault | undefined => {
   try {

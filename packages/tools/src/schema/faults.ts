@@ -69,7 +69,7 @@ const longest = 1000
 const bounded = (text: string): string => (text.length > longest ? `${text.slice(0, longest)}…` : text)
 
 /** As many as a person or a model can mend at once. */
-const mostFaults = 10
+const maxFaults = 10
 
 /** An error in one of several alternatives says nothing by itself: another one may be meant. */
 const isOfAnAlternative = ({ schemaPath }: ErrorObject): boolean => /\/(anyOf|oneOf|not|if)\//.test(schemaPath)
@@ -79,7 +79,7 @@ export const faultOf = (first: ErrorObject, all: ReadonlyArray<ErrorObject>, roo
   const fault = oneFault(first, root)
   const others = new Map<string, SchemaFault>()
   for (const error of all) {
-    if (others.size >= mostFaults - 1) break
+    if (others.size >= maxFaults - 1) break
     if (isOfAnAlternative(error)) continue
     const other = oneFault(error, root)
     if (other.path !== fault.path && !others.has(other.path)) others.set(other.path, other)

@@ -5,7 +5,7 @@
 import { RE2JS } from "re2js"
 
 /** The limit for one pattern, with repeats expanded: `a{1000}` counts a thousand. */
-export const mostSteps = 2000
+export const maxSteps = 2000
 
 /** A class is one step, plus its ranges; those of Unicode have hundreds. */
 const classCost = 2
@@ -63,7 +63,7 @@ export const patternCost = (pattern: string, most: number): number => {
 
 /** The pattern compiled by RE2, or undefined if it needs more than linear time or is too large. */
 export const linear = (pattern: string): RE2JS | undefined => {
-  if (patternCost(pattern, mostSteps) > mostSteps) return undefined
+  if (patternCost(pattern, maxSteps) > maxSteps) return undefined
   try {
     return RE2JS.compile(RE2JS.translateRegExp(pattern))
   } catch {

@@ -48,8 +48,8 @@ type Fits = (value: unknown, steps: Steps) => boolean
 /** Code that looks at several things at once pays for them first. */
 const pay = (steps: Steps, things: number): boolean => (steps.left -= things >> 3) > 0
 
-const mostSteps = 5000
-const mostWords = 100
+const maxSteps = 5000
+const maxWords = 100
 
 /** Keywords that say nothing about the value. */
 const remarks = new Set([
@@ -127,7 +127,7 @@ const keywords: Readonly<Record<string, Keyword>> = {
     return tests.length === 1 ? only : (value) => tests.some((test) => test(value))
   },
   enum: (given: unknown) =>
-    Array.isArray(given) && given.length > 0 && given.length <= mostWords && given.every(isPrimitive)
+    Array.isArray(given) && given.length > 0 && given.length <= maxWords && given.every(isPrimitive)
       ? (value, steps) => pay(steps, given.length) && given.includes(value)
       : undefined,
   const: (given: unknown) => (isPrimitive(given) ? (value) => value === given : undefined),
@@ -202,7 +202,7 @@ const testOf = (schema: Node): Fits | "not plain" => {
 export const isPlain = (schema: Node): boolean => testOf(schema) !== "not plain"
 
 /** True: the value matches. False: it does not, or this cannot be decided here. */
-export const plainlyFits = (schema: Node, value: unknown, steps: Steps = { left: mostSteps }): boolean => {
+export const plainlyFits = (schema: Node, value: unknown, steps: Steps = { left: maxSteps }): boolean => {
   const fits = testOf(schema)
   return fits !== "not plain" && fits(value, steps)
 }

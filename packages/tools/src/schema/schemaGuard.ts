@@ -3,7 +3,7 @@
  * it is compiled on a separate thread, otherwise it is refused, naming the limit.
  */
 import { createHash } from "node:crypto"
-import { mostSteps, patternCost } from "./pattern.ts"
+import { maxSteps, patternCost } from "./pattern.ts"
 
 const caps = {
   bytes: 64 * 1024,
@@ -56,8 +56,8 @@ const measure = (schema: unknown): SchemaRefusal | undefined => {
       if (seen.has(pattern)) continue
       seen.add(pattern)
       // A pattern that is too large by itself is left out, and costs nothing.
-      const cost = patternCost(pattern, mostSteps)
-      if (cost <= mostSteps && (patterns += cost) > caps.patterns)
+      const cost = patternCost(pattern, maxSteps)
+      if (cost <= maxSteps && (patterns += cost) > caps.patterns)
         return {
           refused: `patterns of more than ${caps.patterns} steps together`,
           expected: `a schema whose patterns have at most ${caps.patterns} steps`,

@@ -8,11 +8,11 @@ const fromList = (definition: ToolDefinition): ReadonlyArray<string> =>
   })
 
 /** More of them would hide the rest of the line. */
-const mostChoices = 8
+const maxChoices = 8
 
 const kindOf = (property: unknown): string => {
   const { enum: choices, type } = Object(property) as { readonly enum?: unknown; readonly type?: unknown }
-  if (Array.isArray(choices) && choices.length > 0 && choices.length <= mostChoices) {
+  if (Array.isArray(choices) && choices.length > 0 && choices.length <= maxChoices) {
     const kind = choices.map((one) => JSON.stringify(one)).join(" | ")
     if (kind.length <= 100) return kind
   }

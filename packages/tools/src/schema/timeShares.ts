@@ -7,7 +7,7 @@ export interface TimeShareOptions {
 }
 
 /** An asker whose debt is paid off is forgotten. */
-const mostKnown = 1000
+const maxKnown = 1000
 
 export class TimeShares {
   /** When each asker's debt is paid off. */
@@ -23,7 +23,7 @@ export class TimeShares {
   }
 
   charge(who: string, millis: number, now: number): void {
-    if (this.#freeAt.size > mostKnown) for (const [one, at] of this.#freeAt) if (at <= now) this.#freeAt.delete(one)
+    if (this.#freeAt.size > maxKnown) for (const [one, at] of this.#freeAt) if (at <= now) this.#freeAt.delete(one)
     this.#freeAt.set(who, Math.max(now, this.#freeAt.get(who) ?? 0) + millis / this.#options.part)
   }
 }

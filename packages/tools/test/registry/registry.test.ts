@@ -306,6 +306,10 @@ describe("Registry", () => {
           required: ["q"],
         },
       })
+      assert.deepStrictEqual(openai[0], {
+        type: "function",
+        function: { name: "flat", description: "Add two numbers", parameters: anthropic[0]!.input_schema },
+      })
       assert.strictEqual(anthropic[1]!.input_schema, inputSchema)
       assert.deepStrictEqual(openai[1], {
         type: "function",

@@ -4,7 +4,7 @@ import { ToolDefinitionSchema, type ToolExecutionError } from "@stoa/contract"
 import { Effect, Redacted, Schema } from "effect"
 import { CurrentEgressPolicy } from "../../src/egress/Egress.ts"
 import { defaultEgressPolicy } from "../../src/egress/Policy.ts"
-import { Sandbox, type SandboxFault, sandboxLayer } from "../../src/sandbox/Sandbox.ts"
+import { defaultSandboxOptions, Sandbox, type SandboxFault, sandboxLayer } from "../../src/sandbox/Sandbox.ts"
 import { timeoutFault } from "../../src/sandbox/Timeout.ts"
 import { builtinSkills } from "../../src/skills/builtin.ts"
 import { codeExecute } from "../../src/skills/codeExecute.ts"
@@ -326,7 +326,7 @@ describe("code-execute", () => {
     }),
   )
 
-  it.effect("S4-61 a busy loop in it is killed, and this process goes on meanwhile", () =>
+  it.effect("S4-61 S4-91 a busy loop in it is killed in its time, and this process goes on meanwhile", () =>
     Effect.gen(function* () {
       let ticks = 0
       let on = true
@@ -340,6 +340,8 @@ describe("code-execute", () => {
       assert.strictEqual(error._tag, "ToolExecutionError")
       assert.strictEqual(((error as ToolExecutionError).cause as SandboxFault).reason, "time")
       assert.isAbove(ticks, 50)
+      // By the sandbox, unless it is told otherwise, before the tool's own time is over.
+      assert.isBelow(defaultSandboxOptions.timeMs, codeExecute.definition.timeoutMs)
     }).pipe(Effect.provide(sandboxLayer({ timeMs: 300, size: 1 }))),
   )
 

@@ -8,7 +8,7 @@ export interface LoadedMessages {
 }
 
 /** At most this many are kept: the far end is dropped. */
-export const mostLoaded = 600
+export const maxLoaded = 600
 
 /** Sorted by number, the later version of each. */
 export const mergeMessages = (a: ReadonlyArray<Message>, b: ReadonlyArray<Message>): ReadonlyArray<Message> => {
@@ -21,15 +21,15 @@ export const mergeMessages = (a: ReadonlyArray<Message>, b: ReadonlyArray<Messag
 
 export const withOlder = (loaded: LoadedMessages, page: ReadonlyArray<Message>, more: boolean): LoadedMessages => {
   const items = mergeMessages(page, loaded.items)
-  return items.length > mostLoaded
-    ? { items: items.slice(0, mostLoaded), older: more, newer: true }
+  return items.length > maxLoaded
+    ? { items: items.slice(0, maxLoaded), older: more, newer: true }
     : { ...loaded, items, older: more }
 }
 
 export const withNewer = (loaded: LoadedMessages, page: ReadonlyArray<Message>, more: boolean): LoadedMessages => {
   const items = mergeMessages(loaded.items, page)
-  return items.length > mostLoaded
-    ? { items: items.slice(-mostLoaded), older: true, newer: more }
+  return items.length > maxLoaded
+    ? { items: items.slice(-maxLoaded), older: true, newer: more }
     : { ...loaded, items, newer: more }
 }
 

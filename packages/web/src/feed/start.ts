@@ -50,7 +50,7 @@ export const useStart = (): Start => {
   return data
 }
 
-const mostPeople = 1000
+const maxPeople = 1000
 const nobody: ReadonlyArray<Principal> = []
 
 /** Everybody the user may see; a guest sees nobody else, which is no error. */
@@ -64,7 +64,7 @@ export const usePeople = (): ReadonlyArray<Principal> => {
         const page = await house.principals.list({ limit: 100, ...(cursor == null ? {} : { cursor }) })
         all.push(...page.items)
         cursor = page.next
-      } while (cursor !== null && all.length < mostPeople)
+      } while (cursor !== null && all.length < maxPeople)
       return all
     },
     retry: false,

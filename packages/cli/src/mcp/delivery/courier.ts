@@ -35,7 +35,7 @@ interface Surroundings {
 }
 
 /** How often a request is sent. */
-const mostSendings = 5
+const maxSendings = 5
 const headerMismatch = -32020
 const acknowledged = "notifications/subscriptions/acknowledged"
 const changeOf: Fields = {
@@ -127,7 +127,7 @@ export class Courier {
     const body = JSON.stringify(message)
     for (let sendings = 0; !signal.aborted; sendings++) {
       if (sendings > 0) await sleep(100 * sendings, undefined, { signal })
-      if (sendings === mostSendings)
+      if (sendings === maxSendings)
         throw new HouseAway("The house did not answer; the request may have been carried out.")
       const here = await this.#wire.find()
       const begins = trip.onResult !== undefined

@@ -6,7 +6,7 @@ import {
   type MemoryLineJson,
   type MemoryMatch,
   MemoryNamespace,
-  mostLines,
+  maxLines,
 } from "@stoa/contract"
 import { StoaError } from "@stoa/sdk"
 import { Effect, Option } from "effect"
@@ -290,7 +290,7 @@ const importVerb = Command.make(
     const places = new Map(sources.map(({ line, place }) => [line, place]))
     const lines = sources.map(({ line }) => line)
     const sum = { written: 0, unchanged: 0 }
-    for (const part of batchesOf(lines, mostLines, largestPart)) {
+    for (const part of batchesOf(lines, maxLines, largestPart)) {
       const { unchanged, written } = yield* ask((stoa) => stoa.memory.import({ lines: part })).pipe(
         Effect.mapError((failure) => inFiles(failure, (at) => places.get(part[at]!))),
       )

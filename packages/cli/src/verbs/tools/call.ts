@@ -42,7 +42,7 @@ const report = Effect.fnUntraced(function* (call: CallLike) {
   if (!open) {
     const { message, tag } = error ?? { tag: "", message: `${tool} is ${state}` }
     const me = needsName({ tag }) ? yield* whoAmI : undefined
-    const said = { tag, message: `${inFlags(message)} (${id}).`, fields: { rule, toolName: tool } }
+    const said = { tag, message: `${inFlags(message).replace(/\.$/, "")} (${id}).`, fields: { rule, toolName: tool } }
     return yield* new Failure({ message: withHint(said, me), exitCode: state === "refused" ? 2 : 1 })
   }
   if (!json) yield* printLine(id)

@@ -119,11 +119,20 @@ const askHere = Effect.fnUntraced(function* (decision: Decision) {
   yield* answered(yield* ask((stoa) => stoa.decisions.answer(decision.id, answer as NewAnswer)))
 })
 
-const answered = (done: Decision) => {
+/** Seconds in which an approved call that cannot run any more is refused; a longer one is told as running. */
+const soon = 2
+
+const answered = Effect.fnUntraced(function* (done: Decision) {
   const left = done.people - done.approvals.length
   const more = done.state === "open" ? `${left} more must approve it` : done.state
-  return show(done, `${done.id}  ${done.verdict ?? "approve"}  ${more}`)
-}
+  yield* show(done, `${done.id}  ${done.verdict ?? "approve"}  ${more}`)
+  const { call, verdict } = done
+  if (call === null || verdict !== "approve") return
+  // The call of another is not seen by everybody who may answer.
+  const found = yield* Effect.option(ask((stoa) => stoa.calls.get(call.id, { wait: soon })))
+  if (Option.isSome(found) && found.value.state === "refused")
+    yield* printNote(`The call was refused all the same: ${found.value.error?.message ?? "no reason was given"}.`)
+})
 
 const link = Effect.fnUntraced(function* (id: string, principal: Option.Option<string>) {
   const made = yield* ask((stoa) => stoa.decisions.link(id, givenFlags({ principal })))

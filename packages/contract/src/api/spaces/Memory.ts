@@ -14,7 +14,7 @@ import {
   MemoryVersion,
   NewMemory,
 } from "../../memory/Memory.ts"
-import { MemoryDiff, MemoryImported, MemoryLine, mostLines } from "../../memory/MemoryLine.ts"
+import { MemoryDiff, MemoryImported, MemoryLine, maxLines } from "../../memory/MemoryLine.ts"
 import { pageOfMany, pageQuery } from "../../Page.ts"
 import { PrincipalRef } from "../../access/identity/Principal.ts"
 import { problem } from "../../Problem.ts"
@@ -57,7 +57,7 @@ export class MemoryApi extends HttpApiGroup.make("memory")
     HttpApiEndpoint.get("export", "/memory/export", { query: pageQuery, success: pageOfMany(MemoryLine) }),
     HttpApiEndpoint.get("embedding", "/memory/embedding", { success: MemoryEmbedding }),
     HttpApiEndpoint.post("import", "/memory/import", {
-      payload: Schema.Struct({ lines: Schema.Array(MemoryLine).check(Schema.isMaxLength(mostLines)) }),
+      payload: Schema.Struct({ lines: Schema.Array(MemoryLine).check(Schema.isMaxLength(maxLines)) }),
       success: MemoryImported,
       error: [...writing, problem(BadInput)],
     }),

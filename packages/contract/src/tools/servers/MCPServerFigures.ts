@@ -21,5 +21,5 @@ export class MCPServerFigures extends Schema.Class<MCPServerFigures>("MCPServerF
   /** How often each of its tools was called within the last seven days, up to the most that are counted. */
   tools: Schema.Array(Schema.Struct({ name: Schema.String, calls: Schema.Int })),
 }) {
-  static readonly mostCounted = 1000
+  static readonly maxCounted = 1000
 }

@@ -26,7 +26,7 @@ import type { BasicViewer, Viewer } from "../rights/Viewer.ts"
 import { principalFromRow, Principals } from "./Principals.ts"
 
 /** The most levels of agents above one agent: a longer chain is a cycle or a mistake. */
-const mostParents = 50
+const maxParents = 50
 
 /** A program runs on the machine of the house, as the house: this is the right to set one, and to see how it starts. */
 export const programsOfHouse = "house/programs"
@@ -161,7 +161,7 @@ export class Agents extends Context.Service<
           let above: string | null = parent.id
           for (let height = 0; above !== null; height++) {
             if (above === agent.id) return yield* fault(`${parent.name} works for ${agent.name} already`)
-            if (height > mostParents) return yield* fault(`more than ${mostParents} agents above one another`)
+            if (height > maxParents) return yield* fault(`more than ${maxParents} agents above one another`)
             above = (yield* profileOf(above)).parent
           }
           return parent.id

@@ -22,9 +22,9 @@ export interface Arrival {
 /** A client that arrives again and again must not fill the journal. */
 const againMs = 5000
 const sameMs = 600_000
-const mostKept = 10_000
+const maxKept = 10_000
 const minuteMs = 60_000
-const mostAMinute = 12
+const maxAMinute = 12
 const longest = 200
 
 const short = (text: string): string => text.slice(0, longest).replace(/\p{C}/gu, " ").toWellFormed()
@@ -64,8 +64,8 @@ export class Arrivals extends Context.Service<
           // A client that keeps changing its name is reported as seldom as one that keeps it.
           const names = recent.get(who)
           const fresh = names === undefined || now - names.since >= minuteMs ? { since: now, count: 0 } : names
-          if (fresh.count >= mostAMinute) return Effect.void
-          if (known.size >= mostKept) {
+          if (fresh.count >= maxAMinute) return Effect.void
+          if (known.size >= maxKept) {
             known.clear()
             recent.clear()
           }

@@ -47,7 +47,7 @@ export class Endings extends Context.Service<
           const all = [...open]
           for (const { end, who } of all) {
             const key = who.token ?? who.principal.id
-            const still = asked.get(key) ?? (yield* tokens.stillStands(who))
+            const still = asked.get(key) ?? (yield* tokens.stillWorks(who))
             asked.set(key, still)
             if (!still) end()
           }
@@ -92,7 +92,7 @@ export class Endings extends Context.Service<
           return chain(epochNow(), (epoch) =>
             epoch === who.epoch
               ? Effect.void
-              : Effect.flatMap(tokens.stillStands(who), (still) => (still ? Effect.void : refused)),
+              : Effect.flatMap(tokens.stillWorks(who), (still) => (still ? Effect.void : refused)),
           )
         })
 

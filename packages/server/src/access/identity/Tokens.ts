@@ -122,7 +122,7 @@ export class Tokens extends Context.Service<
      */
     readonly isRevoked: (id: TokenId) => Effect.Effect<boolean>
     /** The same for a caller, also for one without a token. */
-    readonly stillStands: (who: Pick<Caller["Service"], "principal" | "token">) => Effect.Effect<boolean>
+    readonly stillWorks: (who: Pick<Caller["Service"], "principal" | "token">) => Effect.Effect<boolean>
     /** The caller of requests without a token, if a setting allows them. */
     readonly standIn: (name: string) => Effect.Effect<Caller["Service"], Missing>
     /**
@@ -298,7 +298,7 @@ export class Tokens extends Context.Service<
         return rows[0]?.revokedAt !== null
       })
 
-      const stillStands: Tokens["Service"]["stillStands"] = ({ principal, token }) =>
+      const stillWorks: Tokens["Service"]["stillWorks"] = ({ principal, token }) =>
         token !== null
           ? isAlive(token)
           : Effect.match(principals.get(principal.id), {
@@ -366,7 +366,7 @@ export class Tokens extends Context.Service<
         authenticateSession,
         isAlive,
         isRevoked,
-        stillStands,
+        stillWorks,
         standIn,
         callerNow,
         renewCaller: makeRenewCaller(callerNow),

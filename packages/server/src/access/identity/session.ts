@@ -81,7 +81,7 @@ export const hashOfSession = (secret: string): string => hashOf(`session ${secre
 
 const sessionLife = { days: 30 }
 /** The most browsers of one principal. */
-const mostSessions = 20
+const maxSessions = 20
 
 export const makeOpenSession = (
   sql: SqlClient.SqlClient,
@@ -129,7 +129,7 @@ export const makeOpenSession = (
     // The oldest sessions are revoked: browsers that never sign out must not accumulate.
     const old = yield* Effect.orDie(
       sql<{ id: TokenId }>`SELECT id FROM tokens WHERE principal = ${principal.id} AND parent IS NOT NULL
-            AND revoked_at IS NULL ORDER BY created_at DESC, id DESC LIMIT 100 OFFSET ${mostSessions}`,
+            AND revoked_at IS NULL ORDER BY created_at DESC, id DESC LIMIT 100 OFFSET ${maxSessions}`,
     )
     yield* Effect.forEach(old, ({ id }) => revoke(id), { discard: true })
     return { token: Redacted.make(made.token), expiresAt: made.expiresAt! }

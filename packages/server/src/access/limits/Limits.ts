@@ -80,7 +80,7 @@ interface Counted {
   /** The limit of its owner with all their agents, counted too. */
   readonly shared?: { readonly limit: Limit; readonly key: string }
 }
-const mostKept = 1000
+const maxKept = 1000
 
 /** Whose limits, and in which epoch. */
 type Limited = Pick<Caller["Service"], "principal" | "epoch">
@@ -191,7 +191,7 @@ export class Limits extends Context.Service<
             : { shared: { limit: ofOwner, key: `owner ${principal.owner ?? principal.id} ${resource}` } }),
         }
         const kept = found.get(who) ?? new Map<string, Counted>()
-        if (kept.size < mostKept) found.set(who, kept.set(atOnce ? `${resource} at once` : resource, counted))
+        if (kept.size < maxKept) found.set(who, kept.set(atOnce ? `${resource} at once` : resource, counted))
         return counted
       }
       const countOf = (

@@ -10,7 +10,7 @@ import { requestContext } from "../../store/fibers/RequestContext.ts"
 
 const gathering = Duration.millis(200)
 /** Postgres takes less than 8,000 bytes in one notice. */
-const mostBytes = 7500
+const maxBytes = 7500
 
 const decode = Schema.decodeUnknownOption(
   Schema.fromJsonString(
@@ -23,7 +23,7 @@ const decode = Schema.decodeUnknownOption(
 
 /** The fullest first, so that what does not fit matters least. Pure. */
 const noticeOf = (from: string, taken: ReadonlyMap<string, number>): string => {
-  let room = mostBytes - from.length
+  let room = maxBytes - from.length
   const kept: Array<string> = []
   for (const [key, millis] of [...taken].toSorted(([, one], [, other]) => other - one)) {
     const text = JSON.stringify([key, Math.max(1, Math.round(millis))])

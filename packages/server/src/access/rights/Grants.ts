@@ -70,7 +70,7 @@ interface Gathered {
 }
 
 /** The most cached judgements of one principal: tool names come from outside, so they are limited. */
-const mostSaid = 2000
+const maxSaid = 2000
 
 export type { Rule } from "./policy.ts"
 
@@ -236,7 +236,7 @@ export class Grants extends Context.Service<
         const known = said?.get(key)
         if (known !== undefined) return known
         const judged = Effect.succeed(new Judgement(judge(rules, action, resource, moment(), context)))
-        if (said !== undefined && said.size < mostSaid) said.set(key, judged)
+        if (said !== undefined && said.size < maxSaid) said.set(key, judged)
         return judged
       }
 

@@ -41,7 +41,7 @@ export class Rules extends Context.Service<
     /** Who must approve the use of a resource under the policies, and how. */
     readonly approvals: Effect.Effect<ApprovalFor>
     /** Rules for unknown names, each as a sentence: they apply to nobody, until a principal with that name is added. */
-    readonly ofNobody: Effect.Effect<ReadonlyArray<string>>
+    readonly unknownPrincipals: Effect.Effect<ReadonlyArray<string>>
     /** How many rules the file declared; the address of a person is part of the person. */
     readonly declared: Effect.Effect<number>
     /** Replaces all rules of a kind. Returns whether anything changed. */
@@ -71,7 +71,7 @@ export class Rules extends Context.Service<
       }, Effect.orDie)
       const policies = Effect.map(stored("policy"), (rules) => decodePolicies(rules))
       const limits = Effect.map(stored("limit"), (rules) => decodeLimits(rules))
-      const ofNobody = Effect.gen(function* () {
+      const unknownPrincipals = Effect.gen(function* () {
         const named = [...placed("policies", yield* policies), ...placed("limits", yield* limits)]
         if (named.length === 0) return []
         const keys = [...new Set(named.map(({ name }) => nameKey(name)))]
@@ -84,7 +84,7 @@ export class Rules extends Context.Service<
       return Rules.of({
         policies,
         limits,
-        ofNobody,
+        unknownPrincipals,
         env: Effect.map(stored("env"), (rules) => decodeEnv(rules)),
         // One section, so one row, or none.
         egress: Effect.map(stored("egress"), ([section = {}]) => decodeEgress(section)),

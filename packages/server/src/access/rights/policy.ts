@@ -263,7 +263,7 @@ export const approvalIn = (
 export const longestDelegation = { hours: longestDelegationHours }
 export const deepestDelegation = 3
 /** The most open delegations that one principal may have given, or received. */
-export const mostDelegations = 50
+export const maxDelegations = 50
 
 /** The giver's rule that lets it hand this on: it must cover the whole pattern and all actions. */
 export const mayDelegate = (

@@ -27,7 +27,7 @@ import { Servers } from "../../servers/Servers.ts"
 import { makeCallSpace } from "../road/CallSpace.ts"
 import { Catalogue, isAdmitted, type KnownTool, listOf } from "./Catalogue.ts"
 
-const mostLeftOut = 1000
+const maxLeftOut = 1000
 
 const fromOf = ({ lentBy, name }: Rule): FittingRule["from"] =>
   lentBy !== undefined
@@ -245,7 +245,7 @@ export class Explanations extends Context.Service<
         for (const known of yield* catalogue.every(who)) {
           const { set, tool } = known
           const { description, name } = tool.definition
-          if (has.has(name) || missing.length >= mostLeftOut) continue
+          if (has.has(name) || missing.length >= maxLeftOut) continue
           const judged = yield* catalogue.judge(who, name)
           const stops = [
             toolsetGate(known, who.principal),
@@ -269,7 +269,7 @@ export class Explanations extends Context.Service<
               gate: "pin",
               why: "Its definition has changed, and it is held until somebody accepts it.",
             })
-        return missing.slice(0, mostLeftOut)
+        return missing.slice(0, maxLeftOut)
       })
 
       return Explanations.of({ judge, explain, leftOut })

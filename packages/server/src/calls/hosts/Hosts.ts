@@ -43,7 +43,7 @@ interface Grace {
   readonly since: string
 }
 /** Per principal. */
-const mostHosts = 20
+const maxHosts = 20
 
 export class Hosts extends Context.Service<
   Hosts,
@@ -196,8 +196,8 @@ export class Hosts extends Context.Service<
           const same = before?.shared === shared && JSON.stringify(before.tools) === JSON.stringify(tools)
           if (before !== undefined && same) return before
           const issues = yield* faults(row)
-          if (before === undefined && (yield* rows.all).filter((one) => one.owner === principal.id).length >= mostHosts)
-            issues.push({ path: "host", message: `A principal can have at most ${mostHosts} hosts; remove one first` })
+          if (before === undefined && (yield* rows.all).filter((one) => one.owner === principal.id).length >= maxHosts)
+            issues.push({ path: "host", message: `A principal can have at most ${maxHosts} hosts; remove one first` })
           if (issues.length > 0) return yield* new BadInput({ issues })
           const write = journal.transact(
             Effect.gen(function* () {

@@ -8,7 +8,7 @@ import { Journal, type Transaction } from "../../store/journal/Journal.ts"
 import type { makeHostRows, SentCall, WaitingCall } from "./rows.ts"
 
 /** How many calls one process may have at a time; the others wait, and would go to the process that replaces it. */
-const mostOpen = 100
+const maxOpen = 100
 const atOnce = 10
 
 /** An open connection of a host's process. */
@@ -59,7 +59,7 @@ export const makeHostConnections = Effect.fnUntraced(function* (
 
   const fill = Effect.fnUntraced(function* (id: HostId, open: Open) {
     for (;;) {
-      const room = Math.min(atOnce, mostOpen - open.sent.size)
+      const room = Math.min(atOnce, maxOpen - open.sent.size)
       if (room <= 0 || all.get(id) !== open || !open.connection.hasRoom()) return
       if (!(yield* open.connection.stands)) return open.connection.close("revoked")
       // Recorded before it is sent, so that a process that replaces this one never gets it too.
@@ -92,9 +92,9 @@ export const makeHostConnections = Effect.fnUntraced(function* (
     for (const [id, open] of all) {
       if (!open.sent.delete(call)) continue
       open.connection.ended({ id: call as never, state })
-      if (++settled % mostOpen === 0) yield* rows.forget(id)
+      if (++settled % maxOpen === 0) yield* rows.forget(id)
       // The connection was full and has room again.
-      if (open.sent.size === mostOpen - 1) yield* pump(id)
+      if (open.sent.size === maxOpen - 1) yield* pump(id)
     }
   })
 

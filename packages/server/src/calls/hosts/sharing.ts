@@ -20,7 +20,7 @@ export const makeSharing = Effect.gen(function* () {
   /** The present state: the token is valid, and tools offered to everybody still may be. */
   const judged = Effect.fnUntraced(
     function* (caller: Caller["Service"], host: HostRow) {
-      if (!(yield* tokens.stillStands(caller))) return { stands: false, lasting: false }
+      if (!(yield* tokens.stillWorks(caller))) return { stands: false, lasting: false }
       if (!host.shared) return { stands: true, lasting: true }
       const { judge, lasting } = yield* grants.viewerOf(yield* tokens.renewCaller(caller), "hosts")
       return { stands: judge(action, resourceOf(host.name)).verdict === "allow", lasting }

@@ -22,7 +22,7 @@ type Tool = Configured<"webhook">
 
 /** The default time limit for an answer by callback: an hour. */
 const usualCallback = 3_600_000
-const mostBytes = 1 << 20
+const maxAnswerBytes = 1 << 20
 
 interface WebhookTemplate {
   readonly url: UrlTemplate
@@ -78,7 +78,7 @@ export const webhookKind = Effect.gen(function* () {
     const fail = (message: string) =>
       new ToolExecutionError({ message: `${where} ${message}`, toolName: tool.form.name })
     if (status < 200 || status > 299) return yield* fail(`answered ${status}${excerptOf(answer, redactor)}`)
-    if (answer.truncated) return yield* fail(`gave a longer answer than ${mostBytes} bytes`)
+    if (answer.truncated) return yield* fail(`gave a longer answer than ${maxAnswerBytes} bytes`)
     return dataOf(answer)
   })
 
@@ -124,7 +124,7 @@ export const webhookKind = Effect.gen(function* () {
           },
           body,
           cut: true,
-          maxBytes: mostBytes,
+          maxBytes: maxAnswerBytes,
         }),
       )
       .pipe(

@@ -232,7 +232,7 @@ export const waitOf = ({ turn }: Caller["Service"], wait = usualWaitMs): number 
   turn === undefined ? wait : Math.min(wait, turnWaitMs)
 
 /** More concurrent turns than a machine has processes. */
-const mostTurns = 10_000
+const maxTurns = 10_000
 
 /**
  * The places of calls that a program makes itself during its turn: the next free place of its run and step. A turn is
@@ -246,7 +246,7 @@ export const makePlaces = () => {
     const place = (last.get(key) ?? 0) + 1
     last.delete(key)
     last.set(key, place)
-    if (last.size > mostTurns) last.delete(last.keys().next().value!)
+    if (last.size > maxTurns) last.delete(last.keys().next().value!)
     return { run: { id: run, step: turn.step, place }, root: turn.root }
   }
 }

@@ -20,7 +20,7 @@ import { endingOf, type CallRecorder, type CallExists } from "./record/record.ts
 import type { CallRow, NewRow } from "./record/rows.ts"
 
 /** How many stopped calls are remembered: they matter only between their record and their start. */
-const mostStopped = 1000
+const maxStopped = 1000
 
 /** Counts a settled call in the metrics. */
 export const measure = (row: CallRow): Effect.Effect<void> =>
@@ -282,7 +282,7 @@ export const makeExecute = Effect.fnUntraced(function* (
       const fiber = running.get(id)
       if (fiber !== undefined) return Effect.asVoid(Effect.forkIn(Fiber.interrupt(fiber), scope))
       stopped.add(id)
-      if (stopped.size > mostStopped) stopped.delete(stopped.values().next().value!)
+      if (stopped.size > maxStopped) stopped.delete(stopped.values().next().value!)
       return Effect.void
     })
 

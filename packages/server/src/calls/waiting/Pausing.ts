@@ -7,7 +7,7 @@ import { Readers } from "../../store/journal/readers/Readers.ts"
 import { Servers } from "../../servers/Servers.ts"
 
 /** How long a lift waits until its pause has stopped everything. */
-const patience = "5 seconds"
+const maxWait = "5 seconds"
 
 export const makePausing = Effect.gen(function* () {
   const { require } = yield* Grants
@@ -19,7 +19,7 @@ export const makePausing = Effect.gen(function* () {
 
   /** Calls made after a lift must not be stopped by the pause before it, and a server's tools must be there again. */
   const lifted = Effect.fnUntraced(function* (subject: string) {
-    yield* Effect.timeoutOption(readers.receipt("calls"), patience)
+    yield* Effect.timeoutOption(readers.receipt("calls"), maxWait)
     yield* transact(pauses.lift(subject))
     if (!subject.startsWith("servers/")) return
     yield* servers.follow

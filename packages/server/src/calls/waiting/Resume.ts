@@ -11,7 +11,7 @@ import { Calls } from "../Calls.ts"
 const name = "calls"
 
 /** How long a paused server stays connected at most while its calls are canceled. */
-const patience = "5 seconds"
+const maxWait = "5 seconds"
 
 /**
  * A paused server is disconnected, and its program ended (G-12): by every process, since each has its own connections.
@@ -30,7 +30,7 @@ const followPauses = Effect.gen(function* () {
       const some = events.filter(({ body }) => (body as { readonly subject: string }).subject.startsWith("servers/"))
       if (some.length === 0) return
       const set = some.findLast(({ kind }) => kind === "pause.set")
-      if (set !== undefined) yield* Effect.timeoutOption(readers.receipt(name, set.cursor), patience)
+      if (set !== undefined) yield* Effect.timeoutOption(readers.receipt(name, set.cursor), maxWait)
       yield* servers.follow
     }),
   })

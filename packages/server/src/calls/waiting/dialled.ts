@@ -8,7 +8,7 @@ import { Servers } from "../../servers/Servers.ts"
 import type { CallRow } from "../road/record/rows.ts"
 
 /** How long a call waits for a server that did not answer at first. */
-const patience = "1 minute"
+const maxWait = "1 minute"
 
 export const makeWhenDialled = Effect.gen(function* () {
   const servers = yield* Servers
@@ -33,7 +33,7 @@ export const makeWhenDialled = Effect.gen(function* () {
       const dialled = Effect.andThen(
         servers.dialled(server),
         // A server that nobody has heard of may have been added elsewhere; one that has gone meanwhile is gone.
-        Effect.suspend(() => (wasExpected && !isExpected(tool) ? Effect.void : Effect.sleep(patience))),
+        Effect.suspend(() => (wasExpected && !isExpected(tool) ? Effect.void : Effect.sleep(maxWait))),
       )
       yield* Effect.raceFirst(Deferred.await(there), dialled)
     }).pipe(Effect.scoped)

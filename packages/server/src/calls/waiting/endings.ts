@@ -35,7 +35,7 @@ import type { CallRow } from "../road/record/rows.ts"
 import { makeAnswers } from "./answers.ts"
 import { makeWhenDialled } from "./dialled.ts"
 import type { makeListeners } from "./listeners.ts"
-import { makeStoredAttempt } from "./storedAttempt.ts"
+import { makeStoredAttempt, sinceAsked } from "./storedAttempt.ts"
 import { inState } from "../../store/database/dialect/States.ts"
 
 /** The error of a call whose server disconnected while a question was open. */
@@ -105,7 +105,7 @@ export const makeEndings = Effect.fnUntraced(function* (
     if (bound.value !== null) attempt.input = JSON.parse(bound.value) as typeof attempt.input
     const prepared = yield* Effect.exit(prepare(attempt, { counted: false }))
     if (Exit.isFailure(prepared))
-      return yield* settle(row.id, { step: "refuse", error: Road.failureOf(Cause.squash(prepared.cause)) })
+      return yield* settle(row.id, { step: "refuse", error: sinceAsked(row.tool, Cause.squash(prepared.cause)) })
     const { effects, priceMicros, tool } = prepared.value.found
     // The approval covers this definition of the tool, with these arguments, for this principal, and nothing else.
     if (tool.fingerprint !== row.fingerprint || Road.digestOfCall(tool, asked) !== bound.digest)

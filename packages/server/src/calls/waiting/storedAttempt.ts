@@ -1,5 +1,5 @@
 /** A stored call goes on as it was made, with its caller's present rights, and only where it may still be called. */
-import type { Failure } from "@stoa/tools"
+import { type Failure, Road } from "@stoa/tools"
 import { Effect } from "effect"
 import { Tokens } from "../../access/identity/Tokens.ts"
 import { type Attempt, attemptFrom, credentialOf } from "../road/attempt.ts"
@@ -7,6 +7,13 @@ import { makeCallSpace } from "../road/CallSpace.ts"
 import type { CallRow } from "../road/record/rows.ts"
 
 const refusal = (message: string): Failure => ({ tag: "ToolAuthorizationError", message })
+
+/** Why an approved call did not run: to find no tool means something else than it meant before. */
+export const sinceAsked = (tool: string, cause: unknown): Failure => {
+  const error = Road.failureOf(cause)
+  const gone = `"${tool}" was removed, or its caller may no longer see it, after it was asked: the approved call did not run`
+  return error.tag === "ToolNotFoundError" ? { ...error, message: gone } : error
+}
 
 export const makeStoredAttempt = Effect.gen(function* () {
   const tokens = yield* Tokens

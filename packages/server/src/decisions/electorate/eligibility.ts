@@ -11,7 +11,7 @@ import { type DecisionRow, type FullRow, votersIn } from "../rows.ts"
 import { SpaceMembers, type SpacePeople } from "./SpaceMembers.ts"
 
 /** At most this many people of a role or a space are asked: those who have been there longest. */
-const mostAsked = 1000
+const maxAsked = 1000
 
 /** The order in which the people who may answer are listed. */
 const rank = (reason: Reason): number =>
@@ -121,14 +121,14 @@ export const makeEligibility = Effect.gen(function* () {
     const targets: Array<Voter> = []
     for (const whom of escalation)
       if (whom.startsWith("role:"))
-        for (const principal of yield* principals.peopleIn(whom.slice(5) as Role, mostAsked))
+        for (const principal of yield* principals.peopleIn(whom.slice(5) as Role, maxAsked))
           targets.push({ principal, reason: `escalation ${whom as `role:${Role}`}` })
       else targets.push({ principal: whom as PrincipalId, reason: "escalation" })
     const names = (named ?? []).map((principal) => ({ principal, reason: "named" as const }))
     const standing = (yield* factsFor([asked], [...names, ...targets], yield* adminsAt(epoch)))(asked)
     const able = voters(asked, named, standing)
     const first = asked.kind === "approval" ? able : names
-    const all = [...first.slice(0, mostAsked), ...targets.slice(0, mostAsked)].filter(
+    const all = [...first.slice(0, maxAsked), ...targets.slice(0, maxAsked)].filter(
       ({ principal }) => principal !== asked.askedBy,
     )
     const rows = [...new Map(all.map((one) => [`${one.principal} ${one.reason}`, one])).values()]

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { Principals } from "../../access/identity/Principals.ts"
 
 /** More names than this do not help. */
-const mostNamed = 5
+const maxNamed = 5
 
 const joined = (names: ReadonlyArray<string>, more: number): string => {
   const all = more > 0 ? [...names, more === 1 ? "one more" : `${more} more`] : names
@@ -14,7 +14,7 @@ const joined = (names: ReadonlyArray<string>, more: number): string => {
 export const makeWhoMay = Effect.map(Principals, (principals) =>
   Effect.fnUntraced(function* (voters: ReadonlyArray<PrincipalId>) {
     if (voters.length === 0) return "Nobody may answer it now: unanswered it is a no."
-    const named = yield* Effect.forEach(voters.slice(0, mostNamed), (id) => Effect.orDie(principals.get(id)))
+    const named = yield* Effect.forEach(voters.slice(0, maxNamed), (id) => Effect.orDie(principals.get(id)))
     const names = named.map(({ name }) => name)
     return `It is for ${joined(names, voters.length - names.length)} to answer.`
   }),

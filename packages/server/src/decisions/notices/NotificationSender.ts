@@ -28,7 +28,7 @@ export class LinkAddress extends Context.Service<LinkAddress, { readonly known: 
 ) {}
 
 /** After a minute, two, four and so on; then it gives up: the decision is still on the person's list. */
-const mostTries = 6
+const maxTries = 6
 const firstPause = 60
 const atOnce = 8
 const timeoutMs = 10_000
@@ -86,7 +86,7 @@ const reader = Effect.gen(function* () {
     const linked = yield* Effect.option(decisions.byLink({ decision: id, principal: person }, "read"))
     if (linked._tag === "None" || linked.value.is !== "asked") return
     const { decision } = linked.value
-    if (failures + 1 < mostTries)
+    if (failures + 1 < maxTries)
       yield* transact(
         notifications.send(
           { ...notification, failures: failures + 1 },

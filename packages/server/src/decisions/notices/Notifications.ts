@@ -22,7 +22,7 @@ export const notificationKey = ({ decision, principal }: Pick<Notification, "dec
   `${decision} ${principal}`
 
 /** At most this many of those who may answer are notified. */
-const mostTold = 20
+const maxTold = 20
 
 export class Notifications extends Context.Service<
   Notifications,
@@ -66,7 +66,7 @@ export class Notifications extends Context.Service<
         queue: Effect.fn("Notifications.queue")(function* (decision, people, epoch) {
           if (people.length === 0) return
           const addresses: ReadonlyMap<PrincipalId, string> = yield* epoch === undefined ? stated : addressesAt(epoch)
-          const told = people.filter((one) => addresses.has(one)).slice(0, mostTold)
+          const told = people.filter((one) => addresses.has(one)).slice(0, maxTold)
           const now = yield* DateTime.now
           for (const principal of told) yield* send({ decision, principal, failures: 0 }, now)
         }),

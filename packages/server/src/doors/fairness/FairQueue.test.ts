@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "fast-check"
-import { mostWaiting, FairQueue } from "./FairQueue.ts"
+import { maxWaiting, FairQueue } from "./FairQueue.ts"
 
 /** A simulated event loop: a turn takes as long as its requests. */
 const loop = () => {
@@ -185,7 +185,7 @@ describe("a fair queue", () => {
     const { queue } = loop()
     queue.begin("victoria")
     while (queue.begin("mallory"));
-    const leave = Array.from({ length: mostWaiting }, () => queue.wait("mallory", 0, () => {}))
+    const leave = Array.from({ length: maxWaiting }, () => queue.wait("mallory", 0, () => {}))
     assert.isTrue(leave.every((one) => one !== undefined))
     assert.isUndefined(queue.wait("mallory", 0, () => {}))
     leave[7]!()

@@ -10,7 +10,7 @@
 import { performance } from "node:perf_hooks"
 
 /** Waiting requests per principal; more are refused. */
-export const mostWaiting = 1024
+export const maxWaiting = 1024
 /** A principal that has been alone for this long need not take turns. */
 const aloneMs = 250
 const quickMs = 1
@@ -20,14 +20,14 @@ const leastInTurn = 1
 const shareMs = 250
 const secondMs = 1000
 const longestRestMs = 250
-const mostAccounts = 256
-const mostInTurn = 64
+const maxAccounts = 256
+const maxInTurn = 64
 /** How much work of one principal may be under way, in milliseconds of the loop; more waits. */
 const workUnderWay = 8
 /** The same for a principal that is alone: nobody else waits, and batched writes cost less than single ones. */
 const workAlone = 24
 const fewestUnderWay = 2
-const mostUnderWay = 256
+const maxUnderWay = 256
 /** A request that takes longer is waiting for something itself: it does not use the loop, and no longer counts. */
 const underWayMs = 10
 /** The cost of a request is a moving average; this is the weight of the newest. */
@@ -42,12 +42,12 @@ const largeBytes = 16 * 1024
 const restTimes = 10
 /** If the loop was busy for more than this share of a rest, the rest is repeated, up to this many times. */
 const busyShare = 0.5
-const mostRests = 10
+const maxRests = 10
 
 /** How long a refusal is delayed: as long as the shortest `Retry-After`. */
 const holdMs = 1000
 /** Delayed refusals per principal; more are answered at once. */
-const mostHeld = 1024
+const maxHeld = 1024
 
 export interface QueueClock {
   readonly now: () => number
@@ -133,7 +133,7 @@ export class FairQueue {
   /** Calls `go` when its turn has come; call the returned function to give up. Undefined: too many wait already. */
   wait(who: string, bytes: number, go: (leave: Leave) => void): Leave | undefined {
     const waiting = (bytes >= largeBytes ? this.#large : this.#waiting).get(who)
-    return (waiting?.length ?? 0) >= mostWaiting ? undefined : this.#queue(who, { go, bytes })
+    return (waiting?.length ?? 0) >= maxWaiting ? undefined : this.#queue(who, { go, bytes })
   }
 
   #queue(who: string, one: Waiting): Leave {
@@ -158,7 +158,7 @@ export class FairQueue {
    */
   hold(who: string, go: () => void): Leave | undefined {
     const held = this.#held.get(who) ?? 0
-    if (held >= mostHeld) return undefined
+    if (held >= maxHeld) return undefined
     this.#held.set(who, held + 1)
     let there = true
     const leave = () => {
@@ -198,7 +198,7 @@ export class FairQueue {
       const now = this.#clock.now()
       const isBusy = this.#clock.busy() - done > (now - since) * busyShare
       const othersAsk = this.#last !== who || this.#mixedAt >= since
-      if (isBusy && othersAsk && rested < mostRests) this.#restLarge(who, bytes, rested + 1)
+      if (isBusy && othersAsk && rested < maxRests) this.#restLarge(who, bytes, rested + 1)
       else this.#nextLarge(who)
     })
   }
@@ -265,7 +265,7 @@ export class FairQueue {
   /** How many more requests of a principal may be under way. */
   #room(who: string, now: number): number {
     const work = this.#isAlone(now) ? workAlone : workUnderWay
-    const most = Math.min(mostUnderWay, Math.max(fewestUnderWay, Math.round(work / this.#cost)))
+    const most = Math.min(maxUnderWay, Math.max(fewestUnderWay, Math.round(work / this.#cost)))
     const places = this.#underWay.get(who)
     if (places === undefined) return most
     for (const one of places) {
@@ -291,11 +291,11 @@ export class FairQueue {
     const took = now - this.#turnBegan!
     this.#begun.clear()
     this.#turnBegan = undefined
-    if (took < quickMs) this.#share = Math.min(this.#share * 2, mostInTurn)
+    if (took < quickMs) this.#share = Math.min(this.#share * 2, maxInTurn)
     else if (took > slowMs) this.#share = Math.max(leastInTurn, this.#share >> 1)
     this.#serve(now)
     // Accounts are removed when their share no longer counts.
-    if (this.#accounts.size > mostAccounts) this.#forget(now)
+    if (this.#accounts.size > maxAccounts) this.#forget(now)
   }
 
   #serve(now: number): void {

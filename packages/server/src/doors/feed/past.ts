@@ -7,6 +7,6 @@ import { Pacing } from "../../store/fibers/Pacing.ts"
 /** Events per page: a few milliseconds of work. */
 export const pastPage = 100
 /** How long a client that reads the past may take to receive a page. */
-export const patience = "30 seconds"
+export const maxWait = "30 seconds"
 
 export const makePast = (): Pacing => new Pacing({ least: 0, longest: 100, always: true })

@@ -6,15 +6,15 @@
 /** Deeper than any tool's arguments; anything deeper could overflow a recursive walk (as JSON.stringify does). */
 export const deepest = 200
 /** Items of lists and members of objects, in total. */
-export const mostValues = 20_000
+export const maxValues = 20_000
 
 /** Names of members, in total: each new name costs the parser as much as ten values. */
-export const mostMembers = 10_000
+export const maxMembers = 10_000
 
 const tooDeep = `is nested more than ${deepest} deep; send it flatter`
 const tooManyMembers = (times: number) =>
-  `has more than ${mostMembers * times} members of objects; send it in parts, or as lists`
-const tooMany = (times: number) => `has more than ${mostValues * times} values; send it in parts, or some of it as text`
+  `has more than ${maxMembers * times} members of objects; send it in parts, or as lists`
+const tooMany = (times: number) => `has more than ${maxValues * times} values; send it in parts, or some of it as text`
 
 /** The end of the string that begins at `from`, or the end of the text. */
 const endOfString = (text: string, from: number): number => {
@@ -38,15 +38,15 @@ export const bodyFault = (text: string, times = 1): string | undefined => {
         at = endOfString(text, at)
         break
       case 44:
-        if (++values > mostValues * times) return tooMany(times)
+        if (++values > maxValues * times) return tooMany(times)
         break
       case 58:
-        if (++members > mostMembers * times) return tooManyMembers(times)
+        if (++members > maxMembers * times) return tooManyMembers(times)
         break
       case 91:
       case 123:
         if (++depth > deepest) return tooDeep
-        if (++values > mostValues * times) return tooMany(times)
+        if (++values > maxValues * times) return tooMany(times)
         break
       case 93:
       case 125:

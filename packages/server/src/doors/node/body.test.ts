@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
-import { bodyFault, deepest, hasNul, mostMembers, mostValues } from "./Body.ts"
+import { bodyFault, deepest, hasNul, maxMembers, maxValues } from "./Body.ts"
 
 /** The real numbers, counted in the value itself. */
 const sizeOf = (value: unknown): { readonly values: number; readonly depth: number } => {
@@ -47,12 +47,12 @@ describe("bodies", () => {
     fc.assert(
       fc.property(word, fc.constantFrom(...shapes), (noise, shape) => {
         assert.match(
-          bodyFault(shape(mostValues + 2, noise)) ?? "",
-          new RegExp(`more than (${mostValues} values|${mostMembers} members)`),
+          bodyFault(shape(maxValues + 2, noise)) ?? "",
+          new RegExp(`more than (${maxValues} values|${maxMembers} members)`),
         )
-        const fits = shape(mostValues / 2 - 10, noise)
+        const fits = shape(maxValues / 2 - 10, noise)
         assert.isUndefined(bodyFault(fits))
-        assert.isAtMost(sizeOf(JSON.parse(fits)).values, mostValues)
+        assert.isAtMost(sizeOf(JSON.parse(fits)).values, maxValues)
       }),
       { numRuns: 40, seed: 2 },
     )
@@ -61,8 +61,8 @@ describe("bodies", () => {
   it("members are counted apart, wherever they stand; a colon in a string is none", () => {
     const rows = (count: number) =>
       `[${Array.from({ length: count }, (_, at) => `{"k${at}" :"a:b:c","l":1}`).join(",")}]`
-    assert.match(bodyFault(rows(mostMembers / 2 + 1)) ?? "", new RegExp(`more than ${mostMembers} members`))
-    assert.isUndefined(bodyFault(rows(mostMembers / 2)))
+    assert.match(bodyFault(rows(maxMembers / 2 + 1)) ?? "", new RegExp(`more than ${maxMembers} members`))
+    assert.isUndefined(bodyFault(rows(maxMembers / 2)))
   })
 
   it("what is nested deeper than is taken is refused before it is parsed, closed or not", () => {

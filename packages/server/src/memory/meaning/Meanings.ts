@@ -8,11 +8,11 @@ import { monotonicMillis } from "../../store/Moment.ts"
 import type { QuestionVector } from "../../store/search/vectors/Vectors.ts"
 
 /** How long a question waits for the model. */
-const patience = Duration.seconds(2)
+const maxWait = Duration.seconds(2)
 /** After a failure the model is not used for this long, so that not every search waits for it. */
 const rest = Duration.seconds(10)
 /** The most cached questions: the next page of an answer repeats the question. */
-const mostKept = 200
+const maxKept = 200
 
 export class Meanings extends Context.Service<
   Meanings,
@@ -31,7 +31,7 @@ export class Meanings extends Context.Service<
       const keep = (key: string, meaning: QuestionVector): void => {
         kept.delete(key)
         kept.set(key, meaning)
-        if (kept.size > mostKept) kept.delete(kept.keys().next().value!)
+        if (kept.size > maxKept) kept.delete(kept.keys().next().value!)
       }
 
       const ask = Effect.fnUntraced(function* (question: string) {
@@ -47,9 +47,9 @@ export class Meanings extends Context.Service<
           // A refusal is this question's fault: other questions still use the model.
           Effect.mapError(({ message, status = 500 }) => ({ message, isTheirs: [400, 413, 422].includes(status) })),
           Effect.timeoutOrElse({
-            duration: patience,
+            duration: maxWait,
             orElse: () => {
-              const message = `The model ${embedder.name} gave no answer within ${Duration.format(patience)}.`
+              const message = `The model ${embedder.name} gave no answer within ${Duration.format(maxWait)}.`
               return Effect.fail({ message, isTheirs: false })
             },
           }),

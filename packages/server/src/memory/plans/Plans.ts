@@ -66,7 +66,7 @@ const planPurpose = "plan"
 const looks = "plan-look"
 const namespace = "gateway"
 const kind = "plan"
-const mostPlans = 200
+const maxPlans = 200
 
 const keyOf = (id: MemoryId): string => `plan ${id}`
 const jitterOf = (id: MemoryId, due: string, seconds: number): number =>
@@ -141,8 +141,8 @@ export class Plans extends Context.Service<
         const rows = id === undefined ? [] : yield* rowsOf(by, [id])
         const before = rows[0] === undefined ? [] : yield* planOf(by, rows[0])
         if (id !== undefined && before[0] === undefined) return yield* new Missing({ noun: "plan", ref: id })
-        if (id === undefined && (yield* countOf(by.id)) >= mostPlans)
-          return yield* refuse(`You have ${mostPlans} plans, the maximum. Delete some that are done.`)
+        if (id === undefined && (yield* countOf(by.id)) >= maxPlans)
+          return yield* refuse(`You have ${maxPlans} plans, the maximum. Delete some that are done.`)
         const definition = merged(before[0], plan)
         if (definition.name === undefined || definition.instruction === undefined)
           return yield* refuse("A plan needs a name and an instruction.")
@@ -312,7 +312,7 @@ const makeFollowing = Effect.gen(function* () {
     if (record._tag === "None") return row === undefined ? undefined : yield* forget(id)
     if (record.value.kind !== kind || record.value.version === row?.version) return
     // The limit on plans also applies to this way: beyond it the record exists, but is never due.
-    if (row === undefined && (yield* countOf(principal)) >= mostPlans) return
+    if (row === undefined && (yield* countOf(principal)) >= maxPlans) return
     const definition = definitionIn(record.value)
     const due = definition === undefined ? undefined : dueAfter(definition, yield* DateTime.now)
     const next = due === undefined || Result.isFailure(due) ? null : due.success

@@ -18,7 +18,7 @@ export type MissedTimes = "skip" | "once" | "all"
 const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 }
 const longest = Duration.days(5 * 366)
 /** More missed times than this are not made up for one by one. */
-const mostMissed = 100
+const maxMissed = 100
 /** Beyond this it counts as missed: a busy house may be a little late. */
 const grace = Duration.minutes(1)
 
@@ -95,7 +95,7 @@ export const dueAgain = (
   if (missed !== "all" || next === undefined) return again(DateTime.max(due, now))
   let at: DateTime.Utc | undefined = next
   for (let count = 0; at !== undefined && DateTime.isLessThanOrEqualTo(at, now); count++) {
-    if (count >= mostMissed) return again(now)
+    if (count >= maxMissed) return again(now)
     at = again(at)
   }
   return next

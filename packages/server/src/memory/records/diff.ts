@@ -4,16 +4,16 @@ import type { MemoryDiff } from "@stoa/contract"
 type DiffLine = MemoryDiff["lines"][number]
 
 /** Beyond this many cells the middle counts as replaced, to limit the cost. */
-const mostCells = 1_000_000
+const maxCells = 1_000_000
 /** The most lines of an answer: for a text of nothing but line breaks it would be thirty times as large as the text. */
-export const mostLines = 5000
+export const maxLines = 5000
 
 const marked = (change: DiffLine["change"], texts: ReadonlyArray<string>): ReadonlyArray<DiffLine> =>
   texts.map((text) => ({ change, text }))
 
 const middle = (before: ReadonlyArray<string>, after: ReadonlyArray<string>): ReadonlyArray<DiffLine> => {
   const [m, n] = [before.length, after.length]
-  if (m === 0 || n === 0 || m * n > mostCells) return [...marked("removed", before), ...marked("added", after)]
+  if (m === 0 || n === 0 || m * n > maxCells) return [...marked("removed", before), ...marked("added", after)]
   const width = n + 1
   const common = new Uint32Array((m + 1) * width)
   for (let i = m - 1; i >= 0; i--)
@@ -57,5 +57,5 @@ const allLines = (before: string, after: string): ReadonlyArray<DiffLine> => {
 /** The changes, up to the most lines, and how many more there are. */
 export const diffOf = (before: string, after: string): Pick<MemoryDiff, "lines" | "left"> => {
   const lines = allLines(before, after)
-  return lines.length <= mostLines ? { lines } : { lines: lines.slice(0, mostLines), left: lines.length - mostLines }
+  return lines.length <= maxLines ? { lines } : { lines: lines.slice(0, maxLines), left: lines.length - maxLines }
 }

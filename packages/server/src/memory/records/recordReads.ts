@@ -50,9 +50,9 @@ const newestFirst = (one: RecordRow, other: RecordRow): number =>
 
 const folded = (value: string): string => value.normalize("NFKC").toLowerCase()
 /** The most results of a substring search, and the most rows and characters it reads. */
-const mostContaining = 50
-const mostLooked = 100_000
-const mostLetters = 32 * 1024 * 1024
+const maxContaining = 50
+const maxLooked = 100_000
+const maxLetters = 32 * 1024 * 1024
 /** How much is read before others get their turn: many short rows, or a few long ones. */
 const lettersAtOnce = 1024 * 1024
 const rowsAtOnce = { first: 10, least: 4, most: 500 }
@@ -180,7 +180,7 @@ export const makeRecordReads = (
     let last: RecordRow | undefined
     let size: number = rowsAtOnce.first
     let [looked, letters] = [0, 0]
-    while (looked < mostLooked && letters < mostLetters && items.length < mostContaining) {
+    while (looked < maxLooked && letters < maxLetters && items.length < maxContaining) {
       const after =
         last === undefined
           ? sql``
@@ -188,7 +188,7 @@ export const makeRecordReads = (
       const rows = yield* sql<RecordRow>`SELECT * FROM memory_records WHERE ${sql.and(where)} ${after}
         ORDER BY created_at DESC, id DESC LIMIT ${size}`
       for (const row of rows)
-        if (items.length < mostContaining && folded(row.content).includes(wanted)) items.push(recordFrom(row))
+        if (items.length < maxContaining && folded(row.content).includes(wanted)) items.push(recordFrom(row))
       if (rows.length < size) break
       last = rows.at(-1)
       const read = lettersOf(rows)

@@ -11,14 +11,14 @@ export interface OpenAIAccess {
 }
 
 /** The largest image that can be stored, as base64 in JSON. */
-const mostBytes = Math.ceil((largestFile * 4) / 3) + 64 * 1024
+const maxBytes = Math.ceil((largestFile * 4) / 3) + 64 * 1024
 
 const bounded = () => {
   let size = 0
   return new TransformStream<Uint8Array, Uint8Array>({
     transform: (chunk, out) => {
       size += chunk.length
-      if (size > mostBytes) out.error(new Error(`its answer is larger than ${mostBytes} bytes`))
+      if (size > maxBytes) out.error(new Error(`its answer is larger than ${maxBytes} bytes`))
       else out.enqueue(chunk)
     },
   })

@@ -17,7 +17,7 @@ import type { Part, ProviderData, ModelOutput, OutputDelta } from "./ModelOutput
 /** A request without any output for this long fails. */
 const longestSilence = Duration.seconds(60)
 /** More output than this in one step is an error. */
-const mostText = 4 * 1024 * 1024
+const maxText = 4 * 1024 * 1024
 
 interface Growing {
   readonly type: "text" | "reasoning"
@@ -48,7 +48,7 @@ const gather = (show: (delta: OutputDelta) => void) => {
   let size = 0
   const grow = (type: "text" | "reasoning", id: string, text: string, provider: unknown): void => {
     size += text.length
-    if (size > mostText) throw new Error("it said more than 4 MiB in one step")
+    if (size > maxText) throw new Error("it said more than 4 MiB in one step")
     const key = `${type} ${id}`
     let one = open.get(key)
     if (one === undefined) {

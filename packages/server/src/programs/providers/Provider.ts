@@ -66,7 +66,7 @@ export const withSystem = ({ session, system, text }: Turn): string =>
   session === null ? `${system}\n\n---\n\n${text}` : text
 
 /** A longer line cannot come from a working program. */
-const mostLine = 1024 * 1024
+const maxLine = 1024 * 1024
 
 /** Reads lines of JSON and skips other output. Each chunk is scanned once. */
 export const linesOf = (hear: (line: Readonly<Record<string, unknown>>) => string, end: () => TurnResult): Reading => {
@@ -75,8 +75,8 @@ export const linesOf = (hear: (line: Readonly<Record<string, unknown>>) => strin
   let isLong = false
   const keep = (piece: string): void => {
     size += piece.length
-    isLong ||= size > mostLine
-    if (size > mostLine) pieces = []
+    isLong ||= size > maxLine
+    if (size > maxLine) pieces = []
     else pieces.push(piece)
   }
   const one = (): string => {
@@ -112,15 +112,15 @@ export const record = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {}
 export const textOf = (value: unknown): string => (typeof value === "string" ? value : "")
 /** More than any turn uses: higher numbers that a program reports are capped. */
-const mostTokens = 1_000_000_000
-const mostDollars = 10_000
+const maxTokens = 1_000_000_000
+const maxDollars = 10_000
 
 /** A count of tokens. */
 export const numberOf = (value: unknown): number =>
-  Number.isSafeInteger(value) ? Math.min(Math.max(0, value as number), mostTokens) : 0
+  Number.isSafeInteger(value) ? Math.min(Math.max(0, value as number), maxTokens) : 0
 /** Dollars to millionths of a dollar. */
 export const microsOf = (value: unknown): number =>
-  typeof value === "number" && value > 0 ? Math.round(Math.min(value, mostDollars) * 1e6) : 0
+  typeof value === "number" && value > 0 ? Math.round(Math.min(value, maxDollars) * 1e6) : 0
 
 /** A session id goes on a command line: it must not look like an option. */
 const sessionPattern = /^[A-Za-z0-9][\w.:-]{0,127}$/

@@ -36,7 +36,7 @@ export interface ThoughtInput {
   /** What a scripted model sees besides the prompt. */
   readonly scene: Readonly<Record<string, unknown>>
   /** The tokens left in the run's limit. */
-  readonly mostTokens: number | undefined
+  readonly maxTokens: number | undefined
 }
 
 const tries = 3
@@ -58,7 +58,7 @@ export const makeThink = Effect.gen(function* () {
   const optionsFor = ({ declared, name }: Access, input: ThoughtInput): LanguageModelV4CallOptions => {
     const promptLength = input.promptRows.reduce((sum, { body }) => sum + body.length, 0)
     const steps = fitToWindow(input.steps, promptLength, declared.window ?? usualWindow)
-    const most = [declared.maxOutput, input.mostTokens].filter((one) => one !== undefined)
+    const most = [declared.maxOutput, input.maxTokens].filter((one) => one !== undefined)
     return {
       prompt: conversation(input.promptRows, steps, name),
       ...(input.tools.length === 0 ? {} : { tools: [...input.tools], toolChoice: { type: "auto" } }),

@@ -17,7 +17,7 @@ import { inState } from "../../store/database/dialect/States.ts"
 
 const every = Duration.minutes(1)
 /** Younger rows may be in progress. */
-const patience = Duration.minutes(1)
+const maxWait = Duration.minutes(1)
 const most = 100
 
 export class Watchdog extends Context.Service<
@@ -137,7 +137,7 @@ export class Watchdog extends Context.Service<
         // wall clock: compared with moments that are stored.
         const now = yield* Clock.currentTimeMillis
         const at = DateTime.formatIso(DateTime.makeUnsafe(now))
-        const before = DateTime.formatIso(DateTime.makeUnsafe(now - Duration.toMillis(patience)))
+        const before = DateTime.formatIso(DateTime.makeUnsafe(now - Duration.toMillis(maxWait)))
         const found: Record<string, number> = {}
         for (const [name, check] of Object.entries(checks)) {
           const times = yield* check(before)

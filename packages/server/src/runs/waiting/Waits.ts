@@ -191,9 +191,9 @@ export class Waits extends Context.Service<
             sql<{ n: number }>`SELECT count(*) AS n FROM runs WHERE agent = ${run.agent}
               AND ${inState(sql, openStates)} AND ${inState(sql, waitingStates)} AND id <> ${run.id}`,
           )
-          if (others[0]!.n >= profile.mostWaiting)
+          if (others[0]!.n >= profile.maxWaiting)
             return yield* new WrongState({
-              detail: `You already have ${others[0]!.n} waiting runs; the maximum is ${profile.mostWaiting}. Continue without waiting.`,
+              detail: `You already have ${others[0]!.n} waiting runs; the maximum is ${profile.maxWaiting}. Continue without waiting.`,
             })
           yield* Effect.orDie(sql`UPDATE runs SET waits = waits + 1 WHERE id = ${run.id}`)
         }

@@ -17,7 +17,7 @@ import { mayWake } from "./route.ts"
 import { inState } from "../../store/database/dialect/States.ts"
 
 /** The most messages that one run takes (S3-67). */
-const mostAtOnce = 100
+const maxAtOnce = 100
 
 /** Whether the house can run it at all: many agents are outside programs, which the house does not wake. */
 export const isAble = (agent: Agent): boolean =>
@@ -84,7 +84,7 @@ export class Inbox extends Context.Service<
       const lying = (agent: string, wanted = sql`1 = 1`) =>
         Effect.orDie(
           sql<TriggerRow>`SELECT * FROM triggers WHERE agent = ${agent} AND run IS NULL AND delivered_at IS NULL
-            AND ${wanted} ORDER BY at, source LIMIT ${mostAtOnce}`,
+            AND ${wanted} ORDER BY at, source LIMIT ${maxAtOnce}`,
         )
 
       const openRuns = (agent: string) =>

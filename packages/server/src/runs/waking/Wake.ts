@@ -47,7 +47,7 @@ interface Due {
 }
 const planPurpose = "plan"
 /** In batches up to this size, runs whose wait ends continue at once. */
-const mostWithSlots = 16
+const maxWithSlots = 16
 
 const concerns = (event: Event): boolean => {
   switch (event.kind) {
@@ -350,7 +350,7 @@ export const layerWake = Layer.effect(
 
     const hear: Wake["Service"]["hear"] = Effect.fnUntraced(function* (events) {
       // Nobody claims while a slot is on its way, and a long batch takes a while.
-      const takeSlot = events.length > mostWithSlots ? undefined : dispatch.takeSlot
+      const takeSlot = events.length > maxWithSlots ? undefined : dispatch.takeSlot
       yield* Effect.forEach(
         events,
         (event) =>

@@ -18,7 +18,7 @@ import type { RunRow, TriggerRow } from "../record/rows.ts"
 import { Slots } from "./slots.ts"
 
 /** A run that was taken over this often within one step may be what kills the house (G-24). */
-const mostAttempts = 5
+const maxAttempts = 5
 /** How long a closing house waits for steps to end. */
 const drain = Duration.seconds(10)
 /** Milliseconds until due runs that could not be claimed are tried again: the first and the longest pause. */
@@ -112,7 +112,7 @@ export class Dispatch extends Context.Service<
       const anew = Effect.fnUntraced(function* (row: RunRow, faults: number) {
         const now = yield* record.byId(row.id)
         if (now === undefined || now.fence !== row.fence || now.state !== "running") return
-        if (faults < mostAttempts) return yield* work(now, faults)
+        if (faults < maxAttempts) return yield* work(now, faults)
         yield* record.end(
           now,
           { stop: "error", failure: "Something in the house failed, each time it was tried. The log says what." },
@@ -142,7 +142,7 @@ export class Dispatch extends Context.Service<
       const takeOver = Effect.fnUntraced(function* (scope: Scope.Scope) {
         if (leaving) return
         for (const row of yield* recover) {
-          if (row.attempts <= mostAttempts) yield* begin(row, scope)
+          if (row.attempts <= maxAttempts) yield* begin(row, scope)
           else
             yield* record.end(
               row,

@@ -106,7 +106,7 @@ export const makeModelStep = Effect.fnUntraced(function* (
           promptRows,
           steps: labelled(work.steps, all),
           tools: wireToolsOf(tools, caller.principal),
-          mostTokens: limits.tokens === undefined ? undefined : limits.tokens - used,
+          maxTokens: limits.tokens === undefined ? undefined : limits.tokens - used,
           scene: {
             agent: agent.name,
             step: number,

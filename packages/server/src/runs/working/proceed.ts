@@ -36,7 +36,7 @@ export type Next =
   | { readonly do: "end"; readonly stop: StopReason; readonly failure: string | null }
 
 /** How many steps in a row may be unusable. */
-const mostInvalid = 3
+const maxInvalid = 3
 const invalidTags = ["ToolNotFoundError", "ToolValidationError"]
 
 const isInvalid = ({ asked, calls }: TakenStep): boolean =>
@@ -62,12 +62,12 @@ export const proceed = (steps: ReadonlyArray<TakenStep>, pending: PendingOfRun =
   if (last.asked.length === 0 && pending.news > 0) return { do: "think", step: last.number + 1 }
   if (last.asked.length === 0 && pending.waits > 0) return { do: "park", on: "parkReply" }
   if (last.asked.length === 0) return { do: "end", stop: quietEnd(steps), failure: null }
-  const newest = steps.slice(-mostInvalid)
-  if (newest.length === mostInvalid && newest.every(isInvalid))
+  const newest = steps.slice(-maxInvalid)
+  if (newest.length === maxInvalid && newest.every(isInvalid))
     return {
       do: "end",
       stop: "invalid_tool_call",
-      failure: `${mostInvalid} steps in a row asked for tools that are not there, or with input that does not fit.`,
+      failure: `${maxInvalid} steps in a row asked for tools that are not there, or with input that does not fit.`,
     }
   return { do: "think", step: last.number + 1 }
 }

@@ -10,7 +10,7 @@ import { configOf, type RunRow } from "../record/rows.ts"
 /** Longer than any tool may take: running calls are awaited, waiting ones are not. */
 const longest = 310_000
 const longestPause = 60_000
-const mostTries = 5
+const maxTries = 5
 
 class CallFailed extends Data.Error<{ readonly message: string }> {}
 
@@ -80,7 +80,7 @@ export const makeStepCalls = Effect.gen(function* () {
       if (made._tag === "Success") return made.success
       const { message, retryAfter } = made.failure
       // Too many at once: it is tried again, and refused if there is no room for long.
-      if (tried === mostTries) return yield* Effect.orDie(nowhere({ fault: message }))
+      if (tried === maxTries) return yield* Effect.orDie(nowhere({ fault: message }))
       yield* Effect.sleep(Math.min(longestPause, Math.max(100, retryAfter * 1000)))
     }
   })

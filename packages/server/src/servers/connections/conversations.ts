@@ -6,7 +6,7 @@ import type { MCPConnectionError } from "@stoa/contract"
 import { type MCPConnection, type MCPQuestion, MCPRefused, type MCPReply } from "@stoa/tools"
 import { Cause, Deferred, Effect, Exit, Fiber, Queue, type Scope } from "effect"
 import { type Answers, InputRequired, type CallingClient } from "../InputRequired.ts"
-import { answerWithoutAsking, askedBack, isTooLarge, mostQueued, tooLarge, tooMany } from "../serverQuestions.ts"
+import { answerWithoutAsking, askedBack, isTooLarge, maxQueued, tooLarge, tooMany } from "../serverQuestions.ts"
 
 type JsonObject = Readonly<Record<string, unknown>>
 type Refusal = MCPConnectionError | MCPRefused
@@ -94,7 +94,7 @@ export const makeConversations = () => {
       becomes: (task: string) => void,
     ) => ReturnType<MCPConnection["exchange"]>,
   ) {
-    const questions = yield* Queue.dropping<Pending>(mostQueued)
+    const questions = yield* Queue.dropping<Pending>(maxQueued)
     const answer = Effect.fnUntraced(function* (question: MCPQuestion) {
       const said = answerWithoutAsking(question, client, people)
       if (said instanceof MCPRefused) return yield* Effect.fail(said)

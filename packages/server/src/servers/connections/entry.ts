@@ -56,12 +56,12 @@ export interface Entry {
 }
 
 /** How long a request waits for a server that is connecting. */
-const patience = "5 seconds"
+const maxWait = "5 seconds"
 
 /** Waits a while for a server that is starting. */
 export const waitUntilConnected = (entry: Entry): Effect.Effect<void> =>
   Effect.suspend(() =>
-    isStarting(entry) ? Effect.asVoid(Effect.timeoutOption(Deferred.await(entry.first), patience)) : Effect.void,
+    isStarting(entry) ? Effect.asVoid(Effect.timeoutOption(Deferred.await(entry.first), maxWait)) : Effect.void,
   )
 export const isStarting = ({ first, scope }: Entry): boolean => scope !== undefined && !Deferred.isDoneUnsafe(first)
 

@@ -86,7 +86,7 @@ const send = (url: URL, init: RequestInit, headers: Texts, agent: HttpAgent): Pr
   })
 
 const methodKept = [307, 308]
-const mostRedirects = 3
+const maxRedirects = 3
 
 /** The target of a redirect, if it is the same server: a forgotten slash in a configuration should not be a failure. */
 const redirectOf = (answer: IncomingMessage, from: URL, method: string): URL | undefined => {
@@ -128,7 +128,7 @@ export const guardedFetch = Effect.fnUntraced(function* (
     const own = Effect.isEffect(headers) ? await run(headers) : headers
     // A configuration must not override the headers of the protocol.
     const asked = { ...Object.fromEntries(new Headers(own)), ...Object.fromEntries(new Headers(init.headers)) }
-    for (let left = mostRedirects; ; left--) {
+    for (let left = maxRedirects; ; left--) {
       const answer = await send(url, init, asked, agent)
       const next = redirectOf(answer, url, init.method ?? "GET")
       if (next === undefined) return responseOf(answer, url)

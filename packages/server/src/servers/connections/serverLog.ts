@@ -3,11 +3,11 @@ import type { MCPServerLine } from "@stoa/contract"
 import { DateTime, Effect } from "effect"
 import type { Deltas } from "../../store/journal/signals/Deltas.ts"
 
-const mostLines = 200
+const maxLines = 200
 const longestLine = 2000
 
 /** Live lines per second: of a server that logs more, not all are shown live. */
-const mostInASecond = 50
+const maxInASecond = 50
 
 export class ServerLog {
   #kept: Array<MCPServerLine> = []
@@ -29,10 +29,10 @@ export class ServerLog {
     return Effect.flatMap(DateTime.now, (at) => {
       const text = said.length > longestLine ? `${said.slice(0, longestLine)} …` : said
       this.#kept.push({ at, level, text })
-      if (this.#kept.length > mostLines) this.#kept = this.#kept.slice(-mostLines)
+      if (this.#kept.length > maxLines) this.#kept = this.#kept.slice(-maxLines)
       const second = Math.floor(DateTime.toEpochMillis(at) / 1000)
       if (second !== this.#second) [this.#second, this.#told] = [second, 0]
-      if (this.#told++ >= mostInASecond) return Effect.void
+      if (this.#told++ >= maxInASecond) return Effect.void
       // Without space and principal: only those who see everything see it.
       const body = { server: this.#server, level, text }
       return this.#deltas.emit({ kind: "server.log", at, space: null, actor: null, body })

@@ -20,7 +20,7 @@ import { converse, isMissing } from "./converse.ts"
 import type { Lists } from "./lists.ts"
 
 /** How long a list waits for servers that may have changed; later changes are reported as such. */
-const patience = "2 seconds"
+const maxWait = "2 seconds"
 /** How much of a name or an address the journal stores. */
 const longestName = 500
 
@@ -181,7 +181,7 @@ export class ServerContents extends Context.Service<
           const all = yield* usable(caller, server)
           yield* Effect.timeoutOption(
             Effect.forEach(all, ({ fresh }) => fresh, { concurrency: "unbounded" }),
-            patience,
+            maxWait,
           )
           return all.flatMap(({ lists, name }) => lists()[what].map((item) => ({ server: name, item })))
         })

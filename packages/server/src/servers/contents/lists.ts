@@ -28,7 +28,7 @@ const staleMs = 5000
 /** How long to wait for a server to list. */
 const patienceMs = 2000
 /** Watched resources per server, over all callers. */
-const mostWatched = 1000
+const maxWatched = 1000
 
 interface Watcher {
   readonly uris: ReadonlySet<string>
@@ -56,7 +56,7 @@ export class ContentLists {
 
   /** Whether the set of watched resources has changed; if so, the new set. */
   wanted(again: boolean): ReadonlyArray<string> | undefined {
-    const uris = [...new Set([...this.watchers].flatMap((one) => [...one.uris]))].toSorted().slice(0, mostWatched)
+    const uris = [...new Set([...this.watchers].flatMap((one) => [...one.uris]))].toSorted().slice(0, maxWatched)
     const text = uris.join("\n")
     if (text === this.#wanted && !(again && uris.length > 0)) return undefined
     this.#wanted = text

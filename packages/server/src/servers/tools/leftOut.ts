@@ -4,7 +4,7 @@ import { defaultToolsConfig, type MCPDroppedItem, type MCPTool, mcpToolDefinitio
 import { Effect, References } from "effect"
 
 /** The most that are shown with a server itself. */
-const mostShown = 100
+const maxShown = 100
 const unlimited = { ...defaultToolsConfig, registry: { maxTools: Infinity, allowDuplicateNames: false } }
 
 /** Of these tools, those that no catalogue would accept, by name. */
@@ -58,7 +58,7 @@ export const allOf = ({ dropped, refused }: LeftOut): ReadonlyArray<MCPDroppedIt
 ]
 
 export const shownLeftOut = (tools: LeftOut, others: ReadonlyArray<MCPDroppedItem>): ReadonlyArray<MCPDroppedItem> =>
-  [...allOf(tools), ...others].slice(0, mostShown)
+  [...allOf(tools), ...others].slice(0, maxShown)
 
 /** Its stored tools, together with those that are left out. */
 export const withLeftOut = (

@@ -1,6 +1,6 @@
 /**
- * The next number of a space, for who may post there now, and who is held to be a member meanwhile. Others may archive the space, or remove the author, after it
- * was loaded: this waits for them, or they wait for it.
+ * The next number of a space, for whoever may post there now. Others may archive the space, or remove the author, after
+ * the space was loaded: this waits for them, or they wait for it.
  */
 import { type PrincipalId, type Space, WrongState } from "@stoa/contract"
 import { Effect } from "effect"

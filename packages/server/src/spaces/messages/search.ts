@@ -6,7 +6,7 @@ import type { Transaction } from "../../store/journal/Journal.ts"
 import { digestOf, cursorAt, placeOfCursor } from "../../store/search/Cursor.ts"
 import { matchesOf } from "../../store/search/Match.ts"
 import type { SearchAnswer, SearchIndex } from "../../store/search/SearchIndex.ts"
-import { messageColumns, messagesFrom, mostPageText } from "../rows.ts"
+import { messageColumns, messagesFrom, maxPageText } from "../rows.ts"
 
 /** How many ids one query may have. */
 const idsAtOnce = 1000
@@ -82,7 +82,7 @@ export const makeSearch = (sql: SqlClient.SqlClient, index: SearchIndex["Service
     const hits = answered.found
     const items: Array<FoundMessage> = []
     let said = 0
-    while (at < hits.length && items.length < limit && said < mostPageText) {
+    while (at < hits.length && items.length < limit && said < maxPageText) {
       const some = hits.slice(at, at + Math.min(limit - items.length, foundAtOnce)).map(({ ref }) => ref)
       at += some.length
       const found = yield* among(answered, some, seen)

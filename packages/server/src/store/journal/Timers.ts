@@ -111,7 +111,7 @@ export class Timers extends Context.Service<
           SELECT min(due_at) AS at FROM timers WHERE due_at > ${moment}
           UNION ALL SELECT min(CASE WHEN lease_until > ${moment} THEN lease_until ELSE due_at END) FROM timers
             WHERE due_at <= ${moment}) AS next`)[0]?.at
-        const most = Duration.toMillis(notices.patience)
+        const most = Duration.toMillis(notices.maxDelay)
         if (at === null || at === undefined) return most
         return Math.min(
           Math.max(DateTime.toEpochMillis(DateTime.makeUnsafe(at)) - DateTime.toEpochMillis(now), 1),

@@ -11,12 +11,12 @@ const window = 300
  * The most characters read per text for its passage, and for all texts of an answer; beyond that a text is shown from
  * its beginning.
  */
-const mostRead = 16 * 1024
-const mostOfAnswer = 256 * 1024
+const maxRead = 16 * 1024
+const maxOfAnswer = 256 * 1024
 /** How many short texts are processed before others get a turn; after a long one they always do. */
 const atOnce = 8
 /** The most positions of words that are compared in one text. */
-const mostPlaces = 400
+const maxPlaces = 400
 
 /** Whether the quoted phrases are in the text, word for word. */
 const holdsPhrases = (text: string, { phrases }: Pick<SearchAnswer, "phrases">): boolean =>
@@ -24,7 +24,7 @@ const holdsPhrases = (text: string, { phrases }: Pick<SearchAnswer, "phrases">):
 
 /** The part of a text with the most of these terms; of equal parts the first. */
 const densest = (text: string, words: ReadonlyArray<Word>, terms: ReadonlySet<string>): string => {
-  const own = words.filter((word) => word.terms.some((term) => terms.has(term))).slice(0, mostPlaces)
+  const own = words.filter((word) => word.terms.some((term) => terms.has(term))).slice(0, maxPlaces)
   let best = { from: 0, many: 0 }
   for (const [first, { at }] of own.entries()) {
     const within = own.slice(first, first + 60).filter((word) => word.at + word.word.length <= at + window)
@@ -71,10 +71,10 @@ export const matchesOf = Effect.fnUntraced(function* (
 ) {
   const hits = new Map(answered.found.map((hit) => [hit.ref, hit]))
   const matches = new Map<string, MemoryMatch>()
-  let left = mostOfAnswer
+  let left = maxOfAnswer
   for (const { id, text } of texts) {
     if (!holdsPhrases(text, answered)) continue
-    const most = Math.min(mostRead, Math.max(left, short))
+    const most = Math.min(maxRead, Math.max(left, short))
     left -= Math.min(most, text.length)
     matches.set(id, matchOf(hits.get(id)!, answered, text, most))
     if (text.length > short || matches.size % atOnce === 0) yield* Effect.yieldNow

@@ -16,7 +16,7 @@ import {
   type Match,
   mayBeMisspelt,
   similarTerms,
-  mostScopes,
+  maxScopes,
   type SearchQuery,
   questionOf,
 } from "./question.ts"
@@ -72,12 +72,12 @@ const heard = 50
 const nothing = (): MatchReasons => ({ words: [], near: [], label: [] })
 const away = 2
 /** The most scopes of one question, and the most names to look up in one statement. */
-const mostSearched = 20_000
+const maxSearched = 20_000
 const namesAtOnce = 5000
 /** Terms of a scope that are compared with a misspelt word. */
-const mostCompared = 20_000
+const maxCompared = 20_000
 /** The most unknown words of one question that are treated as misspelt; others are ignored. */
-const mostGuessed = 16
+const maxGuessed = 16
 
 interface StoredRow extends Row {
   readonly tokens: string
@@ -130,8 +130,8 @@ export class SearchIndex extends Context.Service<
               AND entries > 0`),
           )
         const largest =
-          found.length <= mostSearched ? found : found.toSorted((one, other) => other.entries - one.entries)
-        return largest.slice(0, mostSearched).toSorted((one, other) => one.id - other.id)
+          found.length <= maxSearched ? found : found.toSorted((one, other) => other.entries - one.entries)
+        return largest.slice(0, maxSearched).toSorted((one, other) => one.id - other.id)
       })
 
       const frequencies = Effect.fnUntraced(function* (ids: ReadonlyArray<number>, terms: ReadonlyArray<string>) {
@@ -146,7 +146,7 @@ export class SearchIndex extends Context.Service<
         const rows = yield* sql<{ term: string; n: number | string }>`SELECT term, sum(n) AS n FROM search_terms
           WHERE ${sql.in("scope", ids)} AND term >= ${first} AND term < ${first + "\u{10ffff}"}
           AND length(term) BETWEEN ${[...term].length - 2} AND ${[...term].length + 2}
-          GROUP BY term ORDER BY term LIMIT ${mostCompared}`
+          GROUP BY term ORDER BY term LIMIT ${maxCompared}`
         return similarTerms(
           term,
           rows.map((row) => ({ term: row.term, n: Number(row.n) })),
@@ -164,7 +164,7 @@ export class SearchIndex extends Context.Service<
       const lookUp = (match: Match, scopes: ReadonlyArray<Scope>, limit: number) => {
         const asked = expression(match)
         const ids = scopes.map(({ id }) => id)
-        const inScopes = scopes.length <= mostScopes ? sql`` : sql`WHERE ${sql.in("scope", ids)}`
+        const inScopes = scopes.length <= maxScopes ? sql`` : sql`WHERE ${sql.in("scope", ids)}`
         return Effect.map(
           sql.onDialectOrElse({
             // Materialized, because otherwise the planner may scan the whole table backwards.
@@ -172,7 +172,7 @@ export class SearchIndex extends Context.Service<
                 (SELECT seq, scope FROM search_index WHERE words @@ ${asked}::tsquery)
                 SELECT seq FROM hit ${inScopes} ORDER BY seq DESC LIMIT ${limit}`,
             orElse: () =>
-              scopes.length <= mostScopes
+              scopes.length <= maxScopes
                 ? sql<{ seq: number }>`SELECT rowid AS seq FROM search_words WHERE search_words MATCH ${asked}
                     ORDER BY rowid DESC LIMIT ${limit}`
                 : sql<{ seq: number }>`SELECT seq FROM search_index WHERE ${sql.in("scope", ids)} AND seq IN
@@ -212,7 +212,7 @@ export class SearchIndex extends Context.Service<
         for (const term of question.terms) {
           const count = n.get(term)
           if (count !== undefined) found.push({ term, n: count, weight: 1 })
-          else if (mayBeMisspelt(term) && guessed < mostGuessed) {
+          else if (mayBeMisspelt(term) && guessed < maxGuessed) {
             guessed++
             const meant = yield* alike(ids, term)
             yield* Effect.yieldNow

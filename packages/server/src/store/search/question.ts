@@ -4,7 +4,7 @@ import { type QueryTerm, rarestFirst } from "./score.ts"
 import { likeness, phrasesOf, termsOf, wordsIn } from "./text/terms.ts"
 
 /** A question with more words than this is searched by its rarest. */
-const mostTerms = 16
+const maxTerms = 16
 /** Only this much of a question is read. */
 const longestQuestion = 2000
 
@@ -41,7 +41,7 @@ export const similarTerms = (
 export const searchTerms = (found: ReadonlyArray<QueryTerm>): ReadonlyArray<QueryTerm> => {
   const best = new Map<string, QueryTerm>()
   for (const one of found) if ((best.get(one.term)?.weight ?? 0) < one.weight) best.set(one.term, one)
-  return [...best.values()].toSorted(rarestFirst).slice(0, mostTerms)
+  return [...best.values()].toSorted(rarestFirst).slice(0, maxTerms)
 }
 
 /** A condition on tokens: any token of each of these groups. */
@@ -54,13 +54,13 @@ export interface IndexQuery {
 }
 
 /** How many scopes a match names one by one. More are searched by their noun and filtered by the column. */
-export const mostScopes = 400
+export const maxScopes = 400
 
 export const baseOf = (
   scopes: ReadonlyArray<{ readonly id: number; readonly name: string }>,
   { filters, phrases }: SearchQuery,
 ): Match => [
-  scopes.length <= mostScopes
+  scopes.length <= maxScopes
     ? scopes.map(({ id }) => scopeToken(id))
     : [...new Set(scopes.map(({ name }) => nounToken(name)))],
   ...filters.map((filter) => [filterToken(filter)]),

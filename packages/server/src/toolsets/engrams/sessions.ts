@@ -11,7 +11,7 @@ import { engramIdOf, reading, wallet, writing } from "./shapes.ts"
 
 const usualList = 20
 /** The most messages of a history returned at once: the newest. */
-const mostShown = 500
+const maxShown = 500
 
 /** The present rights of a wallet's holder, in the context of the token that calls. */
 const makeViewerOf = Effect.map(
@@ -117,7 +117,7 @@ export const sessionTools = Effect.fnUntraced(function* (name: Companion, holder
         yield* holders.requireReading(input.wallet_address)
         const { by, found } = yield* named(input, call, "write")
         const resumed = yield* sessions.change(by, found.id, { current: true })
-        const { items } = yield* sessions.messages(found.id, by.viewer, { limit: mostShown })
+        const { items } = yield* sessions.messages(found.id, by.viewer, { limit: maxShown })
         const { engram_id, is_pinned: _, ...rest } = summary(resumed)
         const messages = items
           .filter(({ deletedAt }) => deletedAt === null)

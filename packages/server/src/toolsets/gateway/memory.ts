@@ -10,7 +10,7 @@ import { type Plan, type PlanDefinition, Plans, type PlanStatus } from "../../me
 import { type ToolsetTool, integer, lineOfText, catalogueOffer, text } from "../toolsetTool.ts"
 import { withoutPrefix } from "../parts/conversation.ts"
 
-const mostAtOnce = 50
+const maxAtOnce = 50
 const me = Effect.map(Caller, ({ principal }) => principal)
 /** The writer and the call: every version records them. */
 const writerIn = ({ id: call }: HandlerCall) => Effect.map(me, ({ id }) => ({ id, call }))
@@ -20,14 +20,14 @@ const listOf = (description: string, properties: object, required: ReadonlyArray
   type: "array",
   description,
   minItems: 1,
-  maxItems: mostAtOnce,
+  maxItems: maxAtOnce,
   items: { type: "object", properties, required, additionalProperties: false },
 })
 const idsOf = (description: string) => ({
   type: "array",
   description,
   minItems: 1,
-  maxItems: mostAtOnce,
+  maxItems: maxAtOnce,
   items: { type: "string", minLength: 1, maxLength: 512 },
 })
 

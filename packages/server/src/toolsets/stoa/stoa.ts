@@ -49,10 +49,10 @@ const decisionFor = (decision: Decision) => {
  * The most bytes of text returned at once, but at least one message: the rest stays unread. A result of more than 64 kB
  * would become a file (calls/road/record/record.ts).
  */
-const mostText = 48 * 1024
+const maxText = 48 * 1024
 
 const withinText = <A extends { readonly text: string }>(messages: ReadonlyArray<A>): ReadonlyArray<A> => {
-  let left = mostText
+  let left = maxText
   return messages.filter(({ text }, at) => (left -= Buffer.byteLength(text)) >= 0 || at === 0)
 }
 
@@ -71,7 +71,7 @@ export const stoa = Effect.gen(function* () {
    */
   const unread = Effect.fnUntraced(function* (ref: string | undefined, after: number | undefined, count: number) {
     const caller = yield* Caller
-    if (!(yield* tokens.stillStands(caller))) return yield* new WrongState({ detail: "Your token no longer works." })
+    if (!(yield* tokens.stillWorks(caller))) return yield* new WrongState({ detail: "Your token no longer works." })
     const me = caller.principal.id
     const who = yield* grants.viewerNow(me, caller.context, "spaces")
     const mine = ref === undefined ? yield* conversation.own(who) : [yield* conversation.readable(ref, who)]

@@ -124,6 +124,12 @@ for (const store of stores)
           assert.match(late!, /trigger="this woke you">what woke it</)
           assert.include(late!, "noise 24.")
           assert.notInclude(late!, "noise 4.", "and no more than the last 20 beside it")
+          // Nor of a thread.
+          yield* aside(...Array.from({ length: 22 }, (_, at) => ({ text: `answer ${at}.`, replyTo: question! })))
+          yield* ask(() => ada.client.spaces.post(space.id, { text: "the last answer", replyTo: question! }))
+          const [long] = yield* told((yield* ended(bot, 4)).at(-1)!, "user_message")
+          for (const text of ["the last answer", "answer 21.", "answer 3."]) assert.include(long!, `>${text}<`)
+          for (const text of ["the question", "answer 0.", "answer 2."]) assert.notInclude(long!, `>${text}<`)
         }),
     )
 

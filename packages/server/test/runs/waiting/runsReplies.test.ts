@@ -319,6 +319,38 @@ for (const store of stores)
         }),
     )
 
+    it.effect("S1-47 a reply to something else starts a run of its own, and so does one when nothing waits", () =>
+      Effect.gen(function* () {
+        const ada = yield* someone()
+        const [asks, answers] = [yield* thinker(gateway), yield* someone("agent")]
+        const space = yield* room("private", ada, asks, answers)
+        const post = (text: string, replyTo?: string) =>
+          ask(() => answers.client.spaces.post(space.id, { text, ...(replyTo === undefined ? {} : { replyTo }) }))
+        yield* setRules([
+          {
+            when: { agent: asks.name, step: 1, text: "begin" },
+            call: [{ tool: "send_message", input: { text: `@${answers.name} how much?`, wait: true } }],
+          },
+          { when: { agent: asks.name }, say: "noted" },
+        ])
+        const { id: elsewhere } = yield* post("something else")
+        yield* ask(() => ada.client.spaces.post(space.id, { text: `@${asks.name} begin` }))
+        const { id } = yield* inState(asks, "waiting_reply")
+        const { id: asked } = (yield* ask(() => ada.client.spaces.messages(space.id))).items.at(-1)!
+        yield* post(`@${asks.name} by the way`, elsewhere)
+        const [aside] = yield* ended(asks)
+        assert.deepInclude(aside!, { state: "completed" })
+        assert.notStrictEqual(aside!.id, id)
+        assert.strictEqual((yield* inState(asks, "waiting_reply")).id, id, "it still waits")
+        yield* post(`@${asks.name} forty-two`, asked)
+        yield* ended(asks, 2)
+        yield* (yield* Readers).receipt("runs")
+        assert.lengthOf(yield* runsOf(asks), 2, "the reply went on with the run that waited")
+        yield* post(`@${asks.name} and one more`, asked)
+        assert.lengthOf(yield* ended(asks, 3), 3)
+      }),
+    )
+
     it.effect(
       "S1-53 a reply to a run that was canceled while it waited is a message like any other, and changes nothing",
       () =>

@@ -167,6 +167,12 @@ for (const store of stores)
         const sql = yield* SqlClient.SqlClient
         const calls = yield* sql<{ id: string }>`SELECT id FROM calls WHERE run = ${waiting.id} ORDER BY place`
         assert.strictEqual(calls.length, 2)
+        // Both stand in the space, where a client shows them to whoever is to fill them in.
+        const shown = (yield* ask(() => ada.client.spaces.messages(space.id))).items.flatMap(({ call }) => call ?? [])
+        assert.deepStrictEqual(
+          shown.map((call) => [call.id, call.tool, "output" in call]),
+          calls.map(({ id }) => [id, tool, false]),
+        )
         // A result is for a call of that run: with a run that is absent, or another's call, there is none.
         const absent = "run_00000000-0000-7000-8000-000000000000"
         for (const [run, callId] of [
@@ -319,6 +325,17 @@ for (const store of stores)
         const space = yield* dm(ada, office)
         yield* ask(() => ada.client.spaces.post(space.id, { text: "loop" }))
         assert.deepInclude((yield* ended(office))[0]!, { stop: "max_steps", step: 5 })
+        // And a tenth of a dollar: at 0.05 a step the second reaches it, at 0.033 not even the third.
+        for (const [tokens, step] of [
+          [50_000, 2],
+          [33_000, 4],
+        ] as const) {
+          const dear = yield* thinker({ toolsets: ["office"] })
+          yield* setRules([{ call: [{ tool: "search_memory", input: { query: "x" } }], usage: { in: tokens, out: 0 } }])
+          const where = yield* dm(ada, dear)
+          yield* ask(() => ada.client.spaces.post(where.id, { text: "loop" }))
+          assert.deepInclude((yield* ended(dear))[0]!, { state: "failed", stop: "max_cost", step })
+        }
         // Tools that are not there, three times in a row.
         const lost = yield* thinker()
         yield* setRules([{ call: [{ tool: "nowhere" }] }])
@@ -328,7 +345,27 @@ for (const store of stores)
       }),
     )
 
-    it.effect("S0-62 S0-58 a message for several makes a run each, one after the other; others run beside them", () =>
+    it.effect("S0-58 one agent begins and ends its run while another is at work", () =>
+      Effect.gen(function* () {
+        const { admin } = yield* Guest
+        const ada = yield* someone()
+        const [slow, quick] = [yield* thinker(), yield* thinker()]
+        const [one, other] = [yield* dm(ada, slow), yield* dm(ada, quick)]
+        yield* setRules([
+          { when: { agent: slow.name }, say: "at last", waitMs: 20_000 },
+          { when: { agent: quick.name }, say: "at once" },
+        ])
+        yield* ask(() => ada.client.spaces.post(one.id, { text: "think" }))
+        const { id } = yield* inState(slow, "running")
+        yield* ask(() => ada.client.spaces.post(other.id, { text: "answer" }))
+        assert.strictEqual((yield* ended(quick))[0]!.state, "completed")
+        assert.strictEqual((yield* runsOf(slow))[0]!.state, "running")
+        yield* ask(() => admin.runs.cancel(id))
+        yield* ended(slow)
+      }),
+    )
+
+    it.effect("S0-62 a message for several makes a run each, one after the other", () =>
       Effect.gen(function* () {
         const { admin } = yield* Guest
         const ada = yield* someone()

@@ -8,7 +8,7 @@ const tickMs = 1000
 
 export class RequestTime {
   readonly #quietMs: number
-  readonly #mostMs: number
+  readonly #maxMs: number
   #open = 0
   #quiet = 0
   #spent = 0
@@ -18,9 +18,9 @@ export class RequestTime {
   /** Set when the time is up. */
   fault: MCPFault | undefined
 
-  constructor(quietMs: number, mostMs: number) {
+  constructor(quietMs: number, maxMs: number) {
     this.#quietMs = quietMs
-    this.#mostMs = mostMs
+    this.#maxMs = maxMs
   }
 
   /** Starts the time, until `end`; calls `stop` when the time is up. */
@@ -56,9 +56,9 @@ export class RequestTime {
       this.#spent += now - this.#last
     }
     this.#last = now
-    if (this.#quiet < this.#quietMs && this.#spent < this.#mostMs) return
+    if (this.#quiet < this.#quietMs && this.#spent < this.#maxMs) return
     this.end()
-    const limit = this.#quiet >= this.#quietMs ? this.#quietMs : this.#mostMs
+    const limit = this.#quiet >= this.#quietMs ? this.#quietMs : this.#maxMs
     this.fault = { kind: "timeout", message: `no answer within ${limit} ms`, cause: new MCPNoAnswer(limit) }
     this.#stop?.()
   }

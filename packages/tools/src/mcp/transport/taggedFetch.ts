@@ -7,7 +7,7 @@ import type { FetchLike } from "@modelcontextprotocol/client"
 import { lineKey } from "./lines.ts"
 
 /** Broken streams that may be resumed, by their last event. */
-const mostBroken = 1000
+const maxBroken = 1000
 
 interface Spoken {
   readonly method?: unknown
@@ -52,7 +52,7 @@ const marking = (token: string, broken: Map<string, string>) => {
         if (id !== undefined && id !== "") {
           if (last !== undefined) broken.delete(last)
           broken.set((last = id), token)
-          if (broken.size > mostBroken) broken.delete(broken.keys().next().value!)
+          if (broken.size > maxBroken) broken.delete(broken.keys().next().value!)
         }
         out.enqueue(encoder.encode(`${marked(event, token)}\n\n`))
       }

@@ -12,13 +12,13 @@ export interface FootProps {
   readonly why?: ReactNode
 }
 
-const mostNames = 3
+const maxNames = 3
 
 export const namesOf = ({ decision, me, nameOf }: FootProps): ReadonlyArray<string> => {
   const mine = decision.mayAnswer.includes(me) ? [words.you] : []
   const others = decision.mayAnswer.filter((id) => id !== me)
-  const few = others.slice(0, mostNames).map(nameOf)
-  return [...mine, ...few, ...(others.length > mostNames ? [words.others(others.length - mostNames)] : [])]
+  const few = others.slice(0, maxNames).map(nameOf)
+  return [...mine, ...few, ...(others.length > maxNames ? [words.others(others.length - maxNames)] : [])]
 }
 
 const who = (props: FootProps): string => {

@@ -68,11 +68,11 @@ export const textOf = (value: Json): string => {
   return JSON.stringify(value, null, typeof value === "object" ? 2 : 0)
 }
 
-const mostNames = 20
+const maxNames = 20
 
 /** A short list of short texts, each drawn in its own frame, so that no two lists look the same either. */
 export const namesIn = (value: Json): ReadonlyArray<string> | undefined => {
-  if (!Array.isArray(value) || value.length === 0 || value.length > mostNames) return undefined
+  if (!Array.isArray(value) || value.length === 0 || value.length > maxNames) return undefined
   const plain = value.filter(
     (one): one is string =>
       typeof one === "string" && one.length <= 80 && !isAmbiguous(one) && !/\s{2}|[\r\n]/.test(one),

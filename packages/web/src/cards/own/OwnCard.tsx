@@ -1,7 +1,7 @@
 /** An owner's own card: a frame without origin, cookie or network, which gets the call and reports its height. */
 import { useEffect, useMemo, useRef } from "react"
 import type { MessageCall } from "../../feed/types.ts"
-import { mostMessages, frameMessageOf, cardDataOf } from "./own.logic.ts"
+import { maxMessages, frameMessageOf, cardDataOf } from "./own.logic.ts"
 import { words } from "./words/en.ts"
 
 const themeOf = (place: Element): string => {
@@ -18,7 +18,7 @@ export const OwnCard = ({ call, name }: { readonly call: MessageCall; readonly n
     const onMessage = ({ data, source }: MessageEvent) => {
       const place = frame.current
       // Ignores messages of other windows.
-      if (place === null || source !== place.contentWindow || ++heard > mostMessages) return
+      if (place === null || source !== place.contentWindow || ++heard > maxMessages) return
       const said = frameMessageOf(data)
       if (said?.kind === "ready") place.contentWindow?.postMessage({ call: sent, theme: themeOf(place) }, "*")
       if (said?.kind === "height") place.style.height = `${said.height}px`

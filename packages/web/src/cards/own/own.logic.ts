@@ -1,11 +1,11 @@
 /** Messages to an owner's card, and from it. Pure. */
 import type { MessageCall } from "../../feed/types.ts"
 
-const mostSent = 200_000
+const maxSent = 200_000
 const highest = 600
 const lowest = 24
 /** Further messages from one card are ignored. */
-export const mostMessages = 200
+export const maxMessages = 200
 
 /** The card of a call, if the owner has one of that name and there is something to draw. */
 export const ownCardOf = (call: MessageCall, cards: ReadonlyArray<string>): string | undefined => {
@@ -20,7 +20,7 @@ export const cardDataOf = (call: MessageCall) => {
   const { error, input, output, state, tool } = call
   const sent = { tool, input, ...(output === undefined ? {} : { output }), ...(error === undefined ? {} : { error }) }
   const told = { ...sent, ...(state === undefined ? {} : { state }) }
-  return JSON.stringify(told).length > mostSent ? undefined : told
+  return JSON.stringify(told).length > maxSent ? undefined : told
 }
 
 export type FrameMessage = { readonly kind: "ready" } | { readonly kind: "height"; readonly height: number }

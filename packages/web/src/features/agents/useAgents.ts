@@ -41,7 +41,7 @@ export const usePrompt = (name: string, may: boolean) =>
     retry: false,
   })
 
-const mostTools = 20
+const maxTools = 20
 
 export const useTools = (name: string) =>
   useQuery({
@@ -50,7 +50,7 @@ export const useTools = (name: string) =>
       const first = await house.tools.list({ as: name, limit: 100 })
       const items = [...first.items]
       let { next } = first
-      for (let page = 0; next !== null && page < mostTools; page++) {
+      for (let page = 0; next !== null && page < maxTools; page++) {
         const more = await house.tools.list({ as: name, limit: 100, cursor: next })
         items.push(...more.items)
         next = more.next

@@ -40,11 +40,11 @@ export const streamedTexts = makeStore<ReadonlyMap<string, { readonly step: numb
 /** How many events have come: for screens that depend on any event. */
 export const eventCount = makeStore(0)
 
-const mostLines = 200
-const mostSaid = 64_000
+const maxLines = 200
+const maxSaid = 64_000
 const typingLasts = 6000
 const longestRun = 60 * 60_000
-const mostInputs = 200
+const maxInputs = 200
 
 const change = (space: string, of: (list: ReadonlyArray<Activity>) => ReadonlyArray<Activity>) =>
   activities.set((old) => new Map(old).set(space, of(old.get(space) ?? [])))
@@ -95,7 +95,7 @@ export const takeDelta = (delta: Readonly<Record<string, unknown>>): void => {
   inputs.set((old) => {
     const next = new Map(old).set(call, ((old.get(call) ?? "") + part).slice(0, 4000))
     for (const first of next.keys()) {
-      if (next.size <= mostInputs) break
+      if (next.size <= maxInputs) break
       next.delete(first)
     }
     return next
@@ -105,14 +105,14 @@ export const takeDelta = (delta: Readonly<Record<string, unknown>>): void => {
 const takeLine = (body: { readonly server?: unknown; readonly text?: unknown } | null) => {
   const { server, text } = body ?? {}
   if (typeof server !== "string" || typeof text !== "string") return
-  serverLines.set((old) => new Map(old).set(server, [...(old.get(server) ?? []), text].slice(-mostLines)))
+  serverLines.set((old) => new Map(old).set(server, [...(old.get(server) ?? []), text].slice(-maxLines)))
 }
 const saying = (kind: "run.text" | "run.restarted", body: unknown): void => {
   const { run, step, text = "" } = body as { readonly run: string; readonly step: number; readonly text?: string }
   streamedTexts.set((old) => {
     const known = old.get(run)
     const before = kind === "run.restarted" || known?.step !== step ? "" : known.text
-    return new Map(old).set(run, { step, text: (before + text).slice(-mostSaid) })
+    return new Map(old).set(run, { step, text: (before + text).slice(-maxSaid) })
   })
 }
 const silent = (run: string): void =>

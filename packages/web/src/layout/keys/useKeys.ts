@@ -11,7 +11,7 @@ import { jumpOpen, keysOpen } from "./dialogs.ts"
 import { menuFor } from "../navigation/menu.ts"
 import { sidebarLists } from "../navigation/sidebar.logic.ts"
 
-const patience = 1500
+const maxWait = 1500
 
 const isField = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
@@ -46,7 +46,7 @@ export const useKeys = (): void => {
         pressedG.current = now()
         return
       }
-      if (now() - pressedG.current > patience) return
+      if (now() - pressedG.current > maxWait) return
       pressedG.current = 0
       const to =
         event.key === "d"

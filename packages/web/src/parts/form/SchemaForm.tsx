@@ -78,7 +78,7 @@ const Field = (place: Place & { readonly children: (id: string, props: Record<st
   )
 }
 
-const mostButtons = 5
+const maxButtons = 5
 
 const One = (place: Place): ReactNode => {
   const { name, onChange, path, root, schema, value } = place
@@ -181,7 +181,7 @@ const One = (place: Place): ReactNode => {
       return (
         <Field {...place}>
           {(id, { required: __, ...props }) =>
-            how.choices.length <= mostButtons ? (
+            how.choices.length <= maxButtons ? (
               <div className="line wrap" role="radiogroup" aria-label={name} {...props}>
                 {how.choices.map((choice) => (
                   <label

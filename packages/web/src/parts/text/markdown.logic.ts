@@ -5,7 +5,7 @@ import remend from "remend"
 /** Longer or deeper texts are shown as plain text: parsing them would block everybody who opens the space. */
 const longest = 20_000
 const deepest = 50
-const mostSigns = 500
+const maxSigns = 500
 
 const plain = (text: string): ReadonlyArray<Token> => [
   { type: "paragraph", raw: text, text, tokens: [{ type: "text", raw: text, text }] },
@@ -16,7 +16,7 @@ const isHeavy = (text: string): boolean =>
   text.length > longest ||
   new RegExp(`^(?:[ \\t]*(?:>|[-*+]|\\d+[.)])){${deepest}}`, "m").test(text) ||
   /\S{2000}/.test(text) ||
-  (text.match(/[[\]*_~`<]/g)?.length ?? 0) > mostSigns
+  (text.match(/[[\]*_~`<]/g)?.length ?? 0) > maxSigns
 
 const lexer = (text: string): ReadonlyArray<Token> => {
   if (isHeavy(text)) return plain(text)

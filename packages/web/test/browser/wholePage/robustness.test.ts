@@ -94,7 +94,7 @@ it("seven tabs share one feed, and go on when the one that holds it closes", asy
 
 /** Ten thousand of them, and a whole minute at a hundred a second, where there is time. */
 const long = process.env["STOA_TEST_LONG"] === "1"
-const patience = long ? 600_000 : 120_000
+const maxWait = long ? 600_000 : 120_000
 
 it(
   "thousands of messages: the end, the middle and the beginning are right, with a handful of rows in the document",
@@ -140,7 +140,7 @@ it(
     await page.getByText("the newest of all").waitFor()
     expect(consoleLines).toEqual([])
   },
-  patience,
+  maxWait,
 )
 
 it(
@@ -188,5 +188,5 @@ it(
     expect(here).toEqual(newest.slice(-here.length))
     expect(consoleLines).toEqual([])
   },
-  patience,
+  maxWait,
 )

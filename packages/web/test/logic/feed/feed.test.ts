@@ -6,7 +6,7 @@ import {
   asDeleted,
   mergeMessages,
   type LoadedMessages,
-  mostLoaded,
+  maxLoaded,
   withReaction,
   withChanged,
   withNewer,
@@ -48,12 +48,12 @@ describe("messages that are loaded", () => {
   })
 
   it("are never more than are kept, and say at which end there is more", () => {
-    const full: LoadedMessages = { items: many(1001, 1000 + mostLoaded), older: true, newer: false }
+    const full: LoadedMessages = { items: many(1001, 1000 + maxLoaded), older: true, newer: false }
     const older = withOlder(full, many(901, 1000), true)
-    expect(older.items).toHaveLength(mostLoaded)
+    expect(older.items).toHaveLength(maxLoaded)
     expect([older.items[0]?.seq, older.older, older.newer]).toEqual([901, true, true])
-    const newer = withNewer(full, many(1001 + mostLoaded, 1100 + mostLoaded), false)
-    expect([newer.items.at(-1)?.seq, newer.older, newer.newer]).toEqual([1100 + mostLoaded, true, false])
+    const newer = withNewer(full, many(1001 + maxLoaded, 1100 + maxLoaded), false)
+    expect([newer.items.at(-1)?.seq, newer.older, newer.newer]).toEqual([1100 + maxLoaded, true, false])
   })
 
   it("have no gap, whatever is said while the reader is somewhere in the past", () => {

@@ -28,8 +28,8 @@ const tokenLife = { hours: 1 }
 /**
  * Challenges per network in a minute, and open in the whole house: anybody can create these rows, so they are limited.
  */
-const mostInAMinute = 30
-const mostOpen = 10_000
+const maxInAMinute = 30
+const maxOpen = 10_000
 
 /** In the format that wallets know (EIP-4361), so that they can warn if page and house differ. */
 const textOf = (asked: {
@@ -80,7 +80,7 @@ export class WalletSignIn extends Context.Service<
         const [counts] = yield* sql<{ recent: number; open: number }>`SELECT
           (SELECT count(*) FROM wallet_challenges WHERE network = ${network} AND created_at > ${since}) AS recent,
           (SELECT count(*) FROM wallet_challenges) AS open`
-        return counts!.recent < mostInAMinute && counts!.open < mostOpen
+        return counts!.recent < maxInAMinute && counts!.open < maxOpen
       }, Effect.orDie)
 
       const challenge: WalletSignIn["Service"]["challenge"] = Effect.fn("WalletSignIn.challenge")(function* ({
@@ -111,7 +111,7 @@ export class WalletSignIn extends Context.Service<
         if (!(yield* made))
           return yield* new TooManyRequests({
             resource: "wallet challenges",
-            limit: `${mostInAMinute} in 60 s`,
+            limit: `${maxInAMinute} in 60 s`,
             retryAfter: 60,
           })
         return new WalletChallenge({ id, wallet, message, expiresAt: until })

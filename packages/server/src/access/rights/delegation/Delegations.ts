@@ -27,7 +27,7 @@ import { delegationFrom, rowOfDelegation } from "./delegationRows.ts"
 import { makeEndDelegations } from "./endDelegations.ts"
 import { findVisible } from "../FindIfPermitted.ts"
 import { Grants } from "../Grants.ts"
-import { deepestDelegation, longestDelegation, mayDelegate, mostDelegations } from "../policy.ts"
+import { deepestDelegation, longestDelegation, mayDelegate, maxDelegations } from "../policy.ts"
 import { resourceFaults } from "../Resources.ts"
 import { rightsChanged } from "../Rights.ts"
 
@@ -67,10 +67,10 @@ export class Delegations extends Context.Service<
             (SELECT count(*) FROM delegations WHERE giver = ${giver} AND ${live}) AS given,
             (SELECT count(*) FROM delegations WHERE receiver = ${receiver} AND ${live}) AS received`,
         )
-        if (counts!.given >= mostDelegations || counts!.received >= mostDelegations)
+        if (counts!.given >= maxDelegations || counts!.received >= maxDelegations)
           return yield* new BadInput({
             issues: [
-              { path: "to", message: `at most ${mostDelegations} delegations may be open at a time; revoke one first` },
+              { path: "to", message: `at most ${maxDelegations} delegations may be open at a time; revoke one first` },
             ],
           })
       })

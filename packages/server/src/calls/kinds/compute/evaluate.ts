@@ -9,7 +9,7 @@ import { nameOf, valueAt } from "../templates/template.ts"
 type Json = Schema.Json
 type Input = Readonly<Record<string, unknown>>
 
-const mostWork = 1_000_000
+const maxWork = 1_000_000
 /** The stack of a process holds many times this depth. */
 const deepest = 1500
 
@@ -91,7 +91,7 @@ const memberOf = (value: Json, key: Json): Json => {
 
 class Work {
   readonly input: Input
-  left = mostWork
+  left = maxWork
   depth = 0
   constructor(input: Input) {
     this.input = input

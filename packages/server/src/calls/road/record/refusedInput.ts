@@ -6,14 +6,14 @@ import { createHash } from "node:crypto"
 import { isTooDeep } from "@stoa/tools"
 
 /** In characters: enough for a person who looks at it. */
-export const mostKept = 4096
+export const maxKept = 4096
 
 export const refusedInput = (input: Readonly<Record<string, unknown>>): string => {
   // Input nested too deep cannot be serialised.
   if (isTooDeep(input)) return "{}"
   const text = JSON.stringify(input)
-  if (text.length <= mostKept) return text
+  if (text.length <= maxKept) return text
   const digest = createHash("sha256").update(text).digest("hex")
-  const start = text.slice(0, mostKept).toWellFormed()
+  const start = text.slice(0, maxKept).toWellFormed()
   return JSON.stringify({ cut: { bytes: Buffer.byteLength(text), sha256: digest, start } })
 }

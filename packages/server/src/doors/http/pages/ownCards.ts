@@ -14,8 +14,8 @@ import { Folder } from "../../../store/Folder.ts"
 import { problemResponse } from "../../Problems.ts"
 import { actingAsBearer } from "../guards/Authentication.ts"
 
-const mostCards = 100
-const mostBytes = 256 * 1024
+const maxCards = 100
+const maxBytes = 256 * 1024
 const fileName = /^([a-z0-9][a-z0-9-]{0,62})\.js$/
 
 const cardsIn = (folder: string): ReadonlyArray<string> => {
@@ -23,7 +23,7 @@ const cardsIn = (folder: string): ReadonlyArray<string> => {
     return readdirSync(join(folder, "cards"))
       .flatMap((name) => fileName.exec(name)?.[1] ?? [])
       .toSorted()
-      .slice(0, mostCards)
+      .slice(0, maxCards)
   } catch {
     // Most houses have none.
     return []
@@ -74,7 +74,7 @@ const policyFor = (scripts: ReadonlyArray<string>): string =>
 const cardPage = (folder: string, name: string): HttpServerResponse.HttpServerResponse | undefined => {
   if (!cardsIn(folder).includes(name)) return undefined
   const file = join(folder, "cards", `${name}.js`)
-  if (statSync(file).size > mostBytes) return undefined
+  if (statSync(file).size > maxBytes) return undefined
   // Inside a script string the escape means the same; unescaped, an HTML parser would end the script there.
   const own = readFileSync(file, "utf8").replaceAll(/<(?=\/script|!--)/gi, "\\x3c")
   return HttpServerResponse.html(`<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${name}</title>

@@ -21,13 +21,13 @@ const heartbeatEvery = Duration.seconds(20)
 /** Milliseconds of silence before a TCP keep-alive: a dead connection is found before the next heartbeat. */
 const keepAlive = 5000
 /** A process that does not read is sent no more than this. */
-const mostUnsent = 1024 * 1024
+const maxUnsent = 1024 * 1024
 
 const connectionOf = (response: ServerResponse, instance: string): HostConnection => ({
   instance,
   call: (call) => void response.write(`id: ${call.id}\nevent: call\ndata: ${JSON.stringify(call)}\n\n`),
   ended: (end) => void response.write(`event: settled\ndata: ${JSON.stringify(end)}\n\n`),
-  hasRoom: () => !response.destroyed && response.writableLength < mostUnsent,
+  hasRoom: () => !response.destroyed && response.writableLength < maxUnsent,
   close: (reason) => {
     if (!response.writableEnded) response.end(`event: close\ndata: ${JSON.stringify({ reason })}\n\n`)
   },

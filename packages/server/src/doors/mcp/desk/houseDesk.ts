@@ -38,7 +38,7 @@ import { extrasAt } from "./servers/serverTools.ts"
 const patienceMs = 50_000
 /** A client that supports tasks need not hold a connection for longer. */
 const taskPatienceMs = 2000
-const mostKept = 2000
+const maxKept = 2000
 /** How long a view that depends on expiring rights is reused. */
 const keptMillis = 1000
 
@@ -220,7 +220,7 @@ export const layerHouseDesk = Layer.effect(
       const view = yield* make(caller, endpoint, shown)
       // A server without tools still has an endpoint: it may be disconnected.
       if (view === undefined) return endpoint.kind === "server" ? yield* noServer(caller, endpoint.name) : undefined
-      if (kept.size >= mostKept) kept.clear()
+      if (kept.size >= maxKept) kept.clear()
       // A right that expires by itself changes no epoch.
       const until = (yield* grants.last(caller)) ? Infinity : monotonicOf(clock) + keptMillis
       kept.set(keyOf(caller, endpoint), { epoch: caller.epoch, version: now, until, view: Effect.succeed(view) })

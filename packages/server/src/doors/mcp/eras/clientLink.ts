@@ -24,9 +24,9 @@ import type { RpcResponse, Session } from "./old/sessions.ts"
 import { ownerOf, type MCPRequestContext } from "./context.ts"
 
 /** A tool that keeps asking is stopped. */
-const mostRounds = 10
+const maxRounds = 10
 /** How long a person may think while an old client keeps its connection. What people of the house may answer too stays open after it. */
-const patience = "10 minutes"
+const maxWait = "10 minutes"
 
 type Result = { readonly _tag: string }
 type Ask<R extends Result> = (link: ClientLink) => Effect.Effect<R | Asks | Lacks, Fault>
@@ -175,7 +175,7 @@ const heardOf = (context: MCPRequestContext, session: Session, asks: Asks): Effe
   return Effect.raceAllFirst([all, asks.until ?? Effect.never, ended]).pipe(
     Effect.as(false),
     Effect.timeoutOrElse({
-      duration: patience,
+      duration: maxWait,
       orElse: () => {
         // Nobody else can answer these.
         if (asks.until === undefined)
@@ -217,7 +217,7 @@ const askedOnStream = <R extends Result>(
         round(late ? { ...context, capabilities: {} } : context, answers, result.state, left - 1),
       )
     })
-  return round(context, {}, undefined, mostRounds)
+  return round(context, {}, undefined, maxRounds)
 }
 
 /** Asks the house, and the client as often as the house wants. */

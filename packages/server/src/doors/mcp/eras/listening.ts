@@ -28,12 +28,12 @@ const changeText = (change: Change, meta: JsonObject, stamp: Stamp): string => {
   }
 }
 
-const { longestUri, mostUris } = sessionLimits
+const { longestUri, maxUris } = sessionLimits
 const strings = (value: unknown): ReadonlyArray<string> | undefined =>
   value === undefined
     ? []
     : Array.isArray(value) &&
-        value.length <= mostUris &&
+        value.length <= maxUris &&
         value.every((it) => typeof it === "string" && it.length <= longestUri)
       ? value
       : undefined
@@ -44,7 +44,7 @@ const interestOf = (filter: unknown): Interest | Fault => {
   const tasks = strings(filter["taskIds"])
   if (uris === undefined || tasks === undefined)
     return invalidParams(
-      `resourceSubscriptions and taskIds are lists of at most ${mostUris} strings of at most ${longestUri} characters`,
+      `resourceSubscriptions and taskIds are lists of at most ${maxUris} strings of at most ${longestUri} characters`,
     )
   return {
     tools: filter["toolsListChanged"] === true,

@@ -136,7 +136,9 @@ const listing =
   (context, { method, params }) => {
     const fault = cursorFault(params)
     if (fault !== undefined) return fail(fault)
-    const listed = list(context, textParam(params, "cursor"))
+    const listed =
+      list(context, textParam(params, "cursor")) ??
+      (context.place.listsNothing === true ? Effect.succeed<ListPage>({ items: [] }) : undefined)
     if (listed === undefined) return notServed(method)
     return Effect.map(listed, ({ items, next }) => {
       const page = JSON.stringify(items.map((it) => projectItem(it, context)))
@@ -269,8 +271,8 @@ const subscribing =
     if (uri === undefined || uri === "") return fail(invalidParams("uri must be the address of a resource"))
     return Effect.as(act(context, uri), "{}")
   }
-const { longestUri, mostUris } = sessionLimits
-const full = fail(invalidParams(`This session has ${mostUris} subscriptions; end one of them first`))
+const { longestUri, maxUris } = sessionLimits
+const full = fail(invalidParams(`This session has ${maxUris} subscriptions; end one of them first`))
 const subscribe = subscribing((context, uri) => {
   if (uri.length > longestUri) return fail(invalidParams(`uri has more than ${longestUri} characters`))
   // Asked before it is recorded, and again after it: other requests of the session may have come between.

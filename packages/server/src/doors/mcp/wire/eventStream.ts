@@ -6,10 +6,10 @@
 import type { ServerResponse } from "node:http"
 
 /** How many events are kept for a client that comes back. One that missed more must ask again. */
-const mostKept = 256
-const mostKeptSize = 1024 * 1024
+const maxKept = 256
+const maxKeptSize = 1024 * 1024
 /** A client with this much unsent data is disconnected; it can resume. */
-const mostUnsent = 4 * 1024 * 1024
+const maxUnsent = 4 * 1024 * 1024
 
 export class EventStream {
   readonly id: string
@@ -73,10 +73,10 @@ export class EventStream {
     this.#kept.push({ n, frame })
     this.#size += frame.length
     // The last event is kept, however large: it may be the result.
-    while (this.#kept.length > mostKept || (this.#size > mostKeptSize && this.#kept.length > 1))
+    while (this.#kept.length > maxKept || (this.#size > maxKeptSize && this.#kept.length > 1))
       this.#size -= this.#kept.shift()!.frame.length
     if (this.#out === undefined) return
     this.#out.write(frame)
-    if (this.#out.writableLength > mostUnsent) this.#out.destroy()
+    if (this.#out.writableLength > maxUnsent) this.#out.destroy()
   }
 }

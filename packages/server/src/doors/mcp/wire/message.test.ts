@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 import { deepest } from "../../node/Body.ts"
 import { isReservedMeta } from "../../../servers/ReservedMeta.ts"
-import { mostInBatch, readBody, eraOf, metaKeys, type Message, readMessage } from "./message.ts"
+import { maxInBatch, readBody, eraOf, metaKeys, type Message, readMessage } from "./message.ts"
 import { negotiate, servedRevisions } from "./revision.ts"
 
 const read = (value: unknown) => readBody(typeof value === "string" ? value : JSON.stringify(value))
@@ -54,8 +54,8 @@ describe("message", () => {
     assert.strictEqual(faultOf("[".repeat(3_000_000)).fault.code, -32600)
     assert.strictEqual(faultOf('{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":"\\u0000"}}').fault.code, -32600)
     const one = { jsonrpc: "2.0", id: 1, method: "ping" }
-    assert.strictEqual((read(Array.from({ length: mostInBatch }, () => one)) as Array<unknown>).length, mostInBatch)
-    faultOf(Array.from({ length: mostInBatch + 1 }, () => one))
+    assert.strictEqual((read(Array.from({ length: maxInBatch }, () => one)) as Array<unknown>).length, maxInBatch)
+    faultOf(Array.from({ length: maxInBatch + 1 }, () => one))
     // Brackets inside a string do not count.
     const words = { ...one, params: { text: `"${"[".repeat(1000)}\\` } }
     assert.notProperty(read(words), "fault")

@@ -16,6 +16,8 @@ export interface EndpointAddress {
   readonly key: string
   /** Also answers requests without a token, with what the crossroads context may see. */
   readonly open: boolean
+  /** What it has none of is an empty list, not an unknown method (S2-73). */
+  readonly listsNothing?: true
 }
 
 const all: EndpointAddress = { endpoint: { kind: "all" }, key: "all", open: false }
@@ -23,6 +25,7 @@ const engrams: EndpointAddress = {
   endpoint: { kind: "toolset", name: "engrams", anyway: true },
   key: "jsonrpc",
   open: true,
+  listsNothing: true,
 }
 
 const decoded = (text: string): string | undefined => {
@@ -56,7 +59,7 @@ export type Message =
 export type Request = Extract<Message, { readonly kind: "request" }>
 
 /** A batch is one request for the time limits; this many messages are enough for any client we know. */
-export const mostInBatch = 100
+export const maxInBatch = 100
 
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value)
@@ -105,8 +108,8 @@ export const readBody = (text: string): Message | ReadonlyArray<Message> => {
     return { kind: "faulty", id: undefined, fault: new Fault(codes.parse, "The body is not JSON") }
   }
   if (!Array.isArray(value)) return readMessage(value)
-  if (value.length === 0 || value.length > mostInBatch)
-    return invalid(undefined, `A batch has 1 to ${mostInBatch} messages`)
+  if (value.length === 0 || value.length > maxInBatch)
+    return invalid(undefined, `A batch has 1 to ${maxInBatch} messages`)
   return value.map(readMessage)
 }
 

@@ -5,7 +5,7 @@
 import type { Caller } from "@stoa/contract"
 
 /** More than any client needs; a loop that opens streams must not use up the sockets of the house. */
-const mostStreamsOf = 100
+const maxStreamsOf = 100
 
 export interface OpenStream {
   readonly caller: Caller["Service"] | null
@@ -28,7 +28,7 @@ export class OpenStreams {
   isFull(owner: string): boolean {
     let count = 0
     for (const it of this.#open.keys()) if ((it.caller?.principal.id ?? "") === owner) count++
-    return count >= mostStreamsOf
+    return count >= maxStreamsOf
   }
   add(stream: OpenStream): void {
     const { caller } = stream

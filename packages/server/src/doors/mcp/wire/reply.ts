@@ -10,7 +10,7 @@ import { featuresOf } from "./revision.ts"
 
 /** After this time without an answer a stream is opened, so that proxies do not give up. */
 const patienceMs = 10_000
-const mostUnsent = 4 * 1024 * 1024
+const maxUnsent = 4 * 1024 * 1024
 
 const streamHeaders = {
   "content-type": "text/event-stream",
@@ -133,7 +133,7 @@ export class Reply {
     if (this.#stream !== undefined) return this.#stream.write(text)
     if (this.response.destroyed) return
     this.response.write(`event: message\ndata: ${text}\n\n`)
-    if (this.response.writableLength > mostUnsent) this.response.destroy()
+    if (this.response.writableLength > maxUnsent) this.response.destroy()
   }
   #end(): void {
     this.#state = "done"

@@ -6,7 +6,7 @@ import { Cause, Effect, Random } from "effect"
 import type { SqlConnection, SqlError } from "effect/sql"
 
 /** How often a transaction runs again, and the longest pause before it, which grows; the first time there is none. */
-const mostRuns = 6
+const maxRuns = 6
 const longestPauseMs = 40
 
 const conflicts = new WeakMap<object, SqlError.SqlError>()
@@ -36,7 +36,7 @@ export const repeatConflicting = <A, E, R>(
       attempt((given) => void (connection = given)),
       (cause) => {
         const conflict = connection === undefined ? undefined : conflictOf(connection)
-        if (conflict === undefined || run >= mostRuns || Cause.hasInterrupts(cause)) return Effect.failCause(cause)
+        if (conflict === undefined || run >= maxRuns || Cause.hasInterrupts(cause)) return Effect.failCause(cause)
         const pause = Effect.flatMap(Random.nextIntBetween(1, longestPauseMs * (run - 1)), (millis) =>
           Effect.sleep(millis),
         )

@@ -26,13 +26,13 @@ interface Broken {
 }
 
 /** After this many pages the log is checkpointed at the next commit, if it was not requested before: 64 MB. */
-const mostPages = 16_000
+const maxPages = 16_000
 
 const { file } = workerData as { readonly file: string }
 const port = parentPort!
 const db = new DatabaseSync(file, { timeout: 5000 })
 db.exec("PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON; PRAGMA temp_store=MEMORY")
-db.exec(`PRAGMA wal_autocheckpoint=${mostPages}`)
+db.exec(`PRAGMA wal_autocheckpoint=${maxPages}`)
 const write = batchWriter(db)
 let log: number | undefined
 

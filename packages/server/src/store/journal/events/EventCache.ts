@@ -1,7 +1,7 @@
 /**
  * A cache for values that are needed at every step and seldom change, valid until this process learns of a change.
  * Other processes announce their changes by notice, so a value may be some milliseconds old; after a lost notice, as
- * old as the patience of `Notices`. Rights are never decided on it: they have their epoch.
+ * old as `maxDelay` of `Notices`. Rights are never decided on it: they have their epoch.
  */
 import type { EventKind } from "@stoa/contract"
 import { Clock, Effect } from "effect"

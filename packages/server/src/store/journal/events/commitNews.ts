@@ -269,15 +269,15 @@ export const makeCommitNews = Effect.fnUntraced(function* (me: string) {
     } else if (writer !== me && Number(cursor) > (tail.end ?? 0)) behind.ring()
   })
 
-  // A lost notice costs one patience: after that, one look is made for everybody, or all bells ring.
+  // A lost notice costs `maxDelay`: after that, one look is made for everybody, or all bells ring.
   const look = Effect.gen(function* () {
     const heard = someone.rung
     if (!patient) yield* someone.waitPast(heard)
-    yield* Effect.sleep(notices.patience)
+    yield* Effect.sleep(notices.maxDelay)
     patient = false
     ringAll()
   })
-  const lookForAll = Effect.andThen(Effect.sleep(notices.patience), Effect.ignoreCause(catchUp))
+  const lookForAll = Effect.andThen(Effect.sleep(notices.maxDelay), Effect.ignoreCause(catchUp))
   yield* Effect.forkScoped(Effect.forever(foreign ? lookForAll : look))
 
   const readAnew = Effect.sync(() => {

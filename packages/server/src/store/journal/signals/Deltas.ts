@@ -13,9 +13,9 @@ import { Notices } from "./Notices.ts"
 /** How long deltas for other processes are collected. */
 const gathering = Duration.millis(50)
 /** Postgres takes less than 8,000 bytes in one notice. */
-const mostBytes = 7500
+const maxBytes = 7500
 /** More than fit in one notice. */
-const mostWaiting = 500
+const maxWaiting = 500
 
 const encode = Schema.encodeSync(Schema.fromJsonString(Schema.toCodecJson(Delta)))
 /** Ignores deltas of other versions that this one does not know. */
@@ -57,14 +57,14 @@ export class Deltas extends Context.Service<
       let waiting: Array<string> = []
       const flush = Effect.gen(function* () {
         yield* Effect.sleep(gathering)
-        const some = fitting(waiting, mostBytes - me.length - 20)
+        const some = fitting(waiting, maxBytes - me.length - 20)
         waiting = []
         if (some.length > 0) yield* notices.send("deltas", `{"from":"${me}","deltas":[${some.join(",")}]}`)
       }).pipe(Effect.catchCause((cause) => Effect.logDebug("Deltas did not reach other processes", cause)))
       const forward = (delta: Delta) => {
         waiting.push(encode(delta))
         if (waiting.length === 1) run(flush)
-        else if (waiting.length > mostWaiting) waiting.shift()
+        else if (waiting.length > maxWaiting) waiting.shift()
       }
 
       const hear = (payload: string) => {

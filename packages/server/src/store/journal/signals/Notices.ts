@@ -20,7 +20,7 @@ export class Notices extends Context.Service<
     /** The payload is empty if none was sent, and when listening begins again. */
     readonly listen: (channel: string, hear: (payload: string) => void) => Effect.Effect<void, never, Scope.Scope>
     /** How long a reader may trust silence. A lost notice costs this much time, never an event. */
-    readonly patience: Duration.Duration
+    readonly maxDelay: Duration.Duration
   }
 >()("server/store/journal/Notices") {
   static readonly layer = Layer.effect(
@@ -36,7 +36,7 @@ export class Notices extends Context.Service<
         const sql = yield* SqlClient.SqlClient
         if (!(yield* SharedDatabase)) return within(sql, onPostgres)
         return Notices.of({
-          patience: onPostgres,
+          maxDelay: onPostgres,
           send: (channel, payload = "") => Effect.asVoid(sql`SELECT pg_notify(${noticeChannel(channel)}, ${payload})`),
           listen: (channel, hear) => listen(url, noticeChannel(channel), hear),
         })
@@ -44,10 +44,10 @@ export class Notices extends Context.Service<
     )
 }
 
-const within = (sql: SqlClient.SqlClient, patience: Duration.Duration): Notices["Service"] => {
+const within = (sql: SqlClient.SqlClient, maxDelay: Duration.Duration): Notices["Service"] => {
   const hearers = new Map<string, Set<(payload: string) => void>>()
   return {
-    patience,
+    maxDelay,
     send: (channel, payload = "") =>
       sql.afterCommit(Effect.sync(() => hearers.get(channel)?.forEach((hear) => hear(payload)))),
     listen: (channel, hear) => {

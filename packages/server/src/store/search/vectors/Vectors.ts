@@ -16,9 +16,9 @@ export interface QuestionVector {
 }
 
 /** The most rows to compare with one question. */
-const mostCompared = 5000
+const maxCompared = 5000
 /** How many of the newest rows of a scope are searched for those that pass the filters. */
-const mostLooked = 10_000
+const maxLooked = 10_000
 const atOnce = 500
 const away = 2
 
@@ -80,7 +80,7 @@ export class Vectors extends Context.Service<
           return yield* sql<{ seq: number }>`SELECT seq FROM search_index WHERE scope = ${scope}
             ORDER BY seq DESC LIMIT ${limit}`
         return yield* sql<{ seq: number }>`SELECT seq FROM (SELECT seq, tokens FROM search_index WHERE scope = ${scope}
-          ORDER BY seq DESC LIMIT ${mostLooked}) AS looked WHERE ${sql.and(filters.map((one) => has(filterToken(one))))}
+          ORDER BY seq DESC LIMIT ${maxLooked}) AS looked WHERE ${sql.and(filters.map((one) => has(filterToken(one))))}
           ORDER BY seq DESC LIMIT ${limit}`
       })
 
@@ -128,8 +128,8 @@ export class Vectors extends Context.Service<
       ) {
         const seqs = new Set(known)
         for (const scope of scopes) {
-          if (seqs.size >= mostCompared) break
-          for (const { seq } of yield* newest(scope, filters, mostCompared - seqs.size)) seqs.add(seq)
+          if (seqs.size >= maxCompared) break
+          for (const { seq } of yield* newest(scope, filters, maxCompared - seqs.size)) seqs.add(seq)
         }
         const rows = yield* rowsAt([...seqs], model)
         const best = byText(nearestOf(rows, vector))

@@ -96,7 +96,7 @@ export const repairMCPResult = (result: Record<string, unknown>): void => {
 }
 
 /** At most this many icons, of at most this size. */
-const [mostIcons, largestIcon] = [16, 64 * 1024]
+const [maxIcons, largestIcon] = [16, 64 * 1024]
 /** Only raster images: an SVG may contain a script. */
 const picture = /^data:image\/(?:png|jpe?g|gif|webp|avif|bmp|x-icon|vnd\.microsoft\.icon);base64,[a-z0-9+/=]*$/i
 
@@ -114,7 +114,7 @@ const mendIconsOf = (thing: unknown): void => {
   if (typeof thing !== "object" || thing === null || !("icons" in thing)) return
   const { icons } = thing
   if (!Array.isArray(icons)) return
-  const safe = icons.filter(isSafeMCPIcon).slice(0, mostIcons)
+  const safe = icons.filter(isSafeMCPIcon).slice(0, maxIcons)
   if (safe.length > 0) thing.icons = safe
   else delete (thing as Record<string, unknown>)["icons"]
 }
@@ -153,7 +153,7 @@ export const faultOfMCPResult = (method: string, result: unknown): string | unde
 }
 
 /** The most completions a client accepts. */
-const mostCompletions = 100
+const maxCompletions = 100
 
 /** Completions as a client can read them: only texts count. */
 export const repairMCPCompletion = (result: JsonObject): JsonObject => {
@@ -162,7 +162,7 @@ export const repairMCPCompletion = (result: JsonObject): JsonObject => {
   const texts = (Array.isArray(values) ? values : []).filter((it) => typeof it === "string")
   return {
     completion: {
-      values: texts.slice(0, mostCompletions),
+      values: texts.slice(0, maxCompletions),
       ...(Number.isSafeInteger(total) ? { total } : {}),
       ...(typeof hasMore === "boolean" ? { hasMore } : {}),
     },

@@ -23,12 +23,12 @@ export interface ThreadPanelProps {
 }
 
 const limit = 100
-const mostPages = 10
+const maxPages = 10
 
 const load = async (root: string): Promise<ReadonlyArray<Message>> => {
   const head = await house.messages.get(root)
   const all: Array<Message> = [head]
-  for (let page = 0; page < mostPages; page++) {
+  for (let page = 0; page < maxPages; page++) {
     const { items, next } = await house.spaces.messages(head.space, { limit, after: head.seq + page * limit })
     all.push(...items.filter(({ seq }) => seq > all.at(-1)!.seq))
     if (next === null) break

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query"
 import { useCallback } from "react"
 import { cache, keys } from "../../../feed/cache.ts"
 import { house } from "../../../feed/house.ts"
-import { mergeMessages, type LoadedMessages, mostLoaded, withNewer, withOlder } from "../../../feed/messages.logic.ts"
+import { mergeMessages, type LoadedMessages, maxLoaded, withNewer, withOlder } from "../../../feed/messages.logic.ts"
 import type { Message } from "../../../feed/types.ts"
 
 const limit = 100
@@ -16,7 +16,7 @@ const load = async (space: string, at: number | undefined): Promise<LoadedMessag
     let items: ReadonlyArray<Message> = []
     let after: number | undefined = first.seq - 1
     let more = true
-    while (more && items.length < mostLoaded) {
+    while (more && items.length < maxLoaded) {
       const page = await house.spaces.messages(space, { limit, after })
       items = mergeMessages(items, page.items)
       after = items.at(-1)?.seq ?? after

@@ -9,7 +9,7 @@ import { Redacted } from "effect"
 
 const life = 3_600_000
 /** A process remembers used states until they expire. Above this number, it forgets the oldest early. */
-const mostUsed = 100_000
+const maxUsed = 100_000
 
 /** What a state is valid for. */
 export interface Binding {
@@ -63,7 +63,7 @@ export class StateSeal {
 
   #forget(now: number): void {
     for (const [nonce, until] of this.#used) {
-      if (until > now && this.#used.size < mostUsed) return
+      if (until > now && this.#used.size < maxUsed) return
       this.#used.delete(nonce)
     }
   }

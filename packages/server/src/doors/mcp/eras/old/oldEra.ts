@@ -112,10 +112,10 @@ const batches = new Pacing({ least: 1, longest: 100 })
 /**
  * Total characters of the answers to a batch: one large write would hold the loop. The rest has to be requested again.
  */
-const mostAnswered = 1024 * 1024
+const maxAnswered = 1024 * 1024
 const answeredEnough = new Fault(
   codes.internal,
-  `The answers to this batch are over ${mostAnswered} characters; send this message again, alone`,
+  `The answers to this batch are over ${maxAnswered} characters; send this message again, alone`,
 )
 
 /** Several messages at once, if the revision has batches. Nothing is sent before the answers. */
@@ -131,7 +131,7 @@ export const serveBatch = (
   const quiet: MCPRequestContext = { ...context, capabilities: {}, tell: () => false, letGo: () => {} }
   let answered = 0
   const one = (message: Message) =>
-    answered > mostAnswered && message.kind === "request"
+    answered > maxAnswered && message.kind === "request"
       ? Effect.succeed(errorText(message.id, answeredEnough))
       : Effect.tap(answerTo(quiet, message), (text) => Effect.sync(() => void (answered += text?.length ?? 0)))
   // Started one after the other, so that other requests run in between; one that waits delays none of them.

@@ -20,13 +20,13 @@ describe("sessions", () => {
     const first = open(sessions)
     const second = open(sessions)
     const bens = open(sessions, "ben")
-    for (let n = 2; n < sessionLimits.mostOfPrincipal; n++) open(sessions)
+    for (let n = 2; n < sessionLimits.maxOfPrincipal; n++) open(sessions)
     sessions.find(first.id, "ann", "all", 1)
     open(sessions)
     assert.isUndefined(sessions.find(second.id, "ann", "all", 1))
     assert.isDefined(sessions.find(first.id, "ann", "all", 1))
     assert.isDefined(sessions.find(bens.id, "ben", "all", 1))
-    assert.strictEqual(sessions.size, sessionLimits.mostOfPrincipal + 1)
+    assert.strictEqual(sessions.size, sessionLimits.maxOfPrincipal + 1)
   })
 
   it("what has an open stream or a call stays before what rests, and goes only where nothing else is left", () => {
@@ -35,14 +35,14 @@ describe("sessions", () => {
     standing.hangUp = () => {}
     const calling = open(sessions)
     calling.begin(1, () => {})
-    for (let n = 0; n < 2 * sessionLimits.mostOfPrincipal; n++) open(sessions)
+    for (let n = 0; n < 2 * sessionLimits.maxOfPrincipal; n++) open(sessions)
     for (let n = 0; n < sessionLimits.most; n++) open(sessions, `p${n}`)
     for (const one of [standing, calling]) assert.isDefined(sessions.find(one.id, "ann", "all", 1))
     assert.strictEqual(sessions.size, sessionLimits.most)
     const full = new Sessions()
     const oldest = open(full)
     oldest.hangUp = () => {}
-    for (let n = 0; n < sessionLimits.mostOfPrincipal; n++) open(full).hangUp = () => {}
+    for (let n = 0; n < sessionLimits.maxOfPrincipal; n++) open(full).hangUp = () => {}
     assert.isUndefined(full.find(oldest.id, "ann", "all", 1))
   })
 
@@ -83,10 +83,10 @@ describe("sessions", () => {
 
   it("a session remembers only so many addresses, and one that it has counts once", () => {
     const session = open(new Sessions())
-    for (let n = 0; n < sessionLimits.mostUris; n++) assert.isTrue(session.subscribe(`a://${n}`))
+    for (let n = 0; n < sessionLimits.maxUris; n++) assert.isTrue(session.subscribe(`a://${n}`))
     assert.isFalse(session.subscribe("a://more"))
     assert.isTrue(session.subscribe("a://0"))
-    assert.strictEqual(session.uris.length, sessionLimits.mostUris)
+    assert.strictEqual(session.uris.length, sessionLimits.maxUris)
     session.unsubscribe("a://0")
     assert.isTrue(session.subscribe("a://more"))
   })

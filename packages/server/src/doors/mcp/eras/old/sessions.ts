@@ -12,12 +12,12 @@ import type { OldRevision } from "../../wire/revision.ts"
 export const sessionLimits = {
   /** Above it, the least recently used goes first and those in use last, the principal's own before those of others. */
   most: 10_000,
-  mostOfPrincipal: 1000,
+  maxOfPrincipal: 1000,
   idleMs: 30 * 60_000,
   /** Ended streams that can still be requested. */
-  mostEndedStreams: 4,
+  maxEndedStreams: 4,
   /** Subscribed addresses of a session, and the characters of each. */
-  mostUris: 1000,
+  maxUris: 1000,
   longestUri: 2048,
 }
 
@@ -60,7 +60,7 @@ export class Session {
     if (standing) return new EventStream(`${standingPrefix}${++this.#made}`)
     const streams = (this.#streams ??= new Map())
     const ended = [...streams.values()].filter((it) => it.ended)
-    for (const old of ended.slice(0, Math.max(0, ended.length - sessionLimits.mostEndedStreams))) streams.delete(old.id)
+    for (const old of ended.slice(0, Math.max(0, ended.length - sessionLimits.maxEndedStreams))) streams.delete(old.id)
     const stream = new EventStream(String(++this.#made))
     streams.set(stream.id, stream)
     return stream
@@ -101,7 +101,7 @@ export class Session {
     return [...(this.#uris ?? [])]
   }
   hasRoomFor(uri: string): boolean {
-    return this.#uris === undefined || this.#uris.size < sessionLimits.mostUris || this.#uris.has(uri)
+    return this.#uris === undefined || this.#uris.size < sessionLimits.maxUris || this.#uris.has(uri)
   }
   /** False if it has too many subscriptions for one more. */
   subscribe(uri: string): boolean {
@@ -145,7 +145,7 @@ export class Sessions {
     const session = new Session(owner, place, revision, capabilities, now)
     let own = this.#byOwner.get(owner)
     if (own === undefined) this.#byOwner.set(owner, (own = new Map()))
-    if (own.size >= sessionLimits.mostOfPrincipal) this.drop(longestIdle(own))
+    if (own.size >= sessionLimits.maxOfPrincipal) this.drop(longestIdle(own))
     if (this.#all.size >= sessionLimits.most) this.drop(longestIdle(this.#all))
     if (own.size === 0) this.#byOwner.set(owner, own)
     own.set(session.id, session)
