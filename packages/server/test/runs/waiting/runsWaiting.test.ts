@@ -35,13 +35,18 @@ const kindsOf = Effect.fnUntraced(function* (run: string) {
     .map(({ kind }) => kind)
 })
 
-/** How a run ended, as often as that was told. */
+/** How a run ended, as often as that was told; once it was. */
 const endsOf = Effect.fnUntraced(function* (run: string) {
-  const events = yield* (yield* Journal).read({ after: 0, limit: 100_000, kinds: ["run.ended"] })
-  return events.flatMap(({ body }) => {
-    const ended = body as { readonly run: string; readonly state: string }
-    return ended.run === run ? [ended.state] : []
-  })
+  const { read } = yield* Journal
+  return yield* until(
+    Effect.map(read({ after: 0, limit: 100_000, kinds: ["run.ended"] }), (events) => {
+      const states = events.flatMap(({ body }) => {
+        const ended = body as { readonly run: string; readonly state: string }
+        return ended.run === run ? [ended.state] : []
+      })
+      return states.length === 0 ? undefined : states
+    }),
+  )
 })
 
 for (const store of stores)

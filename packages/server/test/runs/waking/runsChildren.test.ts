@@ -282,6 +282,12 @@ for (const store of stores)
             (yield* ended(bot, 3)).map(({ state }) => state),
             ["failed", "completed", "completed"],
           )
+          yield* ask(() => ada.client.messages.react(again.id, "👍"))
+          yield* until(Effect.sync(() => (names(office!).includes("reaction_added") ? true : undefined)))
+          assert.deepStrictEqual(
+            names(office!).filter((name) => name?.startsWith("agent_")),
+            [1, 2, 3].flatMap(() => ["agent_typing", "agent_done"]),
+          )
           const ends = yield* (yield* Journal).read({ after: 0, limit: 100_000, kinds: ["run.ended"] })
           assert.deepStrictEqual(
             ends.flatMap(({ body }) => {
@@ -289,12 +295,6 @@ for (const store of stores)
               return principal === bot.id ? [state] : []
             }),
             ["failed", "completed", "completed"],
-          )
-          yield* ask(() => ada.client.messages.react(again.id, "👍"))
-          yield* until(Effect.sync(() => (names(office!).includes("reaction_added") ? true : undefined)))
-          assert.deepStrictEqual(
-            names(office!).filter((name) => name?.startsWith("agent_")),
-            [1, 2, 3].flatMap(() => ["agent_typing", "agent_done"]),
           )
         }),
     )
