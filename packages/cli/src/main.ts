@@ -4,7 +4,7 @@ import { Effect, Layer } from "effect"
 import { CliError, Command } from "effect/cli"
 import { failureOf } from "./Failure.ts"
 import { layerPresenter } from "./command/presenter.ts"
-import { root, safeText } from "./command/root.ts"
+import { fittedText, root } from "./command/root.ts"
 import { services } from "./command/services.ts"
 import { asTyped } from "./Settings.ts"
 import { api } from "./verbs/house/api.ts"
@@ -79,8 +79,8 @@ const stoa = root.pipe(
 const failed = (error: unknown) =>
   Effect.sync(() => {
     const usage = CliError.isCliError(error)
-    if (!usage)
-      process.stderr.write(`stoa: ${safeText(asTyped(error instanceof Error ? error.message : String(error)))}\n`)
+    const said = asTyped(error instanceof Error ? error.message : String(error))
+    if (!usage) process.stderr.write(`${fittedText(`stoa: ${said}`, process.stderr)}\n`)
     process.exitCode = usage ? 2 : failureOf(error).exitCode
   })
 

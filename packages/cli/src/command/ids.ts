@@ -23,7 +23,10 @@ export const idOf = Effect.fnUntraced(function* <R>(given: string, { ids, noun, 
   const found = matchingIds(given, all)
   if (found.length === 1) return found[0]!
   const named = which === undefined ? noun : `${which} ${noun}`
-  if (found.length === 0) return yield* refusal(`No ${named} begins with "${given}". ${where}`)
+  if (found.length === 0)
+    return yield* refusal(
+      `No ${named} begins with "${given}".${which === undefined ? "" : ` One that is not ${which} needs its whole id.`} ${where}`,
+    )
   const short = shortIds(all)
   const some = found.slice(0, 5).map((id) => short.get(id)!)
   return yield* refusal(

@@ -3,6 +3,7 @@
 import { Effect, Layer } from "effect"
 import { CliConfig, CliOutput, GlobalFlag } from "effect/cli"
 import { asTyped } from "../Settings.ts"
+import { fittedText } from "./root.ts"
 
 const write = (out: NodeJS.WriteStream, text: string) => Effect.sync(() => void out.write(`${text}\n`))
 
@@ -23,7 +24,8 @@ const presenter = CliOutput.layerPresenter({
         asTyped(format.formatHelpDoc(event.helpDoc)),
       )
     const faults = event.errors.map((error) => sentence(error.message)).join(" ")
-    yield* write(process.stderr, `stoa: ${asTyped(`${faults} See "${event.commandPath.join(" ")} --help".`)}`)
+    const said = asTyped(`${faults} See "${event.commandPath.join(" ")} --help".`)
+    yield* write(process.stderr, fittedText(`stoa: ${said}`, process.stderr))
   }),
 })
 

@@ -10,7 +10,7 @@ import { nameFlag } from "./flags.ts"
 import { asTyped, clientSettings, type Target } from "../Settings.ts"
 import { needsName, type RefusedPrincipal, withHint } from "../output/hints.ts"
 import { columnsFor, filledColumns, table, type Terminal } from "../output/table.ts"
-import { besideNames } from "../output/wrap.ts"
+import { besideNames, fittedLines } from "../output/wrap.ts"
 
 export const root = Command.make("stoa").pipe(
   Command.withSharedFlags({
@@ -88,6 +88,10 @@ export const ask = <A>(question: (stoa: Stoa) => Promise<A>) =>
 /** Much of the output was written by others: nothing in it may move the cursor, hide or reverse text. */
 export const safeText = (text: string): string => visibleLines(text).join("\n")
 
+/** Sentences as they fit the terminal behind this stream; a pipe gets them unbroken. */
+export const fittedText = (text: string, out: NodeJS.WriteStream): string =>
+  fittedLines(safeText(text), out.isTTY ? out.columns : undefined).join("\n")
+
 /** Only data goes to stdout. */
 export const printLine = (text: string): Effect.Effect<void> =>
   Effect.sync(() => void process.stdout.write(`${safeText(text)}\n`))
@@ -96,7 +100,7 @@ export const print = (text: string): Effect.Effect<void> => Effect.sync(() => vo
 /** A value as JSON: the same value, with nothing in its text that a terminal would act on. */
 export const printJson = (value: unknown, indent?: number): Effect.Effect<void> => printLine(visibleJson(value, indent))
 export const printNote = (line: string): Effect.Effect<void> =>
-  Effect.sync(() => void process.stderr.write(`${safeText(asTyped(line))}\n`))
+  Effect.sync(() => void process.stderr.write(`${fittedText(asTyped(line), process.stderr)}\n`))
 
 /** One object: with --json the HTTP object; for a person, the given line. */
 export const show = Effect.fnUntraced(function* (value: unknown, words: string) {

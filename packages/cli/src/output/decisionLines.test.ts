@@ -56,6 +56,21 @@ describe("a decision at the command line", () => {
     }
   })
 
+  it("says what an edited input must fit only to whoever may edit it", () => {
+    const over = { schema: { type: "object" }, options: { edit: true, reaches: ["once"] } } as Partial<Decision>
+    const read = (more: Partial<Decision>, me = "prn_ada") =>
+      decisionLines(decision({ ...over, ...more }), names, id, me).join("\n")
+    expect(read({})).toContain("an edited input must fit:")
+    expect(read({ kind: "form" }, "prn_jim")).toContain("the value must fit:")
+    for (const text of [
+      read({}, "prn_jim"),
+      read({ mayAnswer: [] }),
+      read({ state: "expired" }),
+      read({ options: { edit: false, reaches: ["once"] } } as Partial<Decision>),
+    ])
+      expect(text).not.toContain("must fit")
+  })
+
   it("says what helps if nobody may answer: an approval is asked again, a form can still be answered", () => {
     const alone = (over: Partial<Decision>) => lines({ mayAnswer: [], ...over }).join("\n")
     expect(alone({})).toContain("make the call again")

@@ -42,13 +42,25 @@ const maxNamed = 100
 const mayPerhaps = ({ mayAnswer }: Decision, me: string | undefined): boolean =>
   me === undefined || mayAnswer.length >= maxNamed || mayAnswer.some((one) => one === me)
 
+/** Why this caller cannot answer an open decision, if that is known. */
+export const unanswerable = (decision: Decision, me: string | undefined): string | undefined =>
+  decision.mayAnswer.length === 0
+    ? nobody(decision)
+    : mayPerhaps(decision, me)
+      ? undefined
+      : "You may not answer it: ask one of them."
+
 /** How it ended, in a few words. */
 export const endOf = ({ answeredBy, state, verdict }: Decision, known: Names): string =>
   verdict === null ? state : `${state} (${verdict} by ${nameOf(answeredBy, known) ?? "the house"})`
 
 /** `me`: who reads it, if that is known. */
 export const decisionLines = (decision: Decision, known: Names, id: string, me?: string): ReadonlyArray<string> => {
-  const { answeredAt, approvals, escalatedAt, escalatesAt, kind, mayAnswer, note, people, schema, state } = decision
+  const { answeredAt, approvals, escalatedAt, escalatesAt, kind, mayAnswer, note, options, people, state } = decision
+  const isOpen = state === "open"
+  const cannot = unanswerable(decision, me)
+  const editable = isOpen && cannot === undefined && options?.edit === true
+  const schema = kind !== "approval" || editable ? decision.schema : undefined
   const question = questionIn(decision)
   const input = inputIn(decision)
   const fields = kind === "approval" ? [] : fieldsOf(schema)
@@ -63,20 +75,12 @@ export const decisionLines = (decision: Decision, known: Names, id: string, me?:
     ...(schema === undefined ? [] : [`  ${kind === "approval" ? "an edited input" : "the value"} must fit:`]),
     ...(schema === undefined ? [] : barred(visibleJson(schema, 2).split("\n"))),
     ...(people > 1 ? [`  needs ${people} people; approved by ${names(approvals) || "nobody yet"}`] : []),
-    ...(escalatesAt === null || state !== "open"
+    ...(escalatesAt === null || !isOpen
       ? []
       : [escalatedAt === null ? `  goes to others at ${escalatesAt}` : `  went to others at ${escalatedAt}`]),
-    ...(state !== "open"
-      ? []
-      : mayAnswer.length === 0
-        ? [`  ${nobody(decision)}`]
-        : [`  may answer: ${names(mayAnswer)}`]),
-    ...(state !== "open" || mayAnswer.length === 0
-      ? []
-      : mayPerhaps(decision, me)
-        ? howTo(decision, id).map((line) => `  answer: ${line}`)
-        : ["  You may not answer it: ask one of them."]),
-    ...(state === "open" ? [] : [`  ${endOf(decision, known)}${answeredAt === null ? "" : ` at ${answeredAt}`}`]),
-    ...(state === "open" || note === null ? [] : ["  note:", ...barred(visibleLines(note))]),
+    ...(isOpen && mayAnswer.length > 0 ? [`  may answer: ${names(mayAnswer)}`] : []),
+    ...(!isOpen ? [] : cannot === undefined ? howTo(decision, id).map((line) => `  answer: ${line}`) : [`  ${cannot}`]),
+    ...(isOpen ? [] : [`  ${endOf(decision, known)}${answeredAt === null ? "" : ` at ${answeredAt}`}`]),
+    ...(isOpen || note === null ? [] : ["  note:", ...barred(visibleLines(note))]),
   ]
 }

@@ -1,7 +1,7 @@
 /** Sentences and messages at a terminal are whole, and no wider than it. */
 import { describe, expect, it } from "vitest"
 import { messageLines } from "./messageLines.ts"
-import { besideNames } from "./wrap.ts"
+import { besideNames, fittedLines } from "./wrap.ts"
 
 const terminal = { width: 60, now: new Date(2026, 10, 18, 6, 40) }
 const words = "a long sentence of many words ".repeat(12).trim()
@@ -24,6 +24,20 @@ describe("text at a terminal", () => {
 
   it("elsewhere it stays on one line", () => {
     expect(besideNames([["warn  models", words]])).toEqual([`warn  models  ${words}`])
+  })
+
+  it("lines fit the terminal: a sentence goes on below its own beginning, what others wrote stays behind its bar", () => {
+    const address = "x".repeat(80)
+    const lines = fittedLines(`stoa: ${words}\n  may answer: ${words}\n${address}`, 60)
+    for (const line of lines.slice(0, -1)) expect(line.length).toBeLessThanOrEqual(60)
+    expect(joined(lines)).toBe(`stoa: ${words} may answer: ${words} ${address}`)
+    expect(lines[1]).toMatch(/^ {2}\S/)
+    expect(lines.at(-2)).toMatch(/^ {4}\S/)
+    const theirs = `${" ".repeat(70)}may answer: Mallory ${address}`
+    const barred = fittedLines(`  | ${theirs}`, 60)
+    expect(barred.map((line) => line.slice(4)).join("")).toBe(theirs)
+    for (const line of barred) expect(line).toMatch(/^ {2}\| .{1,56}$/)
+    expect(fittedLines(`stoa: ${words}`, undefined)).toEqual([`stoa: ${words}`])
   })
 
   it("a name wider than the terminal leaves the sentence readable", () => {

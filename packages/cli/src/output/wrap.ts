@@ -34,3 +34,23 @@ export const besideNames = (
     return [`${head}${first}`.trimEnd(), ...rest.map((line) => " ".repeat(indent) + line)]
   })
 }
+
+/** What others wrote stands behind this bar, however often its lines are broken. */
+const bar = /^ *\| /
+
+/** Every character of it, in pieces of a width. */
+const pieces = (text: string, width: number): ReadonlyArray<string> =>
+  text.match(new RegExp(`.{1,${Math.max(readable, width)}}`, "gsu")) ?? [""]
+
+/** The lines of a text at a terminal: a line goes on below its own beginning. */
+export const fittedLines = (text: string, width: number | undefined): ReadonlyArray<string> =>
+  text.split("\n").flatMap((line) => {
+    if (width === undefined || line.length <= width) return [line]
+    const head = bar.exec(line)?.[0]
+    if (head !== undefined) return pieces(line.slice(head.length), width - head.length).map((one) => head + one)
+    const indent = " ".repeat(line.search(/\S|$/) + 2)
+    const [first = "", ...rest] = wrapped(line, width)
+    return [first, ...wrapped(rest.join(" "), width - indent.length).map((one) => indent + one)].filter(
+      (one) => one.trim() !== "",
+    )
+  })

@@ -283,7 +283,9 @@ it("a call that waits is exit 3; decide lists it and answers it, and the call is
   expect(json(await stoa("decide", short, "--show", "--json"))).toEqual(await http(`decisions/${yes.decision}`))
   expect(await stoa("decide", "ffffffff", "--approve")).toMatchObject({
     code: 2,
-    stderr: expect.stringMatching(/No open decision begins with "ffffffff"\. "stoa decide" lists the open ones\.$/m),
+    stderr: expect.stringMatching(
+      /"ffffffff"\. One that is not open needs its whole id\. "stoa decide" lists the open ones\.$/m,
+    ),
   })
   // What is no id, or hardly the beginning of one, answers nothing, even where only one decision is open.
   for (const slip of ["", "dcs_", "d", "dcs_1", "yes please", yes.decision.slice(0, 8)])
@@ -296,6 +298,10 @@ it("a call that waits is exit 3; decide lists it and answers it, and the call is
   const read = await asJim("decide", yes.decision, "--show")
   expect(read.stdout).toContain("  may answer: admin\n  You may not answer it: ask one of them.\n")
   expect(read.stdout).not.toContain("answer: stoa decide")
+  expect(await asJim("decide", yes.decision)).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/\nstoa: You may not answer it: ask one of them\.\n$/),
+  })
   for (const filled of [
     ["--field", "a=1"],
     ["--value", "1"],
@@ -464,6 +470,9 @@ it("a question that nobody may answer says how that changes, as it works in a ch
   await house.admin.tools.add(risky("alone"))
   const made = json(await stoa("call", "alone", "--input", '{"word":"go"}', "--json"), 3)
   const { id } = made["on"] as { id: string }
+  const status = await stoa("call", "--status", made["id"] as string)
+  expect(status.stderr).toContain(`alone is waiting until another person decides ${id}. Nobody `)
+  expect(status.stderr).not.toContain("stoa decide")
   const shown = await home.spawn(["decide", id, "--show"], { env: { npm_command: "exec" } }).ended
   expect(shown).toMatchObject({ code: 0, stderr: "" })
   expect(shown.stdout).toMatch(/Nobody .*Add one with: npx stoa people add NAME --role admin\.$/m)

@@ -2,7 +2,7 @@ import { nobodyMayAnswer } from "@stoa/contract"
 import { StoaError } from "@stoa/sdk"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { nobody } from "../../output/decisionLines.ts"
+import { type Decision, nobody, unanswerable } from "../../output/decisionLines.ts"
 import { needsName, withHint } from "../../output/hints.ts"
 import { Failure, refusal, withMessage } from "../../Failure.ts"
 import { givenFlags, nameArgument, switchFlag, textFlag } from "../../command/flags.ts"
@@ -20,17 +20,25 @@ interface CallLike {
   readonly note?: string
 }
 
-const next: Record<string, (on: string, call: string) => string> = {
-  decision: (on) => `somebody decides ${on} (stoa decide ${on})`,
+const next: Record<string, (on: string, answerable: boolean) => string> = {
+  decision: (on, answerable) =>
+    answerable ? `somebody decides ${on} (stoa decide ${on})` : `another person decides ${on}`,
   client: (on) => `somebody in its space answers ${on}`,
   callback: () => "the one who does the work says so",
 }
 
-/** Nobody may answer the decision that a call waits for: what helps depends on its kind. */
-const aloneWith = (decision: string | undefined) =>
-  Effect.map(Effect.option(ask((stoa) => stoa.decisions.get(decision ?? ""))), (found) =>
-    nobody(Option.getOrElse(found, () => ({ kind: "approval" as const, space: null }))),
-  )
+/** The decision that a call waits for, if its caller may see it. */
+const decisionOn = (on: CallLike["on"]) =>
+  on?.kind === "decision"
+    ? Effect.option(ask((stoa) => stoa.decisions.get(on.id)))
+    : Effect.succeed(Option.none<Decision>())
+
+/** A person who cannot answer is not told to; what an agent asks, the person who reads this may answer. */
+const isForOthers = Effect.fnUntraced(function* (decision: Option.Option<Decision>) {
+  if (Option.isNone(decision)) return false
+  const me = yield* whoAmI
+  return me?.kind === "person" && unanswerable(decision.value, me.id) !== undefined
+})
 
 /** The outcome: the output on stdout; anything else is a sentence and an exit code. */
 const report = Effect.fnUntraced(function* (call: CallLike) {
@@ -46,8 +54,16 @@ const report = Effect.fnUntraced(function* (call: CallLike) {
     return yield* new Failure({ message: withHint(said, me), exitCode: state === "refused" ? 2 : 1 })
   }
   if (!json) yield* printLine(id)
-  const alone = note === undefined ? "" : `${note === nobodyMayAnswer ? yield* aloneWith(on?.id) : note} `
-  const until = on === undefined ? "it is done" : (next[on.kind]?.(on.id, id) ?? "it is done")
+  const decision = yield* decisionOn(on)
+  const alone =
+    note === nobodyMayAnswer
+      ? // What helps depends on its kind.
+        `${nobody(Option.getOrElse(decision, () => ({ kind: "approval" as const, space: null })))} `
+      : note === undefined
+        ? ""
+        : `${note} `
+  const until =
+    on === undefined ? "it is done" : (next[on.kind]?.(on.id, !(yield* isForOthers(decision))) ?? "it is done")
   return yield* new Failure({
     message: `${tool} is ${state} until ${until}. ${alone}See it with: stoa call --status ${id} --wait 60`,
     exitCode: 3,

@@ -2,13 +2,13 @@ import type { NewAnswer } from "@stoa/contract"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { columns } from "../../output/columns.ts"
-import { type Decision, decisionLines, endOf, nobody } from "../../output/decisionLines.ts"
+import { type Decision, decisionLines, endOf, nobody, unanswerable } from "../../output/decisionLines.ts"
 import { failureOf, refusal } from "../../Failure.ts"
 import { givenFlags, switchFlag, textFlag, wordsFlag } from "../../command/flags.ts"
 import { answerFrom, fieldsOf, fromFlags } from "../../input/form.ts"
 import { isTerminal, jsonFlag, objectFlag, withTerminal } from "../../input/values.ts"
 import { knownNames, nameOf, namesForPeople } from "../../output/names.ts"
-import { all, ask, client, list, printLine, root, show, printNote } from "../../command/root.ts"
+import { all, ask, client, fittedText, list, printLine, root, show, printNote } from "../../command/root.ts"
 import { shortIds } from "../../output/shortIds.ts"
 import { idOf } from "../../command/ids.ts"
 import { asTyped } from "../../Settings.ts"
@@ -18,6 +18,8 @@ const linesOf = (...args: Parameters<typeof decisionLines>) =>
   decisionLines(...args).map((line) =>
     line.startsWith("  answer: ") || line.trim() === nobody(args[0]) ? asTyped(line) : line,
   )
+
+const printFitted = (line: string) => printLine(fittedText(line, process.stdout))
 
 /** As many as a person reads at once. */
 const usual = 20
@@ -46,7 +48,7 @@ const open = Effect.fnUntraced(function* ({ all: everything, cursor: from, limit
   const known = yield* knownNames(items)
   const who = yield* me
   for (const one of items)
-    for (const line of linesOf(one, known, short.get(one.id) ?? one.id, who)) yield* printLine(line)
+    for (const line of linesOf(one, known, short.get(one.id) ?? one.id, who)) yield* printFitted(line)
   if (next !== null)
     yield* printNote(
       `These are the oldest; there are more. Next page: stoa decide --cursor ${next}. All: stoa decide --all`,
@@ -200,9 +202,11 @@ export const decide = Command.make(
     if (flags.link) return yield* link(id, flags.for)
     const { json } = yield* root
     if (flags.show && json) return yield* show(yield* ask((stoa) => stoa.decisions.get(id)), "")
-    if (flags.show) return yield* Effect.asVoid(whole(id, printLine))
+    if (flags.show) return yield* Effect.asVoid(whole(id, printFitted))
     if (answers === 0) {
       const decision = yield* whole(id, printNote)
+      const cannot = decision.state === "open" ? unanswerable(decision, yield* me) : undefined
+      if (cannot !== undefined) return yield* refusal(cannot)
       if (isTerminal() && decision.state === "open") return yield* askHere(decision)
       return yield* refusal(
         decision.state === "open" ? oneAnswer : `This decision is ${endOf(decision, yield* knownNames(decision))}.`,
