@@ -263,7 +263,13 @@ for (const store of ["sqlite", "postgres"] as const)
           keys,
           Array.from({ length: 60 }, (_, at) => `l.${59 - at}`),
         )
+        const some = yield* list({ limit: 5, offset: 2 })
+        assert.deepStrictEqual(
+          some.engrams.map(({ key }) => key),
+          keys.slice(2, 7),
+        )
         assert.include(yield* who.told("engram_list_by_type", { wallet_address: who.wallet }), "engram_type")
+        assert.include(yield* who.told("engram_list_by_type", { engram_type: "strategy" }), "wallet_address")
       }),
     )
 

@@ -264,7 +264,7 @@ for (const store of stores)
     )
 
     it.effect(
-      "S1-74 S1-73 S0-69 S0-70 text goes to who rules the house and to the agent, never to the space; names of the seeds",
+      "S1-74 S1-73 S1-109 S0-69 S0-70 text goes to who rules the house and to the agent, never to the space; names of the seeds",
       () =>
         Effect.gen(function* () {
           const { admin, adminToken } = yield* Guest
@@ -330,6 +330,14 @@ for (const store of stores)
           assert.deepStrictEqual(
             names(office!).filter((name) => name?.startsWith("agent_")),
             [1, 2, 3].flatMap(() => ["agent_typing", "agent_done"]),
+          )
+          const ends = yield* (yield* Journal).read({ after: 0, limit: 100_000, kinds: ["run.ended"] })
+          assert.deepStrictEqual(
+            ends.flatMap(({ body }) => {
+              const { principal, state } = body as { readonly principal: string; readonly state: string }
+              return principal === bot.id ? [state] : []
+            }),
+            ["failed", "completed", "completed"],
           )
         }),
     )
