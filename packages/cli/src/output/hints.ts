@@ -112,6 +112,9 @@ const inWords = (message: string): string | undefined => {
     ...named(modelsIn).map((name) => `stoa agents set ${name} --model MODEL`),
   ]
   if (commands.length > 0) return `An operator can do this with: ${commands.join("; ")}`
+  const [, tool, server] = /"([^"]+)" of the MCP server "([^"]+)" is held/.exec(message) ?? []
+  if (tool !== undefined && server !== undefined)
+    return `To see the change and accept it: stoa servers accept ${shellQuote(server)} ${shellQuote(tool)}`
   const kind = /list the (tools|servers) to see/.exec(message)?.[1]
   if (kind !== undefined) return `"stoa ${kind} ls" lists yours.`
   const agent = /(?:^|\s)(\S+) has no model to think with/.exec(message)?.[1]

@@ -101,6 +101,11 @@ it("tools add and set say what a tool names that is not there yet, with the comm
   const set = await stoa("tools", "set", file("tides.json", gateway({ agentConfig: { agent: "nemo" } })), "--json")
   expect(json(set)).toMatchObject({ notes: [expect.stringContaining('the agent "nemo", which does not exist')] })
   expect(set.stderr).toContain("An operator can do this with: stoa agents add nemo")
+  // Who calls it is told the same.
+  const called = await stoa("call", "tides", "--input", '{"word":"x"}', "--wait", "60")
+  expect(called.stdout + called.stderr).toMatch(
+    /works as the agent "nemo", which does not exist;.* stoa agents add nemo/,
+  )
   await stoa("tools", "rm", "tides")
 })
 

@@ -61,7 +61,7 @@ it("a program after -- is added, listed and removed; JSON is the HTTP object", a
   })
   expect(await stoa("servers", "accept", "every", "echo")).toMatchObject({
     code: 2,
-    stderr: expect.stringMatching(/no held tool "echo"/),
+    stderr: expect.stringMatching(/no held tool "echo"\. No tool of it is held\./),
   })
   expect(await stoa("servers", "rm", "every")).toMatchObject({ code: 0, stdout: "", stderr: "every is removed\n" })
   expect(await stoa("servers", "rm", "every")).toMatchObject({ code: 2 })
@@ -93,6 +93,13 @@ it("a tool that changed while the house was away is shown and accepted, just as 
     stderr: expect.stringContaining(`stoa servers accept post mail --digest ${held.digest}`),
   })
   expect((await house.admin.mcpServers.get("post")).held).toEqual(["mail"])
+  expect(await stoa("servers", "accept", "post", "male")).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('post has no held tool "male". Held are: mail.'),
+  })
+  expect((await stoa("call", "post/mail")).stderr).toMatch(
+    /"mail" of the MCP server "post" is held: .* To see the change and accept it: stoa servers accept post mail\n$/,
+  )
   for (const wrong of ["0".repeat(64), "0".repeat(16), held.digest.slice(0, 15)])
     expect(await stoa("servers", "accept", "post", "mail", "--digest", wrong)).toMatchObject({ code: 2, stdout: "" })
   expect((await house.admin.mcpServers.get("post")).held).toEqual(["mail"])
@@ -109,6 +116,13 @@ it("a tool that changed while the house was away is shown and accepted, just as 
   const accepted = await stoa("servers", "accept", "post", "mail", "--digest", (await heldNow()).slice(0, 16), "--json")
   expect(json(accepted)).toMatchObject({ name: "post", tools: ["mail"], held: [] })
   await stoa("servers", "rm", "post")
+})
+
+it("a secret that is not set is named with the command that sets it", async () => {
+  const url = ["--url", "http://127.0.0.1:9/mcp", "--header", "authorization=${secret.NOPE}"]
+  const { stdout, stderr } = await stoa("servers", "add", "locked", ...url)
+  expect(stdout + stderr).toMatch(/locked does not work yet: .*"NOPE" is not set\..* stoa secrets set NOPE/)
+  await stoa("servers", "rm", "locked")
 })
 
 it("--url is the server's address there; nobody at it is a server that is kept and tried", async () => {

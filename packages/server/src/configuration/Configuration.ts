@@ -26,7 +26,7 @@ import { modelFaults } from "./configurationModels.ts"
 import { serverFaults, serversOf } from "./configurationServers.ts"
 import { Agents } from "../access/identity/Agents.ts"
 import { limitFaults } from "../access/limits/Limits.ts"
-import { AllowLists, unknownNames } from "../access/rights/AllowLists.ts"
+import { AllowLists, noSuchTool, unknownNames } from "../access/rights/AllowLists.ts"
 import { type PrincipalChanges, nameKey, Principals } from "../access/identity/Principals.ts"
 import { defaultRoles } from "../access/rights/policy.ts"
 import { resourceFaults } from "../access/rights/Resources.ts"
@@ -65,7 +65,7 @@ const faults = (declared: Declared): ReadonlyArray<Issue> => {
     for (const name of unknownNames(set, tools))
       issues.push({
         path: `allowLists.${set}.${context}.${tools.indexOf(name)}`,
-        message: `there is no tool "${name}" in ${set}`,
+        message: noSuchTool(set, name),
       })
   for (const section of ["policies", "limits"] as const)
     for (const [place, { principal }] of (declared[section] ?? []).entries())
@@ -281,7 +281,7 @@ export class Configuration extends Context.Service<
                 return yield* faulty([
                   {
                     path: `allowLists.${next[0]}.${next[1]}`,
-                    message: `this list was set at run time and stays as it is; remove it from this file. To declare it here instead, start the house without it, run "stoa lists reset ${next[0]} ${next[1]}", then add it here again`,
+                    message: `this list was set at run time and stays as it is; remove it from this file. To declare it here instead, run "stoa lists reset ${next[0]} ${next[1]}" while the house runs without that line, then add it again`,
                   },
                 ])
               const after = yield* Effect.orDie(allowLists.set(next[0], next[1], next[2], "file"))

@@ -283,6 +283,74 @@ layer(house({ store: "sqlite", config: careful }), { excludeTestServices: true, 
   },
 )
 
+// "admin" includes reading, and nobody can be asked about that.
+const tooWide = {
+  ...roomy,
+  policies: [
+    { principal: "role:admin", resource: "grants/*", actions: ["admin"], effect: "ask" },
+    { principal: "role:admin", resource: "pauses/*", actions: ["admin"], effect: "ask" },
+  ],
+}
+layer(house({ store: "sqlite", config: tooWide }), { excludeTestServices: true, timeout: 30_000 })(
+  "a policy that asks about what cannot wait",
+  (it) => {
+    it.effect("G-38 the refusal names the policy and what to change in it, and no grant", () =>
+      Effect.gen(function* () {
+        const { admin } = yield* Guest
+        const reading = yield* refused(() => admin.grants.list())
+        assert.deepStrictEqual([reading.status, reading.tag], [403, "Forbidden"])
+        assert.match(
+          reading.message,
+          /rule: policy:0\)\. policies\.0 of the configuration file says "ask", .* a grant does not help\. .* its actions are \["write"\]/,
+        )
+        assert.notInclude(reading.message, "An admin can grant")
+        const pausing = yield* refused(() => admin.pauses.set({ subject: "everything" }))
+        assert.match(pausing.message, /rule: policy:1\)\. policies\.1 .* An operator can change that policy\.$/)
+      }),
+    )
+  },
+)
+
+// As docs/user/rights.md gives it.
+const documented = {
+  ...roomy,
+  policies: [
+    { principal: "role:admin", resource: "grants/*", actions: ["write", "delete"], effect: "ask" },
+    { principal: "role:admin", resource: "principals/*", actions: ["write"], effect: "ask" },
+  ],
+}
+layer(house({ store: "sqlite", config: documented }), { excludeTestServices: true, timeout: 30_000 })(
+  "a second person for grants and roles",
+  (it) => {
+    it.effect(
+      "G-38 grants and roles wait, and can be read meanwhile; a pause of everything leaves the questions about them open",
+      () =>
+        Effect.gen(function* () {
+          const { admin } = yield* Guest
+          const { journal, principals } = yield* Effect.all({ journal: Journal, principals: Principals })
+          const [second, bot] = yield* Effect.orDie(
+            journal.transact(
+              Effect.all([
+                principals.add({ kind: "person", name: "Kim", roles: ["admin"] }),
+                principals.add({ kind: "agent", name: "scout-three" }),
+              ]),
+            ),
+          )
+          const grant = { principal: bot.id, resource: "house/doctor", actions: ["read"] } as const
+          const first = waits(yield* ask(() => admin.grants.add(grant)))
+          const role = waits(yield* ask(() => admin.principals.change(bot.id, { roles: ["agent-basic"] })))
+          assert.deepStrictEqual((yield* ask(() => admin.grants.list({ principal: bot.id }))).items, [])
+          assert.strictEqual((yield* ask(() => admin.principals.get(second.id))).name, "Kim")
+          yield* ask(() => admin.pauses.set({ subject: "everything" }))
+          for (const reader of ["calls", "decisions", "rights-changes"]) yield* (yield* Readers).receipt(reader)
+          for (const id of [first, role])
+            assert.deepInclude(yield* ask(() => admin.decisions.get(id)), { state: "open" })
+          yield* ask(() => admin.pauses.lift("everything"))
+        }),
+    )
+  },
+)
+
 const named = {
   ...roomy,
   policies: [

@@ -128,6 +128,33 @@ for (const store of stores)
         }),
       )
 
+    it.effect("a result that waits names only the tools that its caller may use to follow the call", () =>
+      Effect.gen(function* () {
+        const { url } = yield* Guest
+        const form = yield* configure({ requiresApproval: true })
+        const who = yield* withSets("office")
+        const words = Effect.fnUntraced(function* (era: "old" | "new") {
+          const { result } = yield* at(`${url}/mcp`, who, era)("tools/call", { name: form.name, arguments: {} })
+          return (result.content as ReadonlyArray<{ readonly text: string }>)[1]!.text
+        })
+        const rule = { principal: who.id, actions: ["execute"], effect: "deny" }
+        const deny = (resource: string) =>
+          admin.pipe(Effect.flatMap((by) => request(by, "POST", "/grants", { ...rule, resource })))
+        assert.include(yield* words("new"), "call_status")
+        assert.strictEqual((yield* deny("tools/call_status")).status, 201)
+        for (const era of ["old", "new"] as const) {
+          const told = yield* words(era)
+          assert.notInclude(told, "call_status")
+          assert.match(told, /Go on with other work; cancel_call \{"call":"[^"]+"\} gives it up\.$/)
+        }
+        const hello = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1" } }
+        const { body } = yield* ask(() => oldRequest(`${url}/mcp`, who.token, "initialize", hello))
+        assert.notInclude(JSON.stringify(body), "call_status")
+        assert.strictEqual((yield* deny("tools/cancel_call")).status, 201)
+        assert.match(yield* words("new"), /Go on with other work\.$/)
+      }),
+    )
+
     it.effect("one's own calls are one's own, where grants speak of few tools; a rule against it holds", () =>
       Effect.gen(function* () {
         const { url } = yield* Guest

@@ -83,6 +83,14 @@ for (const store of stores)
             listed.items.map(({ id }) => id),
             [row!.id],
           )
+          // Where there are more than two, nobody is woken who is not named.
+          const third = yield* someone()
+          for (const kind of ["public", "private"] as const) {
+            const other = yield* room(kind, ada, bot, third)
+            yield* ask(() => ada.client.spaces.post(other.id, { text: "hello there" }))
+          }
+          yield* (yield* Readers).receipt("runs")
+          assert.lengthOf(yield* runsOf(bot), 1)
         }),
     )
 

@@ -249,6 +249,10 @@ for (const store of stores)
         yield* (yield* Readers).receipt("runs")
         const depths = [...(yield* runsOf(one)), ...(yield* runsOf(two))].map(({ chainDepth }) => chainDepth)
         assert.deepStrictEqual(depths.toSorted(), [0, 0, 1, 2, 3])
+        // One that has no limit of its own has ten.
+        const { admin } = yield* Guest
+        const usual = yield* thinker(gateway)
+        assert.strictEqual((yield* ask(() => admin.agents.get(usual.id))).inForce?.depth, 10)
       }),
     )
 

@@ -132,6 +132,22 @@ describe.skipIf(bwrap === undefined)("what a program in a box reaches", () => {
       }),
     )
 
+    it.effect("S3-05 a program reads its own configuration in the box, and cannot change it or put another there", () =>
+      Effect.gen(function* () {
+        const script = `test -r "$STOA_MCP_CONFIG" && echo read; echo '{}' 2>/dev/null > "$STOA_MCP_CONFIG" || echo refused;
+          rm -f "$STOA_MCP_CONFIG" 2>/dev/null || echo kept; chmod 666 "$STOA_MCP_CONFIG" 2>/dev/null || echo closed;
+          touch "$(dirname "$STOA_MCP_CONFIG")/more" 2>/dev/null || echo "no more"; grep -o '"mcpServers"' "$STOA_MCP_CONFIG"`
+        assert.deepStrictEqual((yield* told(shell(script))).said, [
+          "read",
+          "refused",
+          "kept",
+          "closed",
+          "no more",
+          '"mcpServers"',
+        ])
+      }),
+    )
+
     it.effect("S3-72 S3-77 the house is there by a socket: lines of JSON, the id echoed, an error with its code", () =>
       Effect.gen(function* () {
         const script = `printf '%s\\n' 'no json' ${lines(

@@ -1,5 +1,6 @@
 /** Seed 002's endpoint and its 22 tools as they are listed: three contexts, their hints, tags and schemas, on both databases. */
 import { assert, layer } from "@effect/vitest"
+import { connect } from "@stoa/sdk"
 import { Effect } from "effect"
 import { ask, Guest, house } from "../house.ts"
 import { addressOf, create, holder, type Listed, type Result, rpcAt } from "./engramKit.ts"
@@ -109,9 +110,20 @@ for (const store of ["sqlite", "postgres"] as const)
             [...inside],
             table.map(([name]) => name),
           )
-          const { url } = yield* Guest
+          const { admin, url } = yield* Guest
           const nobody = yield* rpcAt(`${url}/mcp/jsonrpc`, undefined, "tools/list", {})
           assert.deepStrictEqual(nobody.result!.tools, [])
+          // Inside is only where an admin has said so: a token of which nothing is said is an agent's, and nobody lets
+          // themselves in.
+          const plain = yield* ask(() => admin.tokens.add({ principal: "inside" }))
+          const listed = (yield* rpcAt(`${url}/mcp/jsonrpc`, plain.token, "tools/list", {})).result!.tools
+          assert.sameMembers(
+            listed.map(({ name }) => name),
+            six,
+          )
+          const own = connect({ url, token: plain.token })
+          const refusal = yield* Effect.flip(ask(() => own.tokens.add({ principal: "inside", context: "internal" })))
+          assert.strictEqual((refusal as { readonly status: number }).status, 403)
         }),
     )
 

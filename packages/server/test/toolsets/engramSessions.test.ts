@@ -164,7 +164,7 @@ for (const store of ["sqlite", "postgres"] as const)
     )
 
     it.effect(
-      "S2-49 S2-50 S2-51 cleanup leaves five of the unpinned and every pinned one, and touches nothing else",
+      "S2-49 S2-50 S2-51 S2-52 cleanup leaves five of the unpinned and every pinned one, and touches nothing else",
       () =>
         Effect.gen(function* () {
           const who = yield* holder("cleans")

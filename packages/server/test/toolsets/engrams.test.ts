@@ -263,7 +263,13 @@ for (const store of ["sqlite", "postgres"] as const)
           keys,
           Array.from({ length: 60 }, (_, at) => `l.${59 - at}`),
         )
+        const some = yield* list({ limit: 5, offset: 2 })
+        assert.deepStrictEqual(
+          some.engrams.map(({ key }) => key),
+          keys.slice(2, 7),
+        )
         assert.include(yield* who.told("engram_list_by_type", { wallet_address: who.wallet }), "engram_type")
+        assert.include(yield* who.told("engram_list_by_type", { engram_type: "strategy" }), "wallet_address")
       }),
     )
 
@@ -414,6 +420,10 @@ for (const store of ["sqlite", "postgres"] as const)
           yield* remember({ content: "now likes Solana" })
           const after = yield* get(who, first.key)
           assert.deepStrictEqual([after.is_pinned, JSON.parse(after.content)], [true, "now likes Solana"])
+          // Tags that somebody gave it are kept as well.
+          yield* who.done("engram_update", { id: first.id, content: '"tea"', tags: ["mine"] })
+          yield* remember()
+          assert.deepInclude(yield* get(who, first.key), { is_pinned: true, tags: ["mine", agent, "auto"] })
           assert.include(yield* who.told("engram_delete", { id: first.id }), "pinned")
           for (const engram_type of ["persona", "preference", "knowledge"]) {
             const { key } = yield* remember({ key: `${agent}.${engram_type}`, engram_type })

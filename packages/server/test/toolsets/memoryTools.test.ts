@@ -62,8 +62,18 @@ for (const store of ["sqlite", "postgres"] as const)
             (yield* blocks(jim.stoa)).map(({ content }) => content),
             ["dry"],
           )
-          const error = yield* pam.refused("update_memory", { label: "", content: "x" })
-          assert.strictEqual((error as { status?: number }).status, 400)
+          for (const input of [
+            { label: "", content: "x" },
+            { content: "x" },
+            { label: "personality" },
+            { label: 1, content: "x" },
+            { label: "personality", content: 1 },
+            { label: "personality", content: "x", agent: "jim1" },
+          ]) {
+            const error = yield* pam.refused("update_memory", input)
+            assert.strictEqual((error as { status?: number }).status, 400, JSON.stringify(input))
+          }
+          assert.lengthOf(yield* blocks(pam.stoa), 2)
         }),
     )
 

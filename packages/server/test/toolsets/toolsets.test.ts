@@ -137,7 +137,18 @@ for (const store of ["sqlite", "postgres"] as const)
           assert.deepStrictEqual<unknown>((yield* request(pam, "GET", `/messages/${id}`)).body["reactions"], [
             { emoji: "👍", by: [jim.id] },
           ])
-          const tables = ["messages", "reactions", "spaces", "members", "decisions", "timers"]
+          const tables = [
+            "messages",
+            "reactions",
+            "spaces",
+            "members",
+            "decisions",
+            "timers",
+            "runs",
+            "triggers",
+            "waits",
+          ]
+          tables.push("memory_records", "memory_versions", "memory_tags", "files")
           const before = yield* Effect.forEach(tables, count)
           const calls = yield* count("calls")
           const nothing = (yield* use(jim, "do_nothing")).body
@@ -169,7 +180,12 @@ for (const store of ["sqlite", "postgres"] as const)
             senderName: pam.name,
           })
           const sent = yield* done(bot, "send_message", { text: "thanks" })
-          assert.deepInclude(sent, { success: true, status: "delivered" })
+          const { messageId, ...rest } = sent
+          assert.deepStrictEqual(rest, { success: true, status: "delivered" })
+          assert.match(String(messageId), uuid)
+          assert.deepInclude((yield* request(pam, "GET", `/messages/msg_${String(messageId)}`)).body, {
+            text: "thanks",
+          })
           yield* failed(bot, "enter_space", { spaceId: closed.id })
           const second = yield* Effect.orDie((yield* Journal).transact((yield* Tokens).issue({ principal: bot.id })))
           const twin = { ...bot, token: second.token, client: as(second.token) }

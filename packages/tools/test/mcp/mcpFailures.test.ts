@@ -31,6 +31,18 @@ describe("MCP connecting to what does not answer", () => {
     }).pipe(Effect.provide(layer))
   })
 
+  it.live("S4-74 how often it is tried is what the configuration says, in all", () =>
+    Effect.gen(function* () {
+      for (const maxRetries of [1, 2]) {
+        const { layer } = client({ limits: { connectionTimeoutMs: 300, maxRetries } })
+        const { config, starts } = raw(`deaf${maxRetries}`, "deaf")
+        const connect = Effect.flatMap(MCPClient, (mcp) => mcp.connect(config))
+        assert.strictEqual((yield* Effect.flip(connect.pipe(Effect.provide(layer))))._tag, "MCPConnectionError")
+        assert.strictEqual(starts(), maxRetries)
+      }
+    }),
+  )
+
   it.live("S4-74 a request that says nothing else has as long as the configuration gives it", () => {
     const { layer } = client({ limits: { requestTimeoutMs: 200 } })
     return Effect.gen(function* () {
@@ -121,6 +133,8 @@ describe("MCP connecting to what does not answer", () => {
     return Effect.gen(function* () {
       const connection = yield* (yield* MCPClient).connect(raw("shy", "anonymous", "chatty").config)
       assert.strictEqual((yield* connection.server).version, "unknown")
+      const named = yield* (yield* MCPClient).connect(raw("open").config)
+      assert.strictEqual((yield* named.server).version, "9.9.9")
     }).pipe(Effect.provide(layer))
   })
 })

@@ -155,6 +155,23 @@ describe("file-read", () => {
       assert.include(String(yield* fileRead.handler({ path: "package.json" }, call)), '"stoa"')
       const above = yield* Effect.flip(fileRead.handler({ path: "../x" }, call))
       assert.include(above.message, "Path traversal detected")
+      // It holds for writing as for reading, and another folder in its place holds for both.
+      for (const [allowed, path] of [
+        [false, join(base, "set.txt")],
+        [true, "set.txt"],
+        [true, join(base, "set.txt")],
+        [true, join(process.cwd(), "package.json")],
+        [true, "../set.txt"],
+      ] as const) {
+        const content = { path, content: "set" }
+        const wrote = yield* Effect.result(fileWrite.handler(content, call).pipe(allowed ? inBase : (it) => it))
+        const may = allowed && !path.startsWith("..") && !path.endsWith(".json")
+        assert.strictEqual(wrote._tag, may ? "Success" : "Failure", path)
+        if (wrote._tag === "Failure") assert.include(String(wrote.failure), "Path traversal detected")
+        else assert.strictEqual(yield* read(path), "set")
+      }
+      assert.isFalse(existsSync(join(home, "set.txt")))
+      rmSync(join(base, "set.txt"))
     }),
   )
 

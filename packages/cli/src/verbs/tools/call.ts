@@ -70,9 +70,9 @@ const report = Effect.fnUntraced(function* (call: CallLike) {
   })
 })
 
-/** The house names the nearest tool; the command line adds where to find the others. */
+/** The house names the nearest tool; the command line adds where to find the others. A held tool is the one meant. */
 const whereToLook = (failure: Failure): Failure =>
-  failure.cause instanceof StoaError && failure.cause.tag === "ToolNotFoundError"
+  failure.cause instanceof StoaError && failure.cause.tag === "ToolNotFoundError" && !/ is held: /.test(failure.message)
     ? withMessage(failure, `${failure.message} See what you may call with: stoa tools ls`)
     : withMessage(failure, inFlags(failure.message))
 

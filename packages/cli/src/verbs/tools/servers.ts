@@ -4,6 +4,7 @@ import { countNoun } from "../../output/countNoun.ts"
 import { Failure, refusal } from "../../Failure.ts"
 import { givenFlags, nameArgument, textFlag } from "../../command/flags.ts"
 import { ask, list, root, show, printNote } from "../../command/root.ts"
+import { withCommand } from "../../output/hints.ts"
 import { shellQuote } from "../../output/shellQuote.ts"
 
 const server = nameArgument("server", "Its name", 'Give a server; "stoa servers ls" lists them')
@@ -90,7 +91,7 @@ const add = Command.make(
       made,
       made.error === undefined
         ? `${made.name} is ${made.status}: ${countNoun(made.tools.length, "tool")}`
-        : `${made.name} does not work yet: ${made.error}`,
+        : `${made.name} does not work yet: ${withCommand(made.error)}`,
     )
     if (made.status === "error")
       return yield* new Failure({
@@ -190,7 +191,11 @@ const accept = Command.make(
   Effect.fn(function* ({ digest, server, tool }) {
     const { items } = yield* ask((stoa) => stoa.mcpServers.tools(server))
     const found = items.find((one) => one.name === tool)
-    if (!found?.held) return yield* refusal(`${server} has no held tool "${tool}".`)
+    if (!found?.held) {
+      const others = items.flatMap((one) => (one.held === null ? [] : [one.name]))
+      const instead = others.length === 0 ? "No tool of it is held." : `Held are: ${others.join(", ")}.`
+      return yield* refusal(`${server} has no held tool "${tool}". ${instead}`)
+    }
     const { held } = found
     if (Option.isNone(digest)) {
       yield* show(found, changeOf(found.definition, held.definition))

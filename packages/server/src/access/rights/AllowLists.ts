@@ -36,7 +36,7 @@ export const defaultTools = (toolset: ListedSet, context: AccessContext): Readon
 export const unknownNames = (toolset: ListedSet, tools: ReadonlyArray<string>): ReadonlyArray<string> =>
   toolset in toolNames ? tools.filter((tool) => tool !== "*" && !toolNames[toolset as ToolsetName].includes(tool)) : []
 
-const noSuchTool = (toolset: ListedSet, name: string): string => {
+export const noSuchTool = (toolset: ListedSet, name: string): string => {
   const meant = nearest(name, toolset in toolNames ? toolNames[toolset as ToolsetName] : [])
   return `there is no tool "${name}" in ${toolset}${meant === undefined ? "" : ` (did you mean "${meant}"?)`}`
 }

@@ -5,7 +5,7 @@
 import { type Action, Caller, Forbidden, type Principal, type PrincipalId, type Resource } from "@stoa/contract"
 import { Effect, Exit } from "effect"
 import type { Grants } from "./Grants.ts"
-import { lacksRight } from "./lacksRight.ts"
+import { lacksRight, refusedOutright } from "./lacksRight.ts"
 import type { Viewer } from "./Viewer.ts"
 
 interface Asked {
@@ -22,8 +22,8 @@ interface Demands<R> {
 /** The same question as that of `Grants`, to the rules of a viewer. The house itself is refused nothing. */
 export const demandsOf = (viewer: Pick<Viewer, "judge">): Demands<never> => ({
   require: (action, resource) => {
-    const { rule, verdict } = viewer.judge(action, resource)
-    return verdict === "allow" ? Effect.void : Effect.fail(new Forbidden({ action, resource, rule }))
+    const judged = viewer.judge(action, resource)
+    return judged.verdict === "allow" ? Effect.void : Effect.fail(refusedOutright(action, resource, judged))
   },
 })
 

@@ -4,7 +4,7 @@ import {
   type Action,
   BadInput,
   Caller,
-  Forbidden,
+  type Forbidden,
   Grant,
   type GrantId,
   Judgement,
@@ -43,6 +43,7 @@ import {
   rulesOfWallet,
   rulesThatFit,
 } from "./policy.ts"
+import { refusedOutright } from "./lacksRight.ts"
 import { rightsChanged } from "./Rights.ts"
 import { Rules } from "./Rules.ts"
 import type { Viewer } from "./Viewer.ts"
@@ -251,8 +252,8 @@ export class Grants extends Context.Service<
       )
 
       const require: Grants["Service"]["require"] = Effect.fn("Grants.require")(function* (action, resource) {
-        const { rule, verdict } = yield* judgeIt(yield* Caller, action, resource)
-        if (verdict !== "allow") return yield* new Forbidden({ action, resource, rule })
+        const judged = yield* judgeIt(yield* Caller, action, resource)
+        if (judged.verdict !== "allow") return yield* refusedOutright(action, resource, judged)
       })
 
       const viewerOf: Grants["Service"]["viewerOf"] = (who, things) =>

@@ -75,6 +75,12 @@ export class Catalogue extends Context.Service<
     readonly view: (caller: Caller["Service"], scope: ToolScope) => Effect.Effect<CallerTools>
     /** The tools the caller may call, in a stable order. */
     readonly list: (caller: Caller["Service"], scope: ToolScope) => Effect.Effect<ReadonlyArray<Callable>>
+    /** Those of these names that the caller would be refused in this scope, listed there or not. */
+    readonly closed: (
+      caller: Caller["Service"],
+      scope: ToolScope,
+      names: ReadonlyArray<string>,
+    ) => Effect.Effect<ReadonlyArray<string>>
     /** Every tool there is for a caller, even if its toolsets and lists exclude it. */
     readonly every: (caller: Caller["Service"]) => Effect.Effect<ReadonlyArray<KnownTool>>
     /** Fails if the scope is a toolset that the caller does not have. */
@@ -337,8 +343,18 @@ export class Catalogue extends Context.Service<
         return found
       })
 
+      const closed: Catalogue["Service"]["closed"] = Effect.fnUntraced(function* (caller, scope, names) {
+        const { find } = yield* view(caller, scope)
+        return yield* Effect.filter(names, (name) =>
+          find(name) === undefined
+            ? Effect.succeed(true)
+            : Effect.map(judge(caller, name), ({ verdict }) => verdict === "deny"),
+        )
+      })
+
       return Catalogue.of({
         offer,
+        closed,
         every,
         unite,
         withdraw,

@@ -12,6 +12,10 @@ import { namedAgent } from "../kinds/agent.ts"
 import { placeholdersOfTool } from "../kinds/unlistedPlaceholders.ts"
 import type { CatalogueTool } from "./Traits.ts"
 
+/** A tool that works as an agent of this name, which is not there: also the failure of a call of it. */
+export const agentMissing = (tool: string, agent: string): string =>
+  `The tool "${tool}" works as the agent "${agent}", which does not exist; an admin has to add that agent, or correct agentConfig.agent.`
+
 export const makeToolNotes = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const principals = yield* Principals
@@ -24,9 +28,7 @@ export const makeToolNotes = Effect.gen(function* () {
     if (agent === undefined) return notes
     const found = yield* Effect.option(principals.get(agent))
     if (!Option.exists(found, ({ kind, retiredAt }) => kind === "agent" && retiredAt === null))
-      notes.push(
-        `${whose} works as the agent "${agent}", which does not exist; an admin has to add that agent, or correct agentConfig.agent.`,
-      )
+      notes.push(agentMissing(tool.form.name, agent))
     return notes
   })
 

@@ -1,7 +1,7 @@
 /** The steps before anything is written or run: find, judge, validate. Each adds what it found out. */
-import { type Judgement, ToolAuthorizationError, ToolValidationError } from "@stoa/contract"
+import { type Judgement, ToolAuthorizationError, ToolNotFoundError, ToolValidationError } from "@stoa/contract"
 import { CurrentToolsConfig, type Identity, Road } from "@stoa/tools"
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import { Limits } from "../../access/limits/Limits.ts"
 import {
   isServerPaused,
@@ -12,7 +12,9 @@ import {
   pauseRule,
   serverSubject,
 } from "../../access/limits/Pauses.ts"
+import { Grants } from "../../access/rights/Grants.ts"
 import { ServerContents } from "../../servers/contents/ServerContents.ts"
+import { Servers } from "../../servers/Servers.ts"
 import { fillWallets } from "../catalogue/ForModel.ts"
 import { Catalogue, type CallerTools } from "../catalogue/Catalogue.ts"
 import type { Attempt } from "./attempt.ts"
@@ -25,6 +27,8 @@ export const makePrepare = Effect.gen(function* () {
   const config = yield* CurrentToolsConfig
   const contents = yield* ServerContents
   const budget = yield* Budget
+  const grants = yield* Grants
+  const servers = yield* Servers
 
   const paused = (attempt: Attempt, subject: string, stops: Paused): ToolAuthorizationError => {
     attempt.rule = pauseRule(subject)
@@ -36,11 +40,24 @@ export const makePrepare = Effect.gen(function* () {
     })
   }
 
+  /** A held tool is in nobody's catalogue: whoever may accept it is told why. */
+  const held = Effect.fnUntraced(function* ({ caller, tool }: Attempt, ref: string) {
+    if (ref === tool || (yield* grants.judge(caller, "admin", `servers/${ref}`)).verdict !== "allow") return
+    const server = Option.getOrUndefined(yield* Effect.option(servers.get(ref)))
+    const name = tool.slice(ref.length).replace(/^(?:\/|__)/, "")
+    if (server?.held.includes(name) !== true) return
+    return yield* new ToolNotFoundError({
+      message: `"${name}" of the MCP server "${server.name}" is held: its definition has changed, and it cannot be called until somebody accepts it.`,
+      toolName: tool,
+    })
+  })
+
   /** Says what there is instead. A paused server has no tools; a caller that may use it is told about the pause. */
   const missing = Effect.fnUntraced(function* (attempt: Attempt, view: CallerTools, stops: Paused) {
     const server = attempt.tool.split(/\/|__/)[0]!
     if (isServerPaused(stops, server) && (yield* contents.servers(attempt.caller, server)).length > 0)
       return yield* paused(attempt, serverSubject(server), stops)
+    yield* held(attempt, server)
     const identity: Identity = {
       authorize: (_, resource) => catalogue.judge(attempt.caller, resource.slice("tools/".length)),
     }

@@ -8,6 +8,38 @@ const step = (number: number, text: string): PastStep => ({
   results: [],
 })
 
+it("S1-102 each call of an earlier step has its result in the request, also one that was not made; replies are in it", () => {
+  const call = (id: string) => ({ type: "call", id, tool: "send_message", input: { text: id } }) as const
+  const replies = { status: "resolved", replies: [{ text: "forty-two" }] }
+  const asked: PastStep = {
+    ...step(1, "I ask."),
+    parts: [{ type: "text", text: "I ask." }, call("a"), call("b"), call("c")],
+    results: [
+      { place: 2, outcome: "failed", output: null, error: "Nobody is there.", from: "the house" },
+      { place: 1, outcome: "done", output: replies, error: null, from: "people and agents" },
+    ],
+  }
+  const told = [{ kind: "user", body: "ask", step: 0 }] as const
+  const request = conversation(told, [asked], "m")
+  assert.deepStrictEqual(
+    request.map(({ role }) => role),
+    ["user", "assistant", "tool"],
+  )
+  const parts = (at: number) => request[at]!.content as unknown as ReadonlyArray<Readonly<Record<string, unknown>>>
+  assert.deepStrictEqual(
+    parts(1).flatMap(({ toolCallId }) => (toolCallId === undefined ? [] : [toolCallId])),
+    ["a", "b", "c"],
+  )
+  assert.deepStrictEqual(
+    parts(2).map(({ output, toolCallId, type }) => [type, toolCallId, output]),
+    [
+      ["tool-result", "a", { type: "json", value: { from: "people and agents", result: replies } }],
+      ["tool-result", "b", { type: "error-text", value: "[from: the house] Nobody is there." }],
+      ["tool-result", "c", { type: "error-text", value: "It was not made." }],
+    ],
+  )
+})
+
 it("what a run is told later stands after the step that came before it", () => {
   const told = [
     { kind: "system", body: "rules", step: 0 },

@@ -16,6 +16,7 @@ import { SqlClient } from "effect/sql"
 import { Agents } from "../../access/identity/Agents.ts"
 import type { Viewer } from "../../access/rights/Viewer.ts"
 import { type CallRow, Calls } from "../../calls/Calls.ts"
+import { agentMissing } from "../../calls/catalogue/ToolNotes.ts"
 import { Tools } from "../../calls/catalogue/Tools.ts"
 import { newId } from "../../store/journal/Correlation.ts"
 import type { Transaction } from "../../store/journal/Journal.ts"
@@ -160,10 +161,16 @@ export class Children extends Context.Service<
         const form = Option.getOrUndefined(yield* Effect.option(tools.get(call.tool)))
         const { agentConfig, includeContext = false } = (form?.execution ?? {}) as unknown as Partial<AgentExecution>
         if (agentConfig === undefined) return void (yield* fail(id, `"${call.tool}" is no longer a sub-agent`))
-        const ref = textOf(agentConfig["agent"]) ?? call.principal
+        const named = textOf(agentConfig["agent"])
+        const ref = named ?? call.principal
         const agent = yield* Effect.option(agents.get(ref))
         if (Option.isNone(agent))
-          return void (yield* fail(id, `"${call.tool}" names no agent of the house to work as (agentConfig.agent)`))
+          return void (yield* fail(
+            id,
+            named === undefined
+              ? `"${call.tool}" names no agent of the house to work as (agentConfig.agent)`
+              : agentMissing(call.tool, named),
+          ))
         const input = JSON.parse(call.input) as Readonly<Record<string, unknown>>
         const started = yield* Effect.result(
           begin({

@@ -215,4 +215,33 @@ for (const store of stores)
           yield* ask(() => admin.runs.cancel(long.id))
         }),
     )
+
+    it.effect("S1-107 the last 50 messages are shown, and among them which of them woke it", () =>
+      Effect.gen(function* () {
+        const [ada, ben] = [yield* someone(), yield* someone()]
+        const bot = yield* thinker({ toolsets: ["gateway"] })
+        const space = yield* room("private", ada, ben, bot)
+        yield* setRules([{ when: { agent: bot.name }, say: "read" }])
+        const ids: Array<string> = []
+        // Not for it: where there are several, it is woken by its name alone.
+        for (let at = 0; at < 51; at++)
+          ids.push((yield* ask(() => ada.client.spaces.post(space.id, { text: `line ${at}` }))).id)
+        const woke = yield* ask(() => ada.client.spaces.post(space.id, { text: `@${bot.name} read` }))
+        const [run] = yield* ended(bot)
+        const [user] = yield* told(run!, "user_message")
+        const shown = [...user!.matchAll(/ id="(msg_[^"]+)" at="([^"]+)" author="([^"]+)" from="([^"]+)"([^>]*)>/g)]
+        assert.deepStrictEqual(
+          shown.map(([, id]) => id),
+          [...ids.slice(2), woke.id],
+        )
+        for (const [, , at, author, from] of shown) {
+          assert.isNotNaN(Date.parse(at!))
+          assert.deepStrictEqual([author, from], [ada.name, "a person"])
+        }
+        assert.deepStrictEqual(
+          shown.flatMap(([, id, , , , rest]) => (rest!.includes('trigger="this woke you"') ? [id] : [])),
+          [woke.id],
+        )
+      }),
+    )
   })

@@ -33,7 +33,7 @@ const gateway = { toolsets: ["gateway" as const] }
 for (const store of stores)
   layer(runsHouse({ store }), { excludeTestServices: true, timeout: 90_000 })(`replies on ${store}`, (it) => {
     it.effect(
-      "S1-46 S1-98 S1-103 X-08 an agent asks another and waits; the reply goes on with its run and starts none",
+      "S1-46 S1-98 S1-103 S1-106 S1-109 X-08 an agent asks another and waits; the reply goes on with its run and starts none",
       () =>
         Effect.gen(function* () {
           const { admin } = yield* Guest
@@ -67,6 +67,35 @@ for (const store of stores)
           assert.deepInclude(output.replies[0]!, { text: `@${asks.name} forty-two`, authorId: answers.id })
           const [other] = yield* runsOf(answers)
           assert.deepInclude(other!, { chainDepth: 1, state: "completed" })
+          // Who was asked was told by whom, and that it is waited for; who woke the asking one does not wait.
+          const userOf = Effect.fnUntraced(function* (id: string) {
+            const { items } = yield* ask(() => admin.runs.messages(id))
+            return items.find(({ kind }) => kind === "user_message")!.text!
+          })
+          assert.include(
+            yield* userOf(other!.id),
+            `A message woke you: ${other!.triggerMessage}, by ${asks.name} (agent, ${asks.id}), who waits for your answer.`,
+          )
+          assert.include(
+            yield* userOf(first!.id),
+            `A message woke you: ${first!.triggerMessage}, by ${ada.name} (person, ${ada.id}).`,
+          )
+          assert.include(yield* userOf(other!.id), `"${space.name}" (${space.id})`)
+          const events = yield* (yield* Journal).read({
+            after: 0,
+            limit: 100_000,
+            kinds: ["run.waiting", "run.resumed"],
+          })
+          assert.deepStrictEqual(
+            events.flatMap(({ body, kind }) => {
+              const { run, state } = body as { readonly run: string; readonly state?: string }
+              return run === first!.id ? [[kind, state]] : []
+            }),
+            [
+              ["run.waiting", "waiting_reply"],
+              ["run.resumed", undefined],
+            ],
+          )
           assert.strictEqual(
             (yield* ask(() => admin.waits.list())).items.filter(({ agent }) => agent === asks.id).length,
             0,
@@ -75,7 +104,7 @@ for (const store of stores)
     )
 
     it.effect(
-      "S1-99 S1-100 S1-101 G-01 G-02 all who are mentioned are waited for; who waits is shown, released and timed out",
+      "S1-98 S1-99 S1-100 S1-101 G-01 G-02 all who are mentioned are waited for; who waits is shown, released and timed out",
       () =>
         Effect.gen(function* () {
           const { admin } = yield* Guest
@@ -101,6 +130,15 @@ for (const store of stores)
           const { items } = yield* ask(() => admin.waits.list())
           const shown = items.find(({ run: id }) => id === run.id)!
           assert.deepInclude(shown, { agent: bot.id, space: space.id, needed: 2, ring: false })
+          // The message, the call that waits, and from when until when: five minutes.
+          const [posted] = (yield* ask(() => admin.spaces.messages(space.id))).items.filter(
+            ({ author }) => author.id === bot.id,
+          )
+          const sql = yield* SqlClient.SqlClient
+          const [asking] = yield* sql<{ id: string }>`SELECT id FROM calls WHERE run = ${run.id}`
+          assert.deepInclude(shown, { message: posted!.id, call: asking!.id, state: "open" })
+          assert.strictEqual(Date.parse(shown.until!) - Date.parse(shown.since), 300_000)
+          assert.isAtLeast(Date.parse(shown.since), Date.parse(posted!.createdAt))
           assert.sameDeepMembers(
             [...shown.for],
             [
@@ -110,7 +148,19 @@ for (const store of stores)
           )
           yield* ask(() => ben.client.spaces.post(space.id, { text: "and me" }))
           yield* ended(bot)
-          assert.deepInclude(yield* firstOutput(run), { status: "resolved", missing: [] })
+          const resolved = yield* firstOutput(run)
+          assert.deepInclude(resolved, { status: "resolved", missing: [] })
+          assert.deepStrictEqual(
+            resolved.replies.map(({ authorId, text }) => [authorId, text]),
+            [
+              [ada.id, "yes"],
+              [ben.id, "and me"],
+            ],
+          )
+          const times = yield* sql<{ openedAt: string; closedAt: string }>`SELECT opened_at, closed_at FROM waits
+            WHERE run = ${run.id}`
+          assert.strictEqual(resolved.waitedMs, Date.parse(times[0]!.closedAt) - Date.parse(times[0]!.openedAt))
+          assert.isAbove(resolved.waitedMs, 0)
 
           const second = yield* begin(2)
           yield* ask(() => ada.client.spaces.post(space.id, { text: "yes" }))
@@ -118,7 +168,12 @@ for (const store of stores)
           const { transact } = yield* Journal
           yield* transact((yield* Waits).expire((yield* waitOf(second)).id))
           yield* ended(bot, 2)
-          assert.deepInclude(yield* firstOutput(second), { status: "partial_timeout", missing: [ben.id] })
+          const partial = yield* firstOutput(second)
+          assert.deepInclude(partial, { status: "partial_timeout", missing: [ben.id] })
+          assert.deepStrictEqual(
+            partial.replies.map(({ authorId, text }) => [authorId, text]),
+            [[ada.id, "yes"]],
+          )
 
           const third = yield* begin(3)
           yield* transact((yield* Waits).expire((yield* waitOf(third)).id))
@@ -240,15 +295,27 @@ for (const store of stores)
               when: { agent: asks.name, step: 1, text: "start" },
               call: [{ tool: "send_message", input: { text: `@${silent.name} hello?`, wait: true } }],
             },
-            { when: { agent: silent.name }, say: "I keep quiet.", waitMs: 300 },
+            {
+              when: { agent: silent.name, step: 1 },
+              call: [{ tool: "send_message", input: { text: `@${asks.name} by the way` } }],
+              waitMs: 300,
+            },
           ])
           yield* ask(() => ada.client.spaces.post(space.id, { text: `@${asks.name} start` }))
           const run = yield* inState(asks, "waiting_reply")
           // Nobody waits for Ada: what she says to it is a new matter, and its own run waits on.
           yield* ask(() => ada.client.spaces.post(space.id, { text: `@${asks.name} something else` }))
-          const rows = yield* ended(asks, 2)
-          assert.strictEqual(rows.length, 2)
-          assert.deepInclude(yield* firstOutput(run), { status: "timeout", ended: "silent", missing: [silent.id] })
+          // Nor is it answered by the awaited one, who mentions it with send_message.
+          yield* ended(silent)
+          yield* (yield* Readers).receipt("runs")
+          assert.lengthOf(yield* runsOf(asks), 3)
+          yield* ended(asks, 3)
+          assert.deepInclude(yield* firstOutput(run), {
+            status: "timeout",
+            ended: "silent",
+            missing: [silent.id],
+            replies: [],
+          })
         }),
     )
 
@@ -284,25 +351,102 @@ for (const store of stores)
       }),
     )
 
-    it.effect("S0-63 S0-64 S0-65 X-05 two agents that always answer each other stop at the limit: depths 0 to 3", () =>
+    it.effect(
+      "S1-53 a reply to a run that was canceled while it waited is a message like any other, and changes nothing",
+      () =>
+        Effect.gen(function* () {
+          const { admin } = yield* Guest
+          const [ada, ben] = [yield* someone(), yield* someone()]
+          const bot = yield* thinker(gateway)
+          const space = yield* room("private", ada, ben, bot)
+          yield* setRules([
+            {
+              when: { agent: bot.name, step: 1 },
+              call: [{ tool: "send_message", input: { text: `@${ben.name} well?`, wait: true } }],
+            },
+          ])
+          yield* ask(() => ada.client.spaces.post(space.id, { text: `@${bot.name} start` }))
+          const run = yield* inState(bot, "waiting_reply")
+          const { id, message } = yield* waitOf(run)
+          yield* ask(() => admin.runs.cancel(run.id))
+          yield* (yield* Readers).receipt("runs")
+          const sql = yield* SqlClient.SqlClient
+          const kept = Effect.all([
+            sql`SELECT * FROM runs WHERE id = ${run.id}`,
+            sql`SELECT * FROM calls WHERE run = ${run.id}`,
+            sql`SELECT * FROM waits WHERE id = ${id}`,
+            sql`SELECT * FROM wait_parties WHERE wait = ${id}`,
+            sql`SELECT * FROM wait_replies WHERE wait = ${id}`,
+          ])
+          const before = yield* kept
+          assert.deepInclude(before[2][0]!, { state: "canceled", outcome: null })
+          yield* ask(() => ben.client.spaces.post(space.id, { text: "late", replyTo: message }))
+          yield* (yield* Readers).receipt("runs")
+          assert.deepStrictEqual(yield* kept, before)
+          assert.strictEqual((yield* refused(() => admin.waits.release(id))).status, 409)
+          assert.lengthOf(yield* runsOf(bot), 1)
+        }),
+    )
+
+    it.effect("S1-48 one agent waits twice in a space: a reply to the second message goes on with the second run", () =>
       Effect.gen(function* () {
-        const ada = yield* someone()
-        const office = { toolsets: ["office" as const] }
-        const [one, two] = [yield* thinker(office), yield* thinker(office)]
-        const mine = yield* dm(ada, one)
-        const theirs = yield* dm(one, two)
-        yield* setRules([
-          { when: { step: 1 }, call: [{ tool: "send_message", input: { channelId: theirs.id, text: "and you?" } }] },
+        const [ada, ben] = [yield* someone(), yield* someone()]
+        const bot = yield* thinker(gateway)
+        const space = yield* room("private", ada, ben, bot)
+        const asking = (word: string) => ({
+          when: { agent: bot.name, step: 1, text: word },
+          call: [{ tool: "send_message", input: { text: `@${ben.name} ${word}?`, wait: true } }],
+        })
+        yield* setRules([asking("salt"), asking("pepper")])
+        const waits: Array<{ readonly id: string; readonly message: string }> = []
+        for (const word of ["salt", "pepper"]) {
+          yield* ask(() => ada.client.spaces.post(space.id, { text: `@${bot.name} ${word}` }))
+          const run = yield* until(
+            Effect.map(runsOf(bot), (rows) =>
+              rows.find(({ id, state }) => state === "waiting_reply" && waits.every((one) => one.id !== id)),
+            ),
+          )
+          waits.push({ id: run.id, message: (yield* waitOf(run)).message })
+        }
+        const [first, second] = waits
+        yield* ask(() => ben.client.spaces.post(space.id, { text: "a little", replyTo: second!.message }))
+        assert.deepStrictEqual(
+          (yield* ended(bot)).map(({ id }) => id),
+          [second!.id],
+        )
+        const states = Effect.map(runsOf(bot), (rows) => rows.map(({ id, state }) => [id, state]))
+        assert.deepStrictEqual(yield* states, [
+          [first!.id, "waiting_reply"],
+          [second!.id, "completed"],
         ])
-        yield* ask(() => ada.client.spaces.post(mine.id, { text: "start" }))
-        yield* ended(one, 2)
-        yield* ended(two, 2)
-        yield* (yield* Readers).receipt("runs")
-        const depths = [...(yield* runsOf(one)), ...(yield* runsOf(two))].map(({ chainDepth }) => chainDepth)
-        assert.deepStrictEqual(depths.toSorted(), [0, 1, 2, 3])
-        const { items } = yield* ask(() => one.client.spaces.messages(theirs.id))
-        assert.strictEqual(items.length, 4, "the last one still spoke")
+        assert.strictEqual((yield* firstOutput(second!)).replies[0]?.text, "a little")
+        yield* ask(() => ben.client.spaces.post(space.id, { text: "a lot", replyTo: first!.message }))
+        yield* ended(bot, 2)
+        assert.strictEqual((yield* firstOutput(first!)).replies[0]?.text, "a lot")
       }),
+    )
+
+    it.effect(
+      "S0-13 S0-63 S0-64 S0-65 X-05 two agents that always answer each other stop at the limit: depths 0 to 3",
+      () =>
+        Effect.gen(function* () {
+          const ada = yield* someone()
+          const office = { toolsets: ["office" as const] }
+          const [one, two] = [yield* thinker(office), yield* thinker(office)]
+          const mine = yield* dm(ada, one)
+          const theirs = yield* dm(one, two)
+          yield* setRules([
+            { when: { step: 1 }, call: [{ tool: "send_message", input: { channelId: theirs.id, text: "and you?" } }] },
+          ])
+          yield* ask(() => ada.client.spaces.post(mine.id, { text: "start" }))
+          yield* ended(one, 2)
+          yield* ended(two, 2)
+          yield* (yield* Readers).receipt("runs")
+          const depths = [...(yield* runsOf(one)), ...(yield* runsOf(two))].map(({ chainDepth }) => chainDepth)
+          assert.deepStrictEqual(depths.toSorted(), [0, 1, 2, 3])
+          const { items } = yield* ask(() => one.client.spaces.messages(theirs.id))
+          assert.strictEqual(items.length, 4, "the last one still spoke")
+        }),
     )
 
     it.effect("S1-36 S1-40 S1-61 a run enters a space of its own; its agent sees its runs, and no other's", () =>

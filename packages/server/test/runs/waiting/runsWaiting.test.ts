@@ -35,6 +35,20 @@ const kindsOf = Effect.fnUntraced(function* (run: string) {
     .map(({ kind }) => kind)
 })
 
+/** How a run ended, as often as that was told; once it was. */
+const endsOf = Effect.fnUntraced(function* (run: string) {
+  const { read } = yield* Journal
+  return yield* until(
+    Effect.map(read({ after: 0, limit: 100_000, kinds: ["run.ended"] }), (events) => {
+      const states = events.flatMap(({ body }) => {
+        const ended = body as { readonly run: string; readonly state: string }
+        return ended.run === run ? [ended.state] : []
+      })
+      return states.length === 0 ? undefined : states
+    }),
+  )
+})
+
 for (const store of stores)
   layer(runsHouse({ store }), { excludeTestServices: true, timeout: 90_000 })(`waiting runs on ${store}`, (it) => {
     it.effect("S4-118 X-15 S1-109 a call that needs approval parks its run, and the answer goes on with it", () =>
@@ -141,7 +155,7 @@ for (const store of stores)
       }),
     )
 
-    it.effect("S1-08 S1-77 S1-80 a form of people's parks the run until all of them are filled", () =>
+    it.effect("S1-08 S1-77 S1-79 S1-80 a form of people's parks the run until all of them are filled", () =>
       Effect.gen(function* () {
         const { admin } = yield* Guest
         const ada = yield* someone()
@@ -164,6 +178,15 @@ for (const store of stores)
           shown.map((call) => [call.id, call.tool, "output" in call]),
           calls.map(({ id }) => [id, tool, false]),
         )
+        // A result is for a call of that run: with a run that is absent, or another's call, there is none.
+        const absent = "run_00000000-0000-7000-8000-000000000000"
+        for (const [run, callId] of [
+          [absent, calls[0]!.id],
+          [waiting.id, "call_00000000-0000-4000-8000-000000000000"],
+        ] as const) {
+          const missing = yield* refused(() => ada.client.runs.toolResults(run, { callId, result: { one: 0 } }))
+          assert.strictEqual(missing.status, 404)
+        }
         yield* ask(() => ada.client.runs.toolResults(waiting.id, { callId: calls[0]!.id, result: { one: 1 } }))
         const again = yield* refused(() =>
           ada.client.runs.toolResults(waiting.id, { callId: calls[0]!.id, result: { one: 2 } }),
@@ -178,11 +201,16 @@ for (const store of stores)
           items.filter(({ kind }) => kind === "tool_return_message").map(({ output }) => output),
           [{ one: 1 }, { two: 2 }],
         )
+        // It waits for nothing any more, and takes nothing.
+        const over = yield* refused(() =>
+          ada.client.runs.toolResults(row!.id, { callId: calls[1]!.id, result: { two: 3 } }),
+        )
+        assert.strictEqual(over.status, 409)
       }),
     )
 
     it.effect(
-      "S0-55 S0-74 S1-52 S1-53 a run is stopped while it is queued, works or waits; a late result changes nothing",
+      "S0-55 S0-74 S1-52 S1-53 S1-109 a run is stopped while it is queued, works or waits; a late result changes nothing",
       () =>
         Effect.gen(function* () {
           const { admin } = yield* Guest
@@ -209,6 +237,10 @@ for (const store of stores)
           assert.deepInclude(yield* ask(() => admin.runs.get(waiting.id)), { state: "canceled", stop: "cancelled" })
           const late = yield* refused(() => ada.client.results.submit(call!.id, { output: 1 }))
           assert.strictEqual(late.status, 409)
+          const [after] = yield* sql<{ state: string; output: string | null }>`SELECT state, output FROM calls
+            WHERE id = ${call!.id}`
+          assert.deepStrictEqual([after!.state, after!.output], ["canceled", null])
+          assert.deepInclude(yield* ask(() => admin.runs.get(waiting.id)), { state: "canceled" })
           assert.strictEqual((yield* refused(() => admin.runs.cancel(waiting.id))).status, 409)
           // One that thinks is interrupted at once, and the one behind it has its turn.
           yield* ask(() => ada.client.spaces.post(space.id, { text: "think" }))
@@ -230,6 +262,8 @@ for (const store of stores)
             rows.map(({ state }) => state),
             ["canceled", "canceled", "canceled", "canceled", "canceled", "completed"],
           )
+          assert.deepStrictEqual(yield* endsOf(waiting.id), ["canceled"])
+          assert.deepStrictEqual(yield* endsOf(rows.at(-1)!.id), ["completed"])
         }),
     )
 

@@ -223,7 +223,48 @@ for (const store of stores)
     )
 
     it.effect(
-      "S1-74 S1-73 S0-69 S0-70 text goes to who rules the house and to the agent, never to the space; names of the seeds",
+      "S1-15 of what a model calls result-only its space is told the result alone, of what is hidden nothing",
+      () =>
+        Effect.gen(function* () {
+          const { admin } = yield* Guest
+          const ada = yield* someone()
+          const bot = yield* thinker()
+          const space = yield* dm(ada, bot)
+          const execution = { operation: "evaluate" as const, expression: "input.text" }
+          const tools = (["hidden", "result-only", "visible"] as const).map((visibility) => ({
+            visibility,
+            tool: `${visibility}-15-${store}`,
+          }))
+          for (const { tool, visibility } of tools)
+            yield* ask(() => admin.tools.add(form(tool, { executionType: "gateway", visibility, execution })))
+          yield* setRules([
+            {
+              when: { agent: bot.name, step: 1 },
+              call: tools.map(({ tool }) => ({ tool, input: { text: "a few words" } })),
+            },
+            { when: { agent: bot.name, step: 2 }, say: "done" },
+          ])
+          const stream = yield* listen(ada, { path: `/spaces/${space.id}/events?names=gateway` })
+          yield* ask(() => ada.client.spaces.post(space.id, { text: "hello" }))
+          const told = new Map<string, Set<string>>()
+          while (told.get(tools[2]!.tool)?.has("tool-call.complete") !== true) {
+            const { data, event } = yield* stream.next
+            const body = data?.body as unknown as {
+              readonly tool?: string
+              readonly message?: { readonly call: { readonly tool: string } | null }
+            }
+            const tool = body.tool ?? body.message?.call?.tool
+            if (tool !== undefined) told.set(tool, (told.get(tool) ?? new Set()).add(event!))
+          }
+          assert.deepStrictEqual(
+            tools.map(({ tool }) => [...(told.get(tool) ?? [])].toSorted()),
+            [[], ["tool-call.complete"], ["tool-call.complete", "tool-call.start", "tool-input-delta"]],
+          )
+        }).pipe(Effect.scoped),
+    )
+
+    it.effect(
+      "S1-74 S1-73 S1-109 S0-69 S0-70 text goes to who rules the house and to the agent, never to the space; names of the seeds",
       () =>
         Effect.gen(function* () {
           const { admin, adminToken } = yield* Guest
@@ -287,6 +328,14 @@ for (const store of stores)
           assert.deepStrictEqual(
             names(office!).filter((name) => name?.startsWith("agent_")),
             [1, 2, 3].flatMap(() => ["agent_typing", "agent_done"]),
+          )
+          const ends = yield* (yield* Journal).read({ after: 0, limit: 100_000, kinds: ["run.ended"] })
+          assert.deepStrictEqual(
+            ends.flatMap(({ body }) => {
+              const { principal, state } = body as { readonly principal: string; readonly state: string }
+              return principal === bot.id ? [state] : []
+            }),
+            ["failed", "completed", "completed"],
           )
         }),
     )

@@ -70,8 +70,10 @@ export type Outcome =
       readonly on: WaitsOn
       readonly task?: Task
       readonly note?: string
+      /** Tools that follow a call, and that the caller may not use here. */
+      readonly closed?: ReadonlyArray<string>
     }
-  | { readonly _tag: "Running"; readonly call: string; readonly task?: Task }
+  | { readonly _tag: "Running"; readonly call: string; readonly task?: Task; readonly closed?: ReadonlyArray<string> }
   | Asks
   | Lacks
 

@@ -26,6 +26,7 @@ import {
   type ToolUse,
 } from "./Desk.ts"
 import { type Fault, tokenEnded, unknownTool } from "../wire/Fault.ts"
+import { followUps } from "../wire/results.ts"
 import { failure, outcomeOf } from "./callOutcome.ts"
 import { makeChanges } from "./changes.ts"
 import { serversAt, withContents } from "./contents.ts"
@@ -42,8 +43,10 @@ const maxKept = 2000
 /** How long a view that depends on expiring rights is reused. */
 const keptMillis = 1000
 
-const instructions =
-  'A call that needs a person answers {"state":"waiting","call":…}: ask again with call_status, or go on with other work.'
+const instructionsFor = (closed: ReadonlyArray<string>): string => {
+  const next = closed.includes(followUps.ask) ? "" : `ask again with ${followUps.ask}, or `
+  return `A call that needs a person answers {"state":"waiting","call":…}: ${next}go on with other work.`
+}
 
 /** At its own endpoint, a server's tools have the names it gave them. */
 const wireNameOf = ({ server, tool }: CatalogueTool, endpoint: Endpoint): string =>
@@ -124,6 +127,15 @@ export const layerHouseDesk = Layer.effect(
     const version = () => catalogue.version() + servers.offering()
     const kept = new Map<string, CachedView>()
 
+    const closedTo = (caller: Caller["Service"], shown: Shown) =>
+      catalogue.closed(caller, shown, Object.values(followUps))
+
+    /** A result that says how to follow the call names no tool that would be refused. */
+    const withClosed = (caller: Caller["Service"], shown: Shown, outcome: Outcome): Effect.Effect<Outcome> =>
+      outcome._tag === "Waiting" || outcome._tag === "Running"
+        ? Effect.map(closedTo(caller, shown), (closed) => (closed.length === 0 ? outcome : { ...outcome, closed }))
+        : Effect.succeed(outcome)
+
     /** Runs the road and returns its outcome. A refusal that a model can act on is an ordinary outcome. */
     const callAs = (
       caller: Caller["Service"],
@@ -150,11 +162,14 @@ export const layerHouseDesk = Layer.effect(
           ? serverCalls.through(caller, endpoint, use, link, request)
           : Effect.map(calls.call(request), outcomeOf)
       // Answered in MCP's own words, and recorded as at every door.
-      return Effect.catch(as(caller, acting.recorded(walked)), (error): Effect.Effect<Outcome, Fault> => {
-        if (error._tag === "Fault") return Effect.fail(error)
-        if (error._tag === "Unauthenticated") return Effect.fail(tokenEnded)
-        return isHidden(error, listed !== undefined) ? Effect.fail(unknown()) : Effect.succeed(failure(error))
-      })
+      return Effect.catch(
+        Effect.flatMap(as(caller, acting.recorded(walked)), (outcome) => withClosed(caller, shown, outcome)),
+        (error): Effect.Effect<Outcome, Fault> => {
+          if (error._tag === "Fault") return Effect.fail(error)
+          if (error._tag === "Unauthenticated") return Effect.fail(tokenEnded)
+          return isHidden(error, listed !== undefined) ? Effect.fail(unknown()) : Effect.succeed(failure(error))
+        },
+      )
     }
 
     const make = Effect.fnUntraced(function* (caller: Caller["Service"], endpoint: Endpoint, shown: Shown) {
@@ -171,7 +186,7 @@ export const layerHouseDesk = Layer.effect(
       const usable = endpoint.kind === "toolset" ? [] : yield* serverContents.servers(caller, alone)
       const tasks = serverCalls.tasks(caller, endpoint)
       const view: EndpointView = {
-        instructions,
+        instructions: instructionsFor(yield* closedTo(caller, shown)),
         tools: [...byName].map(([name, one]) => ({
           ...listedOf(one, name),
           ...(one.server === undefined ? {} : extra(name).shown),

@@ -139,10 +139,10 @@ export const outcomeText = (
     case "Waiting": {
       const decision = outcome.on.kind === "decision" ? { decision: outcome.on.id } : { on: outcome.on }
       const how = `${waitsFor[outcome.on.kind]}${outcome.note === undefined ? "" : `. ${outcome.note.replace(/\.$/, "")}`}`
-      return pending({ state: "waiting", call: outcome.call, ...decision }, how, revision, stamp)
+      return pending({ state: "waiting", call: outcome.call, ...decision }, how, outcome.closed, revision, stamp)
     }
     case "Running":
-      return pending({ state: "running", call: outcome.call }, "still runs", revision, stamp)
+      return pending({ state: "running", call: outcome.call }, "still runs", outcome.closed, revision, stamp)
   }
 }
 
@@ -154,13 +154,25 @@ const waitsFor: Record<WaitsOn["kind"], string> = {
   reply: "waits for replies",
 }
 
+/** The tools that a result names which says that the call goes on. */
+export const followUps = { ask: "call_status", giveUp: "cancel_call" } as const
+
 /**
- * For a client without task support: a normal result that says where to look. Both tools answer here, listed or not.
+ * For a client without task support: a normal result that says where to look. Both tools answer here, listed or not; one
+ * that is closed to the caller is not named.
  */
-const pending = (state: JsonObject & { readonly call: string }, how: string, revision: Revision, stamp: Stamp) => {
+const pending = (
+  state: JsonObject & { readonly call: string },
+  how: string,
+  closed: ReadonlyArray<string> = [],
+  revision: Revision,
+  stamp: Stamp,
+) => {
   const json = JSON.stringify(state)
   const call = JSON.stringify({ call: state.call })
-  const next = `This call ${how}. Go on with other work, and ask for its result with call_status ${call}; cancel_call ${call} gives it up.`
+  const asks = closed.includes(followUps.ask) ? "" : `, and ask for its result with ${followUps.ask} ${call}`
+  const givesUp = closed.includes(followUps.giveUp) ? "" : `; ${followUps.giveUp} ${call} gives it up`
+  const next = `This call ${how}. Go on with other work${asks}${givesUp}.`
   return resultText(bothWays(json, json, featuresOf(revision).structured, false, next), revision, stamp)
 }
 

@@ -109,7 +109,7 @@ export const words = {
   days: (count: number) => counted(count, "day", "days"),
   pauseAll: "Pause everything",
   pauseSure:
-    "Every agent, tool and server stops until somebody lifts the pause. Running and waiting calls are canceled, and open questions are withdrawn.",
+    "Every agent, tool and server stops until somebody lifts the pause. Running and waiting calls are canceled, and their open questions are withdrawn. Questions about changes of rights stay open.",
   why: "Reason",
   pause: "Pause everything",
   cancel: "Cancel",
