@@ -55,7 +55,7 @@ const messageOf = (
   if (cause instanceof StoaUnreachable && last !== undefined)
     return `No house answers: the house of ${folder} is not running; its last address was ${last}. Start it again as before, or give the address of a house with --url or STOA_URL.`
   if (cause instanceof StoaUnreachable)
-    return `No house answers at ${url}${from.url === "STOA_URL" ? " (from STOA_URL)" : ""}. Is it running? Start it with "npm start", or give its address with --url or STOA_URL.`
+    return `No house answers at ${url}${from.url === "STOA_URL" ? " (from STOA_URL)" : ""}. Is it running? Start it with "stoa serve", or give its address with --url or STOA_URL.`
   if (!(cause instanceof StoaError)) return message
   const hinted = withHint({ tag: cause.tag, message, fields: cause.problem }, me)
   if (cause.tag !== "Unauthenticated") return hinted
@@ -86,7 +86,7 @@ export const ask = <A>(question: (stoa: Stoa) => Promise<A>) =>
   explainFailure(Effect.flatMap(client, (stoa) => Effect.tryPromise({ try: () => question(stoa), catch: failureOf })))
 
 /** Much of the output was written by others: nothing in it may move the cursor, hide or reverse text. */
-export const safeText = (text: string): string => visibleLines(text).join("\n")
+const safeText = (text: string): string => visibleLines(text).join("\n")
 
 /** Sentences as they fit the terminal behind this stream; a pipe gets them unbroken. */
 export const fittedText = (text: string, out: NodeJS.WriteStream): string =>

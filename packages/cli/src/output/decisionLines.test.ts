@@ -57,7 +57,7 @@ describe("a decision at the command line", () => {
   })
 
   it("says what an edited input must fit only to whoever may edit it", () => {
-    const over = { schema: { type: "object" }, options: { edit: true, reaches: ["once"] } } as Partial<Decision>
+    const over = { schema: { type: "object" }, options: { edit: true, reaches: ["once"] } } satisfies Partial<Decision>
     const read = (more: Partial<Decision>, me = "prn_ada") =>
       decisionLines(decision({ ...over, ...more }), names, id, me).join("\n")
     expect(read({})).toContain("an edited input must fit:")
@@ -66,7 +66,7 @@ describe("a decision at the command line", () => {
       read({}, "prn_jim"),
       read({ mayAnswer: [] }),
       read({ state: "expired" }),
-      read({ options: { edit: false, reaches: ["once"] } } as Partial<Decision>),
+      read({ options: { edit: false, reaches: ["once"] } }),
     ])
       expect(text).not.toContain("must fit")
   })

@@ -196,6 +196,15 @@ it("tools import shows what an OpenAPI document would give, and adds it with --a
   expect(await stoa("tools", "show", "paper_burn")).toMatchObject({ code: 2 })
   const added = await stoa("tools", "import", path, "--prefix", "paper", "--include", "listReams", "--apply", "--json")
   expect(json(added)).toMatchObject({ dryRun: false, tools: [{ name: "paper_listReams" }] })
+  const twice = await stoa("tools", "import", path, "--prefix", "paper", "--include", "listReams", "--apply")
+  expect(twice.code).toBe(2)
+  expect(twice.stderr).toMatch(/names with --prefix, or change a tool that is there with: stoa tools set FILE\n$/)
+  expect(await stoa("tools", "import", file("api.yaml", "openapi: 3.1.0\n"))).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/api\.yaml is YAML: convert it to JSON first\.\n$/),
+  })
+  const nowhere = { openapi: "3.1.0", paths: { "/a": { get: { operationId: "a", responses: {} } } } }
+  expect((await stoa("tools", "import", file("nowhere-api.json", nowhere))).stderr).toContain("with --base-url")
   expect(json(await stoa("tools", "show", "paper_listReams", "--json"))).toMatchObject({ executionType: "gateway" })
   expect(await stoa("tools", "show", "paper_burn")).toMatchObject({ code: 2 })
   service.close()

@@ -18,7 +18,10 @@ it("X-62 a session is begun, talked in, read, renamed, pinned, resumed and delet
   expect((await stoa("chat", "show", id)).stdout).toMatch(/^1 +admin +how risky is it\?$/m)
   expect(await stoa("chat", "rename", id, "Risk")).toMatchObject({ code: 0 })
   expect(await stoa("chat", "pin", id)).toMatchObject({ code: 0, stderr: '"Risk" is pinned\n' })
-  expect(await stoa("chat", "rm", id)).toMatchObject({ code: 2, stderr: expect.stringMatching(/pinned/) })
+  expect(await stoa("chat", "rm", id)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining(`To unpin it: stoa chat unpin ${id}\n`),
+  })
   await house.admin.chatSessions.add({ agent: "hecate", title: "Another" })
   expect(await stoa("chat", "resume", id)).toMatchObject({ code: 0 })
   const { stdout } = await stoa("chat", "ls", "--agent", "hecate", "--json")

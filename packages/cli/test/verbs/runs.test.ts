@@ -44,6 +44,7 @@ it("watch follows a run live until it ends; ls, show and their JSON are the HTTP
   const watching = home.spawn(["runs", "watch", run])
   // It says so while the run waits: nothing has ended yet.
   await watching.said(/is waiting_tool after 1 step\n/)
+  expect((await home.stoa("runs", "show", run)).stdout).toMatch(/^1\. waits for (dcs_\S+): stoa decide \1$/m)
   await decided()
   // As its model says it, and nothing of it moves the cursor.
   await watching.said(/\nIt is held now,.+ and all is well\.\n[^]*is completed \(end_turn\) after 2 steps/)
@@ -84,6 +85,12 @@ it("retry goes on from a step and repeats no call before it; one that has not en
     { when: { step: 1 }, call: [{ tool: "held" }] },
     { when: { step: 2 }, call: [{ tool: "list_spaces" }] },
   ])
+  expect((await home.stoa("runs", "ls", "--state", "failed")).stdout).toMatch(/ failed +error: .*no thought/)
+  await house.admin.principals.add({ kind: "agent", name: "Empty" })
+  const blank =
+    "Empty has no model to think with, so it does not answer. An admin can do this with: stoa agents set Empty --model MODEL\n"
+  expect(await home.stoa("agents", "say", "Empty", "hello")).toMatchObject({ code: 0, stderr: blank })
+  expect(await home.stoa("agents", "inspect", "Empty")).toMatchObject({ code: 0, stderr: blank })
   const again = json(await home.stoa("runs", "retry", failed, "--step", "2", "--json"))
   await home.spawn(["runs", "watch", String(again["id"])]).said(/is completed/)
   const { items } = await house.admin.runs.steps(String(again["id"]))

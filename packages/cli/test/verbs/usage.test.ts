@@ -67,6 +67,14 @@ describe("usage", () => {
   })
 })
 
+it("names what is not there, without a gap, and where to look", async () => {
+  expect(await home.stoa("api", "foo")).toMatchObject({ code: 2, stderr: sentence(/There is no "foo"\./) })
+  expect(await home.stoa("events", "--space", "nowhere")).toMatchObject({
+    code: 2,
+    stderr: sentence(/"nowhere" that you can see\. "stoa spaces ls" lists yours\./),
+  })
+})
+
 describe("which house, by which token", () => {
   it("--url and --token win over STOA_URL and STOA_TOKEN, those over the local house", async () => {
     const away = { STOA_DATA: join(home.folder, "elsewhere") }
@@ -99,7 +107,7 @@ describe("which house, by which token", () => {
     ])
     expect(address).toMatchObject({
       code: 1,
-      stderr: sentence(/at http:\/\/127\.0\.0\.1:1 \(from STOA_URL\)\..* with --url or STOA_URL\./),
+      stderr: sentence(/at http:\/\/127\.0\.0\.1:1 \(from STOA_URL\)\. .*"stoa serve", .* with --url or STOA_URL\./),
     })
     expect(token).toMatchObject({ code: 2, stderr: sentence(/It came from STOA_TOKEN\./) })
   })

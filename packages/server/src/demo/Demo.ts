@@ -138,13 +138,16 @@ export class Demo extends Context.Service<
         if (row?.state !== "on") return yield* none
         const model = wanted.model === undefined ? row.model : wanted.model === scripted ? scriptedModel : wanted.model
         const budget = wanted.budget ?? row.budgetMicros / 1e6
-        const known = (yield* choices).find(({ name }) => name === shownModel(model))
+        const all = yield* choices
+        const known = all.find(({ name }) => name === shownModel(model))
         if (known === undefined || !known.ready)
           return yield* new BadInput({
             issues: [
               {
                 path: "model",
-                message: known?.problem ?? `there is no model "${model}"; GET /api/v1/demo lists those there are`,
+                message:
+                  known?.problem ??
+                  `there is no model "${model}"; there are: ${all.map(({ name }) => name).join(", ")}`,
               },
             ],
           })

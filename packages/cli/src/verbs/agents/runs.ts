@@ -6,6 +6,7 @@ import { countNoun } from "../../output/countNoun.ts"
 import { Failure } from "../../Failure.ts"
 import { givenFlags, nameArgument, textFlag } from "../../command/flags.ts"
 import { nameOf, namesForPeople } from "../../output/names.ts"
+import { asTyped } from "../../Settings.ts"
 import { ask, client, list, printLine, printJson, print, root, show } from "../../command/root.ts"
 
 const run = nameArgument("run", "The run's id", 'Give a run; "stoa runs ls" lists them')
@@ -20,6 +21,9 @@ interface Shown {
 }
 const line = ({ failure, id, state, step, stop }: Shown): string =>
   `${id} is ${state}${stop === null ? "" : ` (${stop})`} after ${countNoun(step, "step")}${failure === undefined ? "" : `: ${failure}`}`
+
+/** The beginning of the reason; `runs show` has the whole of it. */
+const shortly = (reason: string): string => (reason.length <= 60 ? reason : `${reason.slice(0, 59)}…`)
 
 const ls = Command.make(
   "ls",
@@ -40,7 +44,12 @@ const ls = Command.make(
     )
     const { json } = yield* root
     const known = yield* namesForPeople(items)
-    const rows = items.map((one) => ({ ...one, agent: nameOf(one.agent, known), trigger: one.trigger.summary }))
+    const rows = items.map((one) => ({
+      ...one,
+      agent: nameOf(one.agent, known),
+      stop: one.failure === undefined ? one.stop : `${one.stop}: ${shortly(one.failure)}`,
+      trigger: one.trigger.summary,
+    }))
     yield* list(json ? items : rows, columns.runs)
   }),
 ).pipe(
@@ -59,8 +68,11 @@ const get = Command.make(
     const { items } = yield* ask((stoa) => stoa.runs.steps(id))
     for (const { calls, number, text } of items) {
       if (text !== "") yield* printLine(`${number}. ${text}`)
-      for (const { input, state = "not made", tool } of calls)
+      for (const { input, on, state = "not made", tool } of calls) {
         yield* printLine(`${number}. ${tool} ${JSON.stringify(input)} → ${state}`)
+        if (state === "waiting" && on?.kind === "decision")
+          yield* printLine(`${number}. waits for ${on.id}: ${asTyped(`stoa decide ${on.id}`)}`)
+      }
     }
   }),
 ).pipe(Command.withDescription("One run and its steps"))

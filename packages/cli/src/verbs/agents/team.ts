@@ -1,6 +1,6 @@
 /** Teams of agents: what `stoa agents` has besides adding and listing, and `stoa team FILE`. */
 import type { NewTeamAgent, TeamAgent } from "@stoa/contract"
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { countNoun } from "../../output/countNoun.ts"
 import { givenFlags, nameArgument, switchFlag, textFlag } from "../../command/flags.ts"
@@ -58,12 +58,24 @@ const spawn = Command.make(
   ]),
 )
 
+/** Why an agent cannot work, if the house tells this caller. */
+const warnings = Effect.fnUntraced(function* (name: string) {
+  const found = yield* Effect.option(ask((stoa) => stoa.agents.get(name)))
+  if (Option.isNone(found)) return []
+  const { model, name: called, notes = [], thinker } = found.value
+  const mindless = thinker.kind === "model" && (model ?? []).length === 0
+  return [...(mindless ? [`${called} has no model to think with, so it does not answer.`] : []), ...notes].map(
+    withCommand,
+  )
+})
+
 const say = Command.make(
   "say",
   { agent, text: Argument.String("text").pipe(Argument.withDescription("What to say")) },
   Effect.fn(function* ({ agent, text }) {
     const message = yield* ask((stoa) => stoa.agents.say(agent, { text }))
     yield* show(message, `sent: ${message.id}`)
+    yield* Effect.forEach(yield* warnings(agent), printNote, { discard: true })
   }),
 ).pipe(Command.withDescription("Write to an agent, in your direct-message space"))
 
@@ -78,6 +90,7 @@ const inspect = Command.make(
       ...found.calls.map(({ state, tool }) => `${tool}: ${state}`),
     ]
     yield* show(found, words.join("\n"))
+    yield* Effect.forEach(yield* warnings(agent), printNote, { discard: true })
   }),
 ).pipe(Command.withDescription("Recent messages and calls of an agent"))
 

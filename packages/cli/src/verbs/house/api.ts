@@ -59,7 +59,7 @@ export const api = Command.make(
     if (call === undefined)
       return yield* refusal(
         groups[group]?.endpoints[name] === undefined
-          ? `There is no "${group} ${name}". "stoa api" lists all there are.`
+          ? `There is no "${`${group} ${name}`.trim()}". "stoa api" lists all there are.`
           : 'That is the feed: use "stoa events".',
       )
     const given = yield* Effect.forEach(args, argument)

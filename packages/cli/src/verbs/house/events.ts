@@ -6,7 +6,7 @@ import { Command, Flag } from "effect/cli"
 import { failureOf } from "../../Failure.ts"
 import { givenFlags, textFlag } from "../../command/flags.ts"
 import { knownNames, nameLearner, type Names, withNames } from "../../output/names.ts"
-import { ask, client, root } from "../../command/root.ts"
+import { ask, client, explainFailure, root } from "../../command/root.ts"
 
 type Shown = Exclude<FeedItem, { readonly type: "reload" }>
 
@@ -61,10 +61,12 @@ export const events = Command.make(
       ...givenFlags({ after, space, names }),
     }
     const asWords = json ? undefined : yield* inWords
-    const watching = Effect.tryPromise({
-      try: (signal) => print(stoa.feed({ ...wanted, signal }), asWords),
-      catch: failureOf,
-    })
+    const watching = explainFailure(
+      Effect.tryPromise({
+        try: (signal) => print(stoa.feed({ ...wanted, signal }), asWords),
+        catch: failureOf,
+      }),
+    )
     yield* Effect.raceFirst(watching, stopAsked)
   }),
 ).pipe(

@@ -1,6 +1,7 @@
 /** Lasting conversations with one agent: started, resumed, renamed, deleted. */
 import { Effect, Option } from "effect"
 import { Argument, Command } from "effect/cli"
+import { withMessage } from "../../Failure.ts"
 import { columns } from "../../output/columns.ts"
 import { givenFlags, nameArgument, textFlag, wordsFlag } from "../../command/flags.ts"
 import { textGiven } from "../../input/values.ts"
@@ -90,7 +91,13 @@ const rm = Command.make(
   "rm",
   { id },
   Effect.fn(function* ({ id }) {
-    yield* ask((stoa) => stoa.chatSessions.remove(id))
+    yield* Effect.mapError(
+      ask((stoa) => stoa.chatSessions.remove(id)),
+      (failure) =>
+        failure.message.endsWith("Unpin it first.")
+          ? withMessage(failure, `${failure.message} To unpin it: stoa chat unpin ${id}`)
+          : failure,
+    )
     yield* printNote(`${id} and its messages are deleted`)
   }),
 ).pipe(Command.withDescription("Delete a session permanently; a pinned one is refused"))

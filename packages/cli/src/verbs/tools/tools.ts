@@ -184,6 +184,21 @@ const holdsTools = (value: unknown): boolean => {
   return [execution, executionType, parameters, tools, type].some((one) => one !== undefined)
 }
 
+/** Most API descriptions are written in YAML. */
+const inJson = (failure: Failure, file: string): Failure =>
+  failure.message.includes("is not JSON") &&
+  (/\.ya?ml$/i.test(file) || /"(---|openapi:|swagger:)/.test(failure.message))
+    ? withMessage(failure, `${file === "-" ? "stdin" : file} is YAML: convert it to JSON first.`)
+    : failure
+
+const taken = (failure: Failure): Failure =>
+  failure.cause instanceof StoaError && failure.cause.tag === "NameTaken"
+    ? withMessage(
+        failure,
+        `${failure.message} Give other names with --prefix, or change a tool that is there with: stoa tools set FILE`,
+      )
+    : failure
+
 const load = Command.make(
   "import",
   {
@@ -198,7 +213,7 @@ const load = Command.make(
   },
   Effect.fn(function* ({ apply, baseUrl, file, include, prefix }) {
     // As text: an API description has more values than any other body may have.
-    const value = yield* jsonFile(file)
+    const value = yield* Effect.mapError(jsonFile(file), (failure) => inJson(failure, file))
     const from = file === "-" ? "stdin" : file
     if (holdsTools(value))
       return yield* refusal(
@@ -214,12 +229,13 @@ const load = Command.make(
         },
         { dryRun: apply ? "false" : "true" },
       ),
-    )
+    ).pipe(Effect.mapError(taken))
     const { json } = yield* root
     if (json) yield* printJson(report)
     else if (report.tools.length > 0)
       yield* list(report.tools, { shown: ["name", "riskLevel", "requiresApproval", "description"] })
-    for (const { operation, reason } of report.skipped) yield* printNote(`left out ${operation}: ${reason}`)
+    for (const { operation, reason } of report.skipped)
+      yield* printNote(`left out ${operation}: ${reason.replace("with baseUrl", "with --base-url")}`)
     for (const { secret, why } of report.needs) yield* printNote(`needs the secret ${secret}: ${why}`)
     yield* Effect.forEach(report.notes, printNote, { discard: true })
     if (report.issues.length > 0) return yield* faulty(report.issues, file)
