@@ -453,7 +453,7 @@ for (const store of stores)
             deadline: string
             opened: string
           }>`SELECT deadline_at AS deadline, opened_at AS opened
-            FROM waits WHERE run = ${run!.id}`
+            FROM waits WHERE run = ${run.id}`
           assert.lengthOf(made, count)
           for (const { deadline, opened } of made)
             assert.strictEqual(Date.parse(deadline) - Date.parse(opened), 5 * 60_000)
@@ -526,14 +526,14 @@ for (const store of stores)
         })
         const runs = yield* get()
         assert.lengthOf(runs, 10)
-        const wait = yield* waitOf(waits!)
+        const wait = yield* waitOf(waits)
         assert.deepStrictEqual(runs[0], {
-          runId: waits!.id.slice(4),
+          runId: waits.id.slice(4),
           status: "waiting_reply",
           triggerType: "message",
           triggerSummary: `${ada.name}: @${bot.name} ask`,
           activeSpaceId: space.id.slice(4),
-          startedAt: Date.parse(waits!.startedAt!),
+          startedAt: Date.parse(waits.startedAt!),
           waitingFor: [{ kind: "reply", id: wait.id }],
         })
         const mine = (yield* runsOf(bot)).map(({ id }) => id.slice(4))
