@@ -266,7 +266,7 @@ describe("what is refused at the start: exit 2, one sentence, nothing made", () 
     const ended = await home.stoa("serve")
     expect(ended).toMatchObject({ code: 2, stdout: "" })
     expect(ended.stderr).toMatch(
-      /allowLists\.office\.agent: this list was set at run time and stays as it is; remove it from this file\. [^\n]*start the house without it/,
+      /allowLists\.office\.agent: this list was set at run time and stays as it is; remove it from this file\. [^\n]*while the house runs without that line/,
     )
     home.configure({ agents: [{ name: "Bot", owner: "Nobody" }] })
     const orphan = await home.stoa("serve")

@@ -37,7 +37,10 @@ export const rpcAt = (url: string, token: string | undefined, method: string, pa
       },
       body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
     })
-    return (await response.json()) as Answer
+    const text = await response.text()
+    // What takes a while is answered as a stream; its last message is the answer.
+    const streamed = text.split("\n").findLast((line) => line.startsWith("data: {"))
+    return JSON.parse(streamed?.slice("data: ".length) ?? text) as Answer
   })
 
 interface Engram {

@@ -14,25 +14,29 @@ import { called, configured, kindsLayer, rule } from "./kinds.ts"
 
 interface Options {
   readonly host?: string
+  readonly port?: number | string
   readonly lookup?: LookupFunction
 }
 
-/** Every address dialled while it is in scope. */
+/**
+ * Every address dialled while it is in scope. On loopback only the port of the test's own service counts, if it has one:
+ * what else lives in this process dials there as well.
+ */
 const watched = Effect.acquireRelease(
   Effect.sync(() => {
-    const dialled: Array<string> = []
+    const dialled: Array<string> & { own?: number } = []
     const original = Reflect.get(Socket.prototype, "connect")
     const connect = function (this: Socket, ...args: ReadonlyArray<unknown>) {
       const [first] = args
-      const { host = "localhost", lookup } = (Array.isArray(first) ? first[0] : first) as Options
+      const { host = "localhost", lookup, port } = (Array.isArray(first) ? first[0] : first) as Options
       const addresses: Array<string> = isIP(host) === 0 ? [] : [host]
       if (addresses.length === 0)
         lookup?.(host, { all: true }, (_, found) => {
           for (const one of Array.isArray(found) ? found : []) addresses.push(one.address)
         })
-      dialled.push(...addresses)
-      if (addresses.length > 0 && addresses.every((it) => it === "127.0.0.1" || it === "::1"))
-        return Reflect.apply(original, this, args) as Socket
+      const isInside = addresses.length > 0 && addresses.every((it) => it === "127.0.0.1" || it === "::1")
+      if (!isInside || dialled.own === undefined || Number(port) === dialled.own) dialled.push(...addresses)
+      if (isInside) return Reflect.apply(original, this, args) as Socket
       process.nextTick(() => this.destroy(new Error("stopped by the test")))
       return this
     }
@@ -198,6 +202,7 @@ layer(kindsLayer, { excludeTestServices: true })("an http tool and what lies ins
     Effect.gen(function* () {
       const dialled = yield* watched
       const stub = yield* http(text("fine"))
+      dialled.own = stub.port
       const names = dns({ "in.test": [["127.0.0.1"]], "meta.test": [["169.254.169.254"]] })
       const to = (host: string) => names.provide(reason({ url: `http://${host}:${stub.port}/` }))
       yield* closed
