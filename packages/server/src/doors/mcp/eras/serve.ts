@@ -64,7 +64,7 @@ export const serve = (exchange: Exchange, view: EndpointView): Effect.Effect<voi
     view,
     tell: (text) => reply.tell(text),
     letGo: (retryMs) => reply.letGo(retryMs),
-    ended: caller === null ? Effect.never : exchange.ended(caller),
+    ended: caller === null ? Effect.never : Effect.suspend(() => exchange.ended(caller)),
   }
   if (request.method === "GET") return resumeOrStand(exchange, base)
   if (request.method === "DELETE") return Effect.sync(() => endSession(exchange))
