@@ -88,7 +88,7 @@ export class GitFailure {
   }
 }
 
-export interface GitOptions {
+interface GitOptions {
   readonly cwd?: string
   readonly env?: Readonly<Record<string, string>>
   readonly stdin?: string | Uint8Array
