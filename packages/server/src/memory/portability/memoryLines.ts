@@ -47,7 +47,11 @@ export const isSealed = (key: string, owner: PrincipalId, line: MemoryLine): boo
 
 /** Leaves out defaults: people read and edit the file. */
 export const lineOf = (row: LineRow, shares: ReadonlyArray<ShareRow>): MemoryLine => {
-  const { public: open, pinned, tags } = recordFrom({ ...row, id: row.record, slot: "", updatedAt: row.at })
+  const {
+    public: open,
+    pinned,
+    tags,
+  } = recordFrom({ ...row, id: row.record, slot: "", updatedAt: row.at, bytes: null })
   const current = row.version === row.newest
   const own = current ? shares.filter(({ record }) => record === row.record) : []
   return {
@@ -94,4 +98,5 @@ export const rowOf = (line: MemoryLine, owner: PrincipalId, slot: string): Recor
   updatedAt: textOf(line.at)!,
   expiresAt: textOf(line.expiresAt),
   deletedAt: textOf(line.deletedAt),
+  bytes: null,
 })
