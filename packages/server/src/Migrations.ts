@@ -9,6 +9,7 @@ import sessionsApart from "./access/migrations/0076_sessions_apart.ts"
 import access from "./access/migrations/0002_access.ts"
 import auditCalls from "./access/migrations/0018_audit_calls.ts"
 import spellings from "./access/migrations/0139_spellings.ts"
+import usedStates from "./access/migrations/0168_used_states.ts"
 import delegationsToken from "./access/migrations/0137_delegations_token.ts"
 import loans from "./access/migrations/0016_loans.ts"
 import origins from "./access/migrations/0050_origins.ts"
@@ -136,4 +137,5 @@ export const migrations: Migrations = {
   "0137_delegations_token": delegationsToken,
   "0138_retired_spaces": retiredSpaces,
   "0139_spellings": spellings,
+  "0168_used_states": usedStates,
 }
