@@ -160,7 +160,7 @@ export { ListedSet, toolNames, ToolsetName } from "./tools/Toolset.ts"
 export { toolsetNames } from "./tools/toolsetNames.ts"
 export * from "./tools/Tool.ts"
 export * from "./tools/ToolConfiguration.ts"
-export { definitionOf, formOf, inputSchemaOf, parametersOf } from "./tools/toolDefinition.ts"
+export { definitionOf, formOf, httpMethods, inputSchemaOf, parametersOf, riskOf } from "./tools/toolDefinition.ts"
 export {
   Authentication,
   Idempotency,
