@@ -65,6 +65,8 @@ import retention from "./store/migrations/0041_retention.ts"
 import eventVersion from "./store/migrations/0042_event_version.ts"
 import searchVectors from "./store/migrations/0080_search_vectors.ts"
 import newest from "./memory/migrations/0082_newest.ts"
+import memoryTexts from "./memory/migrations/0158_memory_texts.ts"
+import storage from "./access/migrations/0159_storage.ts"
 import embedding from "./memory/migrations/0081_embedding.ts"
 import runTimes from "./runs/migrations/0115_run_times.ts"
 import decisionTimes from "./decisions/migrations/0116_decision_times.ts"
@@ -137,5 +139,7 @@ export const migrations: Migrations = {
   "0137_delegations_token": delegationsToken,
   "0138_retired_spaces": retiredSpaces,
   "0139_spellings": spellings,
+  "0158_memory_texts": memoryTexts,
+  "0159_storage": storage,
   "0168_used_states": usedStates,
 }

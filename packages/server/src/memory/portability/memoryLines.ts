@@ -45,7 +45,11 @@ export const isSealed = (key: Redacted.Redacted, owner: PrincipalId, line: Memor
 
 /** Leaves out defaults: people read and edit the file. */
 export const lineOf = (row: LineRow, shares: ReadonlyArray<ShareRow>): MemoryLine => {
-  const { public: open, pinned, tags } = recordFrom({ ...row, id: row.record, slot: "", updatedAt: row.at })
+  const {
+    public: open,
+    pinned,
+    tags,
+  } = recordFrom({ ...row, id: row.record, slot: "", updatedAt: row.at, bytes: null })
   const current = row.version === row.newest
   const own = current ? shares.filter(({ record }) => record === row.record) : []
   return {
@@ -92,4 +96,5 @@ export const rowOf = (line: MemoryLine, owner: PrincipalId, slot: string): Recor
   updatedAt: textOf(line.at)!,
   expiresAt: textOf(line.expiresAt),
   deletedAt: textOf(line.deletedAt),
+  bytes: null,
 })
