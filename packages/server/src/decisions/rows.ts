@@ -31,8 +31,8 @@ export interface DecisionRow {
   readonly fingerprint: string | null
   readonly policy: number
   readonly askedBy: PrincipalId
-  /** When the call was made. */
-  readonly askedAt: string
+  /** The newest event of the journal when it was asked. */
+  readonly askedAfter: number
   readonly approver: PrincipalId | null
   readonly people: number
   readonly space: SpaceId | null
