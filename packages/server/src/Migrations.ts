@@ -67,6 +67,7 @@ import newest from "./memory/migrations/0082_newest.ts"
 import embedding from "./memory/migrations/0081_embedding.ts"
 import runTimes from "./runs/migrations/0115_run_times.ts"
 import decisionTimes from "./decisions/migrations/0116_decision_times.ts"
+import maxReach from "./decisions/migrations/0145_max_reach.ts"
 import searchOrder from "./store/migrations/0057_search_order.ts"
 
 export const migrations: Migrations = {
@@ -136,4 +137,5 @@ export const migrations: Migrations = {
   "0137_delegations_token": delegationsToken,
   "0138_retired_spaces": retiredSpaces,
   "0139_spellings": spellings,
+  "0145_max_reach": maxReach,
 }
