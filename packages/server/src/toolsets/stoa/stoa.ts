@@ -187,7 +187,7 @@ export const stoa = Effect.gen(function* () {
       input: {
         properties: {
           message: text("The message's id"),
-          emoji: text("An emoji, or its name", { minLength: 1, maxLength: 64 }),
+          emoji: text("One emoji", { minLength: 1, maxLength: 64 }),
         },
         required: ["message", "emoji"],
       },
