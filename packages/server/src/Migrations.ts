@@ -71,6 +71,7 @@ import storage from "./access/migrations/0159_storage.ts"
 import embedding from "./memory/migrations/0081_embedding.ts"
 import runTimes from "./runs/migrations/0115_run_times.ts"
 import decisionTimes from "./decisions/migrations/0116_decision_times.ts"
+import maxReach from "./decisions/migrations/0145_max_reach.ts"
 import searchOrder from "./store/migrations/0057_search_order.ts"
 
 export const migrations: Migrations = {
@@ -140,6 +141,7 @@ export const migrations: Migrations = {
   "0137_delegations_token": delegationsToken,
   "0138_retired_spaces": retiredSpaces,
   "0139_spellings": spellings,
+  "0145_max_reach": maxReach,
   "0158_memory_texts": memoryTexts,
   "0159_storage": storage,
   "0168_used_states": usedStates,
