@@ -27,9 +27,9 @@ export {
   DecisionLink,
   DecisionState,
   NewAnswer,
-  Reach,
 } from "./decisions/Decision.ts"
-export { inputIn, nobodyMayAnswer, questionIn } from "./decisions/decisionText.ts"
+export { inputIn, nobodyMayAnswer, questionIn, reachWords } from "./decisions/decisionText.ts"
+export { Reach, reachesFurther } from "./decisions/Reach.ts"
 export {
   Delta,
   Event,

@@ -10,6 +10,7 @@ export const office = Effect.gen(function* () {
   return [
     catalogueOffer("office", {
       name: "send_message",
+      approvedOnce: true,
       mergedDefaults: {},
       description: "Post a message to any channel or DM.",
       effects: "store",

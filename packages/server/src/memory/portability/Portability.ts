@@ -18,7 +18,7 @@ import {
   type TooLarge,
   type WrongState,
 } from "@stoa/contract"
-import { Context, DateTime, Effect, Layer, Redacted } from "effect"
+import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Secrets } from "../../access/secrets/Secrets.ts"
 import { Journal, type Transaction } from "../../store/journal/Journal.ts"
@@ -64,7 +64,7 @@ export class Portability extends Context.Service<
       const memories = yield* Memories
       const { about, drop, indexed, reweigh, sharesOf, store } = yield* makeStoring
       const versions = makeVersions(sql)
-      const key = Redacted.value((yield* Secrets).derive("memory-lines"))
+      const key = (yield* Secrets).derive("memory-lines")
       const now = Effect.map(DateTime.now, DateTime.formatIso)
 
       const exported: Portability["Service"]["export"] = Effect.fn("Portability.export")(function* (by, query) {
