@@ -549,6 +549,24 @@ for (const store of ["sqlite", "postgres"] as const)
         const [entry] = yield* audited({ principal: me.id, limit: 1 })
         assert.deepStrictEqual([entry!.resource, entry!.result], ["allow-lists/team/agent", "success"])
         assert.strictEqual((yield* ask(() => admin.allowLists.get("team", "agent"))).changedBy, me.id)
+        // Who was refused is in the trail too, and changed nothing.
+        const [denied] = yield* audited({ principal: pam.principal.id, limit: 1 })
+        assert.deepStrictEqual([denied!.resource, denied!.result], ["allow-lists/team/agent", "denied"])
+        // It holds at once, without a new start: what is on the list, and nothing else.
+        const lists = yield* AllowLists
+        assert.isTrue(yield* lists.allows("team", "agent", "check_inbox"))
+        assert.isFalse(yield* lists.allows("team", "agent", "send_message"))
+        yield* ask(() => admin.allowLists.set("team", "agent", { tools: ["send_message"] }))
+        assert.isFalse(yield* lists.allows("team", "agent", "check_inbox"))
+        const [change] = yield* (yield* Journal)
+          .read({ after: 0, limit: 100_000, kinds: ["allow-list.changed"] })
+          .pipe(Effect.map((events) => events.slice(-1)))
+        assert.deepStrictEqual(change!.body, {
+          toolset: "team",
+          context: "agent",
+          before: ["check_inbox"],
+          after: ["send_message"],
+        })
       }),
     )
 

@@ -314,20 +314,28 @@ for (const store of stores)
         const events = yield* sql<{ kind: string; body: string }>`SELECT kind, body FROM journal ORDER BY cursor`
         const parents = new Map<string, string | null>()
         const calls = new Map<string, string>()
+        const invoked = new Map<string, string>()
         for (const { body, kind } of events) {
           const said = JSON.parse(body) as Readonly<Record<string, string>>
           if (kind === "principal.added" && said["kind"] === "agent") parents.set(said["principal"]!, null)
           if (kind === "principal.changed" && "parent" in said) parents.set(said["principal"]!, said["parent"] ?? null)
           if (kind === "principal.retired") parents.delete(said["principal"]!)
-          if (kind === "call.settled") calls.set(said["call"]!, said["state"]!)
+          // What is recorded only with its end tells of both at once.
+          if (kind === "call.received" || "whole" in said) invoked.set(said["call"]!, said["tool"]!)
+          // A call is told of before what came of it.
+          if (kind === "call.settled") {
+            assert.isTrue(invoked.has(said["call"]!), said["call"])
+            calls.set(said["call"]!, said["state"]!)
+          }
         }
         const { items } = yield* ask(() => admin.agents.tree())
         assert.deepStrictEqual(
           new Map([...parents].toSorted()),
           new Map(items.map(({ id, parent }) => [id, parent] as const).toSorted()),
         )
-        const rows = yield* sql<{ id: string; state: string }>`SELECT id, state FROM calls`
-        for (const { id, state } of rows) assert.strictEqual(calls.get(id), state)
+        const rows = yield* sql<{ id: string; state: string; tool: string }>`SELECT id, state, tool FROM calls`
+        assert.isNotEmpty(rows)
+        for (const { id, state, tool } of rows) assert.deepStrictEqual([invoked.get(id), calls.get(id)], [tool, state])
       }),
     )
 

@@ -426,6 +426,60 @@ for (const store of stores)
       }),
     )
 
+    it.effect("S1-47 S1-48 send_reply goes on with the run that sent the message it names, and with no other", () =>
+      Effect.gen(function* () {
+        const ada = yield* someone()
+        const [bot, other] = [yield* thinker(gateway), yield* thinker(gateway)]
+        const space = yield* room("private", ada, bot, other)
+        const asking = (word: string) => ({
+          when: { agent: bot.name, step: 1, text: word },
+          call: [{ tool: "send_message", input: { text: `@${ada.name} ${word}?`, wait: true } }],
+        })
+        yield* setRules([asking("salt"), asking("pepper")])
+        const waits: Array<{ readonly id: string; readonly message: string }> = []
+        for (const word of ["salt", "pepper"]) {
+          yield* ask(() => ada.client.spaces.post(space.id, { text: `@${bot.name} ${word}` }))
+          const run = yield* until(
+            Effect.map(runsOf(bot), (rows) =>
+              rows.find(({ id, state }) => state === "waiting_reply" && waits.every((one) => one.id !== id)),
+            ),
+          )
+          waits.push({ id: run.id, message: (yield* waitOf(run)).message })
+        }
+        const [first, second] = waits
+        // The person who was asked answers by the tool, as a toolset of theirs lets them.
+        yield* setRules([])
+        const { admin, as } = yield* Guest
+        yield* ask(() => admin.principals.change(ada.id, { toolsets: ["gateway"] }))
+        const { token } = yield* ask(() => admin.tokens.add({ principal: ada.id, context: "internal" }))
+        const reply = (text: string, to: string) =>
+          ask(() =>
+            as(token).tools.call("send_reply", {
+              input: { text: `@${bot.name} ${text}`, replyToMessageId: to },
+              space: space.id,
+            }),
+          )
+        assert.deepInclude(yield* reply("a little", second!.message), { state: "done" })
+        assert.deepStrictEqual(
+          (yield* ended(bot)).map(({ id }) => id),
+          [second!.id],
+        )
+        assert.strictEqual((yield* firstOutput(second!)).replies[0]?.text, `@${bot.name} a little`)
+        assert.deepStrictEqual(
+          (yield* runsOf(bot)).map(({ id, state }) => [id, state]),
+          [
+            [first!.id, "waiting_reply"],
+            [second!.id, "completed"],
+          ],
+        )
+        // To a message that no run waits for, it is a new run; the wait that is open stays open.
+        const loose = yield* ask(() => ada.client.spaces.post(space.id, { text: "Nobody waits for this." }))
+        assert.deepInclude(yield* reply("hello", loose.id), { state: "done" })
+        yield* until(Effect.map(runsOf(bot), (rows) => (rows.length === 3 ? true : undefined)))
+        assert.strictEqual((yield* runsOf(bot)).find(({ id }) => id === first!.id)!.state, "waiting_reply")
+      }),
+    )
+
     it.effect("S1-101 a run waits ten times at most; at most five runs of an agent wait, and work, at once", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient

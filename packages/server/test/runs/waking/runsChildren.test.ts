@@ -187,6 +187,26 @@ for (const store of stores)
         }),
     )
 
+    it.effect("X-38 S1-60 only the office's plans wait five minutes: another agent's are run when they are due", () =>
+      Effect.gen(function* () {
+        const bot = yield* thinker({ toolsets: ["gateway"] })
+        yield* setRules([{ when: { agent: bot.name }, say: "planned" }])
+        const { transact } = yield* Journal
+        const timers = yield* Timers
+        const memories = yield* Memories
+        for (const name of ["first", "second"]) {
+          const content = JSON.stringify({ name, instruction: "Look at the mail." })
+          const { record } = yield* transact(
+            memories.put(bot.principal, bot.principal.id, { namespace: "gateway", kind: "plan", key: name, content }),
+          )
+          const now = yield* DateTime.now
+          const payload = { plan: record.id, principal: bot.id, dueAt: DateTime.formatIso(now) }
+          yield* transact(timers.set({ purpose: "plan", key: name, dueAt: now, payload }))
+        }
+        assert.lengthOf(yield* ended(bot, 2), 2)
+      }),
+    )
+
     it.effect(
       "S1-73 what a model streams for two calls of one step is told apart, by the ids that their messages have",
       () =>
