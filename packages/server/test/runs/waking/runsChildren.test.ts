@@ -203,6 +203,12 @@ for (const store of stores)
           const payload = { plan: record.id, principal: bot.id, dueAt: DateTime.formatIso(now) }
           yield* transact(timers.set({ purpose: "plan", key: name, dueAt: now, payload }))
         }
+        yield* until(Effect.map(runsOf(bot), (rows) => (rows.length === 2 ? true : undefined)))
+        const sql = yield* SqlClient.SqlClient
+        const times = yield* sql<{
+          at: number
+        }>`SELECT ready_at AS at FROM runs WHERE agent = ${bot.id} ORDER BY ready_at`
+        assert.isBelow(times[1]!.at - times[0]!.at, 60_000)
         assert.lengthOf(yield* ended(bot, 2), 2)
       }),
     )
