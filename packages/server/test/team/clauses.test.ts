@@ -310,6 +310,14 @@ for (const store of stores)
         yield* use(two, "spawn_agent", { name: fresh("made"), instructions: "Work." })
         yield* ask(() => admin.agents.change(kid.id, { parent: two.id }))
         yield* use(root, "inspect_agent", { name: one.name })
+        // One that waits first, so that what was asked and what came of it are told apart.
+        const execution = { operation: "evaluate" as const, expression: "1 + 1" }
+        const tool = fresh("sum")
+        const inputSchema = { type: "object", properties: {} }
+        const asked = { name: tool, description: "Adds.", inputSchema, executionType: "gateway", execution } as const
+        yield* ask(() => admin.tools.add({ ...asked, visibility: "hidden", requiresApproval: true }))
+        const held = yield* ask(() => two.client.tools.call(tool, { input: {}, wait: 0 }))
+        yield* ask(() => two.client.calls.cancel((held as { readonly id: string }).id))
         yield* ask(() => admin.agents.stop(one.id, { remove: true }))
         const events = yield* sql<{ kind: string; body: string }>`SELECT kind, body FROM journal ORDER BY cursor`
         const parents = new Map<string, string | null>()
