@@ -125,7 +125,7 @@ export const makeDrive = Effect.fnUntraced(function* (record: RunRecorder, leavi
       if (hit !== undefined) return yield* Effect.as(end(hit), false)
       const agent = yield* Effect.orDie(agents.getCached(row.agent))
       if (agent.thinker.kind === "program") {
-        const { say } = show(row, number, null, () => false)
+        const { say } = show(row, number)
         const turn = yield* turns.take(work, agent, caller, number, aside, (text) => say({ kind: "text", text }), busy)
         if (turn === false) return false
         if (turn !== undefined) return yield* Effect.as(end(turn), false)
