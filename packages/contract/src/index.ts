@@ -1,7 +1,16 @@
 /** What crosses the wire, defined once and safe in a browser. */
 export { Api } from "./Api.ts"
 export { AgentState, MailKind, NewTeamAgent, TeamActivity, TeamAgent } from "./runs/Team.ts"
-export { Agent, AgentChange, AgentLimits, type AgentModel, AgentRole, AgentThinker, ProgramName } from "./runs/Agent.ts"
+export {
+  Agent,
+  AgentChange,
+  AgentLimits,
+  type AgentModel,
+  AgentRole,
+  AgentThinker,
+  type ProgramBounds,
+  ProgramName,
+} from "./runs/Agent.ts"
 export { AccessContext, AllowList, AllowListChange } from "./access/rights/AllowList.ts"
 export { AuditChain, AuditEntry, AuditResult } from "./access/Audit.ts"
 export {
