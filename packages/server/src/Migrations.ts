@@ -8,6 +8,7 @@ import sessions from "./access/migrations/0075_sessions.ts"
 import sessionsApart from "./access/migrations/0076_sessions_apart.ts"
 import access from "./access/migrations/0002_access.ts"
 import auditCalls from "./access/migrations/0018_audit_calls.ts"
+import causers from "./runs/migrations/0153_causers.ts"
 import spellings from "./access/migrations/0139_spellings.ts"
 import delegationsToken from "./access/migrations/0137_delegations_token.ts"
 import loans from "./access/migrations/0016_loans.ts"
@@ -136,4 +137,5 @@ export const migrations: Migrations = {
   "0137_delegations_token": delegationsToken,
   "0138_retired_spaces": retiredSpaces,
   "0139_spellings": spellings,
+  "0153_causers": causers,
 }
