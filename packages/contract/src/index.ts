@@ -27,9 +27,9 @@ export {
   DecisionLink,
   DecisionState,
   NewAnswer,
-  Reach,
 } from "./decisions/Decision.ts"
-export { inputIn, nobodyMayAnswer, questionIn } from "./decisions/decisionText.ts"
+export { inputIn, nobodyMayAnswer, questionIn, reachWords } from "./decisions/decisionText.ts"
+export { Reach, reachesFurther } from "./decisions/Reach.ts"
 export {
   Delta,
   Event,
@@ -55,7 +55,8 @@ export {
   verdicts,
 } from "./access/rightsWords.ts"
 export { Provenance } from "./access/Provenance.ts"
-export { Emoji, FoundMessage, largestText, Message, type MessageCall, type NewMessage } from "./spaces/Message.ts"
+export { FoundMessage, largestText, Message, type MessageCall, type NewMessage } from "./spaces/Message.ts"
+export { emojiOf, mostReactions, notAnEmoji } from "./spaces/Reaction.ts"
 export {
   Member,
   type MemberRole,
@@ -118,7 +119,7 @@ export { Limit } from "./access/Limit.ts"
 export type { Page, PageQuery } from "./Page.ts"
 export { type MCPServerSpec, type NewMCPServer, specOf, type ToolReview } from "./tools/servers/MCPServerSpec.ts"
 export { MCPServerFigures } from "./tools/servers/MCPServerFigures.ts"
-export { MCPServerLine, MCPServerLook } from "./tools/servers/MCPServerLook.ts"
+export { MCPServerLine, MCPServerLook, MCPServerProgram } from "./tools/servers/MCPServerLook.ts"
 export { MCPServerState } from "./tools/servers/MCPServerState.ts"
 export { MCPServerTool, serverOfTool } from "./tools/servers/MCPServerTool.ts"
 export { DeclaredModel, Model, type ModelPrice, type ModelProvider } from "./runs/Model.ts"
@@ -160,7 +161,7 @@ export { ListedSet, toolNames, ToolsetName } from "./tools/Toolset.ts"
 export { toolsetNames } from "./tools/toolsetNames.ts"
 export * from "./tools/Tool.ts"
 export * from "./tools/ToolConfiguration.ts"
-export { definitionOf, formOf, inputSchemaOf, parametersOf } from "./tools/toolDefinition.ts"
+export { definitionOf, formOf, httpMethods, inputSchemaOf, parametersOf, riskOf } from "./tools/toolDefinition.ts"
 export {
   Authentication,
   Idempotency,

@@ -17,7 +17,7 @@ import { Folder } from "../store/Folder.ts"
 import { causedBy, newCorrelation } from "../store/journal/Correlation.ts"
 import { bridgeBinds, bridgeEntry, findBridge, inBox } from "./bridge.ts"
 import { putInside } from "./confine.ts"
-import { boxArguments, findBubblewrap } from "./isolation.ts"
+import { boxArguments, makeIsolation } from "./isolation.ts"
 import { runProcess } from "./process.ts"
 import { claude } from "./providers/claude.ts"
 import { codex } from "./providers/codex.ts"
@@ -90,10 +90,8 @@ export class Programs extends Context.Service<
       const turns = join(realpathSync(folder.path), "turns")
       // Leftovers of a killed house, whose programs have ended too.
       rmSync(turns, { recursive: true, force: true })
-      let found: { readonly bwrap: string | undefined } | undefined
-      const bubblewrap = () => (found ??= { bwrap: findBubblewrap(process.getuid?.() === 0) }).bwrap
-      const isolation = () =>
-        settings.programs === "unisolated" ? "none" : bubblewrap() === undefined ? undefined : "bubblewrap"
+      const isolated = makeIsolation(settings.programs)
+      const isolation = () => isolated()?.kind
 
       /** What no program may see. */
       const hidden = () => {
@@ -187,7 +185,7 @@ export class Programs extends Context.Service<
         const [program, args] =
           kept === "bubblewrap"
             ? [
-                bubblewrap()!,
+                isolated()!.bwrap!,
                 [
                   ...boxArguments({
                     workspace: workspace.path,
@@ -207,6 +205,7 @@ export class Programs extends Context.Service<
             : [line.command, line.args]
         const cwd = kept === "bubblewrap" ? workspace.path : join(workspace.path, workspace.subdir)
         const reading = provider.read()
+        const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
         const cleaned = redactor.stream()
         const seconds = secondsOf(thinker)
         const wrongToken = () => void runFork(Effect.forkIn(recordWrongToken(request), scope))
@@ -217,7 +216,7 @@ export class Programs extends Context.Service<
                 fail(`Its socket could not be opened: ${why}`),
               )
         const working = runProcess({ command: program, args, env, cwd, graceMs }, line.stdin, seconds, (chunk) => {
-          const shown = reading.take(chunk)
+          const shown = reading.take(decoder.decode(chunk, { stream: true }))
           if (shown !== "") show(cleaned.json({ text: shown }).text)
         })
         const ran = yield* write.pipe(

@@ -1,20 +1,26 @@
 /** Worktrees of agents, merged when a person has seen the diff; and what a program asks before it uses a tool of its own. */
 import { execFileSync } from "node:child_process"
+import { createHash } from "node:crypto"
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { findBubblewrap } from "../../src/programs/isolation.ts"
 import { ask, Guest } from "../house.ts"
-import { dm, ended, inState } from "../runs/runsKit.ts"
+import { dm, ended, inState, until } from "../runs/runsKit.ts"
 import { fresh, someone, type Someone } from "../spaces/spacesGuests.ts"
 import { answersOf, logOf, outside, programmed, type Rule, setProgram, teamHouse, turnsOf, use } from "./teamKit.ts"
 
 const git = (folder: string, ...args: ReadonlyArray<string>): string =>
-  execFileSync("git", ["-C", folder, "-c", "user.name=t", "-c", "user.email=t@localhost", ...args], {
-    encoding: "utf8",
-    env: { PATH: process.env["PATH"] ?? "", GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_NOSYSTEM: "1" },
-    stdio: ["ignore", "pipe", "pipe"],
-  })
+  execFileSync(
+    "git",
+    ["-C", folder, "-c", "user.name=t", "-c", "user.email=t@localhost", "-c", "safe.directory=*", ...args],
+    {
+      encoding: "utf8",
+      env: { PATH: process.env["PATH"] ?? "", GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_NOSYSTEM: "1" },
+      stdio: ["ignore", "pipe", "pipe"],
+    },
+  )
 
 /** What names a program in a repository's own settings; its value leaves a mark where anybody runs it. */
 const evilKeys = [
@@ -33,7 +39,7 @@ const hooks =
 const submodule = "1".repeat(40)
 
 /** A repository with two files and a submodule that runs all it can: hooks of two places, a monitor, filters, drivers, other ways to fetch. */
-const repository = Effect.gen(function* () {
+const anyRepository = Effect.gen(function* () {
   const { folder } = yield* Guest
   const path = join(dirname(folder), fresh("repo"))
   const mark = `${path}.mark`
@@ -85,7 +91,7 @@ const worker = Effect.fnUntraced(function* (root: Someone, repo: string, script:
   const bot = yield* programmed({
     toolsets: ["team"],
     parent: root.name,
-    thinker: { ...shell(script), workspace: { git: repo } },
+    thinker: { ...shell(script), workspace: { git: repo }, links: [{ path: `${repo}.other` }] },
   })
   yield* ask(() => admin.agents.trigger(bot.id, { text: "go" }))
   assert.deepInclude((yield* ended(bot))[0]!, { state: "completed", failure: null })
@@ -98,13 +104,13 @@ const questions = Effect.gen(function* () {
 })
 
 /** Asks for the merge of a child's work, and says yes to what is shown. */
-const merged = Effect.fnUntraced(function* (root: Someone, name: string) {
+const merged = Effect.fnUntraced(function* (root: Someone, name: string, more: object = {}) {
   const { admin } = yield* Guest
-  const asked = yield* use(root, "merge_work", { name })
+  const asked = yield* use(root, "merge_work", { name, ...more })
   assert.strictEqual(asked["status"], "asked", JSON.stringify(asked))
   const open = (yield* questions).find(({ call }) => call?.id === asked["call"])!
   yield* ask(() => admin.decisions.answer(open.id, { verdict: "approve" }))
-  const { diff } = open.call!.input as { readonly diff: string }
+  const input = open.call!.input as { readonly diff: string; readonly unshown?: unknown; readonly message?: string }
   const settled = yield* Effect.gen(function* () {
     for (;;) {
       const call = yield* ask(() => admin.calls.get(asked["call"] as string))
@@ -112,12 +118,24 @@ const merged = Effect.fnUntraced(function* (root: Someone, name: string) {
       yield* Effect.sleep(20)
     }
   })
-  return { diff, settled }
+  return { diff: input.diff, input, settled }
 })
 
-layer(teamHouse({ store: "sqlite", env: { STOA_SLOTS: "4" } }), { excludeTestServices: true, timeout: 90_000 })(
-  "worktrees and permits",
-  (it) => {
+const isRoot = process.getuid?.() === 0
+/** Also in the box, on a repository of somebody else: there the house's git works in one, too. */
+const ways = findBubblewrap(isRoot) === undefined ? (["unisolated"] as const) : (["unisolated", "isolated"] as const)
+
+for (const programs of ways)
+  layer(teamHouse({ store: "sqlite", env: { STOA_SLOTS: "4", STOA_PROGRAMS: programs } }), {
+    excludeTestServices: true,
+    timeout: 90_000,
+  })(`worktrees and permits, ${programs}`, (it) => {
+    const repository = Effect.map(anyRepository, (made) => {
+      if (programs === "isolated" && isRoot)
+        execFileSync("chown", ["-R", "65534:65534", made.path, `${made.path}.other`])
+      return made
+    })
+
     it.effect(
       "each has a worktree of its own; a person sees the diff, and only that is merged, to a branch of its own",
       () =>
@@ -216,6 +234,74 @@ layer(teamHouse({ store: "sqlite", env: { STOA_SLOTS: "4" } }), { excludeTestSer
         }),
     )
 
+    it.effect(
+      "all changes are shown as text, whatever a NUL or an attribute says; what is no text is named or refused",
+      () =>
+        Effect.gen(function* () {
+          const { path } = yield* repository
+          const root = yield* outside()
+          const bot = yield* worker(
+            root,
+            path,
+            `printf '#!/bin/sh\\ntouch owned\\n\\000' > run.sh; printf 'a\\033[2Kb\\n' > esc.txt; echo payload > plain.txt
+           echo '* -diff binary' > .gitattributes; printf 'two\\r\\n' >> b.txt`,
+          )
+          const digest = (text: string) => createHash("sha256").update(text).digest("hex")
+          const [nul, esc] = ["#!/bin/sh\ntouch owned\n\0", "a\x1b[2Kb\n"]
+          const unshown = [
+            { path: "esc.txt", size: esc.length, sha256: digest(esc) },
+            { path: "run.sh", size: nul.length, sha256: digest(nul) },
+          ]
+          const refused = { status: "unshown", name: bot.name, unshown }
+          assert.deepStrictEqual(yield* use(root, "merge_work", { name: bot.name }), refused)
+          const rest = { ...refused, unshown: unshown.slice(1) }
+          assert.deepStrictEqual(yield* use(root, "merge_work", { name: bot.name, unshown: ["esc.txt"] }), rest)
+          const named = { unshown: ["esc.txt", "run.sh"], message: "Add a script\n\nIt is not text." }
+          const { diff, input, settled } = yield* merged(root, bot.name, named)
+          assert.deepInclude(input, { unshown, message: named.message })
+          assert.notInclude(diff, "Binary files")
+          assert.notInclude(diff, "run.sh")
+          for (const shown of ["+payload", "+two\r\n", "+* -diff binary"]) assert.include(diff, shown)
+          assert.strictEqual(settled.state, "done")
+          assert.strictEqual(look(path, "log", "-1", "--format=%B", "stoa").trim(), named.message)
+          assert.strictEqual(look(path, "show", "stoa:run.sh"), nul)
+        }),
+    )
+
+    it.effect("what is merged is what was shown: another diff, file or commit for the same approval is refused", () =>
+      Effect.gen(function* () {
+        const { admin } = yield* Guest
+        const { path } = yield* repository
+        const root = yield* outside()
+        const bot = yield* worker(root, path, `echo new > c.txt; printf '\\000' > nul`)
+        const asked = yield* use(root, "merge_work", { name: bot.name, unshown: ["nul"] })
+        const open = (yield* questions).find(({ call }) => call?.id === asked["call"])!
+        const shown = open.call!.input as Readonly<Record<string, string>>
+        const other = look(path, "rev-parse", "main").trim()
+        const file = { path: "nul", size: 1, sha256: "0".repeat(64) }
+        for (const forged of [
+          { diff: "nothing" },
+          { diff: "" },
+          { unshown: [] },
+          { unshown: [file] },
+          { commit: other },
+        ]) {
+          const wanted = { input: { ...shown, ...forged }, wait: 0 }
+          const call = (yield* ask(() => root.client.tools.call("apply_work", wanted))) as { readonly id: string }
+          const its = (yield* questions).find((one) => one.call?.id === call.id)!
+          yield* ask(() => admin.decisions.answer(its.id, { verdict: "approve" }))
+          const failed = yield* until(
+            Effect.map(
+              ask(() => admin.calls.get(call.id)),
+              (found) => (found.state === "failed" ? found : undefined),
+            ),
+          )
+          assert.match(failed.error!.message, /has changed since it was shown/)
+        }
+        assert.throws(() => look(path, "rev-parse", "--verify", "stoa"))
+      }),
+    )
+
     it.effect("a submodule stays as it is, and is not looked into; a repository inside of the work is shown", () =>
       Effect.gen(function* () {
         const { admin, folder } = yield* Guest
@@ -237,7 +323,14 @@ layer(teamHouse({ store: "sqlite", env: { STOA_SLOTS: "4" } }), { excludeTestSer
         const turned = `for inner in sub nested; do git -C $inner config filter.evil.clean 'touch ${mark}; cat'
           echo abd > $inner/f; done; echo new > c.txt`
         yield* ask(() =>
-          admin.agents.change(evil.id, { thinker: { kind: "program", ...shell(turned), workspace: { git: path } } }),
+          admin.agents.change(evil.id, {
+            thinker: {
+              kind: "program",
+              ...shell(turned),
+              workspace: { git: path },
+              links: [{ path: `${path}.other` }],
+            },
+          }),
         )
         yield* ask(() => admin.agents.trigger(evil.id, { text: "go" }))
         yield* ended(evil, 2)
@@ -249,6 +342,9 @@ layer(teamHouse({ store: "sqlite", env: { STOA_SLOTS: "4" } }), { excludeTestSer
       }),
     )
 
+    // The stand-in for a program needs a network.
+    if (programs === "isolated") return
+
     it.effect("a program is told by its own merge: it asks, ends its turn, and hears what came of it", () =>
       Effect.gen(function* () {
         const { admin } = yield* Guest
@@ -256,7 +352,7 @@ layer(teamHouse({ store: "sqlite", env: { STOA_SLOTS: "4" } }), { excludeTestSer
         const ada = yield* someone()
         const bot = yield* programmed({
           toolsets: ["team"],
-          thinker: { workspace: { git: path, branch: "agents/done" } },
+          thinker: { workspace: { git: path, branch: "agents/done" }, links: [{ path: `${path}.other` }] },
         })
         const rules: ReadonlyArray<Rule> = [
           { when: { agent: bot.name, text: "Result of apply_work" }, say: "merged" },
@@ -332,5 +428,4 @@ layer(teamHouse({ store: "sqlite", env: { STOA_SLOTS: "4" } }), { excludeTestSer
         assert.strictEqual((refused as { readonly status: number }).status, 404)
       }),
     )
-  },
-)
+  })
