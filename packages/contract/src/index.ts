@@ -41,7 +41,7 @@ export {
   eventVersion,
   upgradedBody,
 } from "./Event.ts"
-export { FaceName, faces, inputOf, nameOfEvent, nameOn } from "./Faces.ts"
+export { FaceName, faces, inputOf, nameOfEvent, nameOn, wireEventOn, wireMessageOn } from "./Faces.ts"
 export { quoted, visible, visibleJson, visibleLines, visibleValue } from "./decisions/foreignText.ts"
 export {
   actions,
@@ -99,6 +99,9 @@ export {
   IdempotencyKey,
   MemoryId,
   MessageId,
+  messageIdOf,
+  MessageRef,
+  withoutPrefix,
   Moment,
   PrincipalId,
   RunId,
