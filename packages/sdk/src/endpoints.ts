@@ -74,7 +74,7 @@ export const endpoints: Endpoints = {
   },
   messages: {
     search: "GET /api/v1/messages query",
-    get: "GET /api/v1/messages/:message",
+    get: "GET /api/v1/messages/:message query",
     history: "GET /api/v1/messages/:message/history",
     edit: "PATCH /api/v1/messages/:message body",
     remove: "DELETE /api/v1/messages/:message",
@@ -87,7 +87,7 @@ export const endpoints: Endpoints = {
     list: "GET /api/v1/mcp-servers",
     get: "GET /api/v1/mcp-servers/:server",
     add: "POST /api/v1/mcp-servers body",
-    look: "POST /api/v1/mcp-servers/look body",
+    look: "POST /api/v1/mcp-servers/look body query",
     remove: "DELETE /api/v1/mcp-servers/:server",
     tools: "GET /api/v1/mcp-servers/:server/tools",
     log: "GET /api/v1/mcp-servers/:server/log",

@@ -1,10 +1,10 @@
 /** What the members of a space see of the runs that began in it: that an agent began, waits, goes on and has ended. */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { configure } from "../../calls/callsKit.ts"
-import { ask, Guest } from "../../house.ts"
-import { listen, someone } from "../../spaces/spacesGuests.ts"
-import { ended, inState, room, runsHouse, setRules, stores, thinker } from "../runsKit.ts"
+import { configure } from "../calls/callsKit.ts"
+import { ask, Guest } from "../house.ts"
+import { listen, someone } from "../spaces/spacesGuests.ts"
+import { ended, inState, room, runsHouse, setRules, stores, thinker } from "./runsKit.ts"
 
 for (const store of stores)
   layer(runsHouse({ store }), { excludeTestServices: true, timeout: 60_000 })(
