@@ -35,6 +35,8 @@ import messageAuthors from "./spaces/migrations/0131_message_authors.ts"
 import demo from "./demo/migrations/0110_demo.ts"
 import modelSources from "./models/migrations/0111_model_sources.ts"
 import models from "./models/migrations/0062_models.ts"
+import authors from "./memory/migrations/0163_authors.ts"
+import offers from "./memory/migrations/0164_offers.ts"
 import erasures from "./memory/migrations/0060_erasures.ts"
 import plans from "./memory/migrations/0059_plans.ts"
 import letterReaders from "./runs/migrations/0078_letter_readers.ts"
@@ -136,4 +138,6 @@ export const migrations: Migrations = {
   "0137_delegations_token": delegationsToken,
   "0138_retired_spaces": retiredSpaces,
   "0139_spellings": spellings,
+  "0163_authors": authors,
+  "0164_offers": offers,
 }

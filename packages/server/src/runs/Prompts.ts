@@ -26,6 +26,7 @@ import { makeBatch } from "../store/journal/Batch.ts"
 import { makeEventCache } from "../store/journal/events/EventCache.ts"
 import { Spaces } from "../spaces/Spaces.ts"
 import { profileNamed, profileNameOf } from "./profile.ts"
+import { tokensFor } from "./prompt/shares.ts"
 import { systemPrompt, systemSections } from "./prompt/system.ts"
 import { type PromptMessage, type PromptTrigger, userPrompt } from "./prompt/user.ts"
 import { open } from "./record/lifecycle.ts"
@@ -151,6 +152,7 @@ export class Prompts extends Context.Service<
       const make: Prompts["Service"]["make"] = Effect.fn("Prompts.make")(function* (about) {
         const { agent, caller } = about
         const { guidance, history: most } = profileNamed(about.profile)
+        const window = (yield* windowOf(agent)) ?? usualWindow
         const viewer = yield* grants.viewerOf(caller, "spaces")
         const found = about.space === null ? Option.none() : yield* Effect.option(spaces.get(about.space, viewer))
         const space = Option.getOrNull(found)
@@ -171,7 +173,7 @@ export class Prompts extends Context.Service<
         const before = woke.filter(({ id }) => page.every((message) => message.id !== id))
         const told = [...before, ...page].toSorted((one, other) => one.seq - other.seq)
         const reads = [
-          memoryOf(agent.id),
+          memoryOf(agent.id, { tokens: tokensFor("memory", window) }),
           Effect.forEach(about.triggers, shownTrigger),
           about.speaks ? Effect.succeed([]) : othersOf(agent.id, about.run),
         ] as const
@@ -227,7 +229,7 @@ export class Prompts extends Context.Service<
         const sections = systemSections({
           name: agent.name,
           persona: agent.persona,
-          memory: yield* memoryOf(agent.id),
+          memory: yield* memoryOf(agent.id, { tokens: tokensFor("memory", (yield* windowOf(agent)) ?? usualWindow) }),
           guidance: profileNamed(profileNameOf(agent)).guidance,
           speaks: false,
         })

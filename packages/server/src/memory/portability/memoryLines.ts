@@ -2,6 +2,7 @@
 import type { MemoryId, MemoryLine, MemoryNamespace, MemoryRight, PrincipalId } from "@stoa/contract"
 import { createHmac, timingSafeEqual } from "node:crypto"
 import { DateTime } from "effect"
+import { authorsText } from "../records/authorship.ts"
 import { type RecordRow, recordFrom, type VersionRow } from "../records/rows.ts"
 
 export interface LineRow extends VersionRow {
@@ -47,7 +48,7 @@ export const isSealed = (key: string, owner: PrincipalId, line: MemoryLine): boo
 
 /** Leaves out defaults: people read and edit the file. */
 export const lineOf = (row: LineRow, shares: ReadonlyArray<ShareRow>): MemoryLine => {
-  const { public: open, pinned, tags } = recordFrom({ ...row, id: row.record, slot: "", updatedAt: row.at })
+  const { authors, public: open, pinned, tags } = recordFrom({ ...row, id: row.record, slot: "", updatedAt: row.at })
   const current = row.version === row.newest
   const own = current ? shares.filter(({ record }) => record === row.record) : []
   return {
@@ -67,6 +68,7 @@ export const lineOf = (row: LineRow, shares: ReadonlyArray<ShareRow>): MemoryLin
     ...(row.expiresAt === null ? {} : { expiresAt: momentOf(row.expiresAt) }),
     ...(row.deletedAt === null ? {} : { deletedAt: momentOf(row.deletedAt) }),
     ...(row.principal === row.owner ? {} : { by: row.principal }),
+    ...(authors === undefined ? {} : { authors }),
     ...(row.call === null ? {} : { call: row.call }),
     ...(row.message === null ? {} : { message: row.message }),
     ...(own.length === 0 ? {} : { shares: own.map(({ access, principal }) => ({ principal, right: access })) }),
@@ -88,6 +90,7 @@ export const rowOf = (line: MemoryLine, owner: PrincipalId, slot: string): Recor
   pinned: line.pinned!,
   version: line.version!,
   principal: line.by ?? owner,
+  authors: line.authors === undefined ? "{}" : authorsText(line.authors),
   call: line.call ?? null,
   message: line.message ?? null,
   createdAt: textOf(line.createdAt)!,

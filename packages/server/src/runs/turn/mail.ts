@@ -3,7 +3,7 @@
  * of others are one line below their heading, or stand between tags that no text can contain, so that none can pass for
  * the house's. Pure.
  */
-import { foreignText, foreignTextRule, inLine, markFor } from "../../models/text/ForeignText.ts"
+import { foreignText, foreignTextRule, inLine, isPlain, markFor } from "../../models/text/ForeignText.ts"
 
 export interface Mail {
   /** The sender's name; null if a plan or a service woke it. */
@@ -39,9 +39,6 @@ interface LateResult {
 
 /** The seeds promise bare UUIDs. */
 const bare = (id: string): string => id.slice(id.indexOf("_") + 1)
-
-/** Without anything that could be taken for the end of a line, or for a tag. */
-const isPlain = (text: string): boolean => !/[\n\r\v\f\x85\u2028\u2029]|^\s*</.test(text)
 
 /** Formats a text written by somebody else. */
 type Write = (text: string) => string

@@ -8,6 +8,7 @@ import { SqlClient } from "effect/sql"
 import { Agents, branchOf } from "../../access/identity/Agents.ts"
 import { mayStartCall } from "../../calls/CallReads.ts"
 import { Calls } from "../../calls/Calls.ts"
+import { writerOf } from "../../memory/Authors.ts"
 import { Memories } from "../../memory/Memories.ts"
 import { newId } from "../../store/journal/Correlation.ts"
 import { makeFailedEvents } from "../../store/journal/readers/FailedEvents.ts"
@@ -225,7 +226,7 @@ export const layerWake = Layer.effect(
           ),
         )
       const trigger = { agent: principal, source, run, kind: "plan", message: null, space: null } as const
-      const author = planRecord.origin.principal
+      const author = writerOf(planRecord)
       if (!(yield* record.trigger({ ...trigger, author, text, depth, at }))) return
       const profile = profileNameOf(agent)
       const last = yield* Effect.orDie(
