@@ -132,6 +132,7 @@ export const insertRecords = Effect.fnUntraced(function* (
         createdAt: moment,
         updatedAt: moment,
         deletedAt: null,
+        bytes: null,
       }
       records.push(snake(row))
       versions.push(snake({ ...shared, record: row.id, at: moment }))

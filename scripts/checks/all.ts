@@ -9,6 +9,7 @@ import { imports } from "./imports.ts"
 import { ledger } from "./ledger.ts"
 import { licences } from "./licences.ts"
 import { lint } from "./lint.ts"
+import { lock } from "./lock.ts"
 import { names } from "./names.ts"
 import { secrets } from "./secrets.ts"
 import { sizes } from "./sizes.ts"
@@ -31,6 +32,7 @@ export const checks: Readonly<Record<string, Check>> = {
   authorization,
   secrets,
   licences,
+  lock,
   ledger,
 }
 

@@ -1,6 +1,11 @@
 // Run after every `npm install` that changes dependencies. A registry that lacks other platforms' binaries leaves them out of
-// the lock, and `npm ci` then refuses it; this adds name, version, os, cpu and libc. npm never fetches them on the wrong platform.
+// the lock, and `npm ci` then refuses it; this adds name, version, os, cpu and libc, and the hash where a registry has it.
+// npm never fetches them on the wrong platform. `npm run check lock` lists what still has no hash.
+import { execFile } from "node:child_process"
 import { readFileSync, writeFileSync } from "node:fs"
+import { promisify } from "node:util"
+
+const run = promisify(execFile)
 
 const file = new URL("../../package-lock.json", import.meta.url)
 const lock = JSON.parse(readFileSync(file, "utf8"))
@@ -25,5 +30,22 @@ for (const [at, p] of Object.entries({ ...lock.packages }))
     }
     added++
   }
+
+/** As the registry says it; undefined if it does not carry the package. */
+const integrityOf = (name, version) =>
+  run("npm", ["view", `${name}@${version}`, "dist.integrity"], { timeout: 60_000 }).then(
+    ({ stdout }) => stdout.trim() || undefined,
+    () => undefined,
+  )
+
+let hashed = 0
+for (const [at, p] of Object.entries(lock.packages)) {
+  if (!at.includes("node_modules/") || p.link || p.integrity) continue
+  const integrity = await integrityOf(at.split("node_modules/").at(-1), p.version)
+  if (integrity === undefined) continue
+  const { version, ...rest } = p
+  lock.packages[at] = { version, integrity, ...rest }
+  hashed++
+}
 writeFileSync(file, JSON.stringify(lock, null, 2) + "\n")
-console.log("added", added)
+console.log("added", added, "hashed", hashed)

@@ -10,6 +10,7 @@ import { folders } from "../../scripts/checks/folders.ts"
 import { format } from "../../scripts/checks/format.ts"
 import { ledger } from "../../scripts/checks/ledger.ts"
 import { isAllowed, licences } from "../../scripts/checks/licences.ts"
+import { lock } from "../../scripts/checks/lock.ts"
 import { names } from "../../scripts/checks/names.ts"
 import { secrets, secretsIn } from "../../scripts/checks/secrets.ts"
 import { sizes } from "../../scripts/checks/sizes.ts"
@@ -272,6 +273,39 @@ it("licences: a production dependency that is not ours to ship, and a package of
     expect.stringContaining("packages/server/package.json: ours is MIT"),
   ])
   expect([isAllowed("(MIT OR GPL-3.0)"), isAllowed("MIT AND GPL-3.0")]).toEqual([true, false])
+})
+
+it("lock: an entry without a hash, one with a weak hash, and an exception that nothing needs; ours have none", async () => {
+  const integrity = `sha512-${"A".repeat(86)}==`
+  const elsewhere = { dev: true, optional: true, os: ["win32"] }
+  const packages = {
+    "": {},
+    "packages/server": {},
+    "node_modules/@stoa/server": { link: true },
+    "node_modules/whole": { version: "1.0.0", integrity },
+    "node_modules/bare": { version: "1.0.0" },
+    "node_modules/whole/node_modules/bare": { version: "1.0.0", dev: true },
+    "node_modules/other-win32": { version: "1.0.0", ...elsewhere },
+    "node_modules/weak": { version: "1.0.0", integrity: "sha1-2jmj7l5rSw0yVb/vlWAYkK/YBwk=" },
+    // Of a tool whose builds for other platforms have no known hash: another version of it, and one that is shipped.
+    "node_modules/@oxfmt/binding-win32-x64-msvc": { version: "0.0.1", ...elsewhere },
+    "node_modules/@oxlint/binding-win32-x64-msvc": { version: "1.93.0", optional: true, os: ["win32"] },
+    "node_modules/@oxc-parser/binding-win32-x64-msvc": { version: "0.155.0", ...elsewhere },
+    "node_modules/@oxlint-tsgolint/win32-x64": { version: "7.0.2006", integrity },
+  }
+  const { faults, looked } = await lock(house({ "package-lock.json": JSON.stringify({ packages }) }))
+  expect(looked).toBe(9)
+  expect(faults).toEqual([
+    expect.stringContaining("node_modules/bare: has no integrity hash"),
+    expect.stringContaining("node_modules/whole/node_modules/bare: has no integrity hash"),
+    expect.stringContaining("node_modules/other-win32: has no integrity hash"),
+    expect.stringContaining("node_modules/weak: its hash sha1-"),
+    expect.stringContaining("node_modules/@oxfmt/binding-win32-x64-msvc: has no integrity hash"),
+    expect.stringContaining("node_modules/@oxlint/binding-win32-x64-msvc: has no integrity hash"),
+    expect.stringContaining("@oxfmt/binding-* 0.77.0 needs no exception"),
+    expect.stringContaining("@oxlint/binding-* 1.93.0 needs no exception"),
+    expect.stringContaining("@oxlint-tsgolint/* 7.0.2006 needs no exception"),
+  ])
 })
 
 describe("ledger", () => {

@@ -6,7 +6,8 @@
 import { type DateTime, Schema } from "effect"
 import { AccessContext } from "./access/rights/AllowList.ts"
 import { CallError, CallRun, CallState, WaitsOn } from "./tools/Call.ts"
-import { AnswerVerdict, DecisionKind, Reach } from "./decisions/Decision.ts"
+import { AnswerVerdict, DecisionKind } from "./decisions/Decision.ts"
+import { Reach } from "./decisions/Reach.ts"
 import { DemoState, FirstStep } from "./house/Demo.ts"
 import { Action, Verdict } from "./access/rights/Grant.ts"
 import {

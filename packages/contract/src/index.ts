@@ -27,9 +27,9 @@ export {
   DecisionLink,
   DecisionState,
   NewAnswer,
-  Reach,
 } from "./decisions/Decision.ts"
-export { inputIn, nobodyMayAnswer, questionIn } from "./decisions/decisionText.ts"
+export { inputIn, nobodyMayAnswer, questionIn, reachWords } from "./decisions/decisionText.ts"
+export { Reach, reachesFurther } from "./decisions/Reach.ts"
 export {
   Delta,
   Event,
@@ -55,7 +55,8 @@ export {
   verdicts,
 } from "./access/rightsWords.ts"
 export { Provenance } from "./access/Provenance.ts"
-export { Emoji, FoundMessage, largestText, Message, type MessageCall, type NewMessage } from "./spaces/Message.ts"
+export { FoundMessage, largestText, Message, type MessageCall, type NewMessage } from "./spaces/Message.ts"
+export { emojiOf, mostReactions, notAnEmoji } from "./spaces/Reaction.ts"
 export {
   Member,
   type MemberRole,
@@ -160,7 +161,7 @@ export { ListedSet, toolNames, ToolsetName } from "./tools/Toolset.ts"
 export { toolsetNames } from "./tools/toolsetNames.ts"
 export * from "./tools/Tool.ts"
 export * from "./tools/ToolConfiguration.ts"
-export { definitionOf, formOf, inputSchemaOf, parametersOf } from "./tools/toolDefinition.ts"
+export { definitionOf, formOf, httpMethods, inputSchemaOf, parametersOf, riskOf } from "./tools/toolDefinition.ts"
 export {
   Authentication,
   Idempotency,

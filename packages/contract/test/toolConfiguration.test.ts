@@ -159,6 +159,7 @@ describe("a definition from the form", () => {
     ],
     ["a POST that only reads", http("POST", { annotations: { readOnlyHint: true } }), "low"],
     ["hints that are false", http("POST", { annotations: { destructiveHint: false, readOnlyHint: false } }), "medium"],
+    ["a DELETE that says it only reads", http("DELETE", { annotations: { readOnlyHint: true } }), "high"],
     ["a computation", { execution: { operation: "evaluate", expression: "1" } }, "medium"],
     ["a stated risk over a hint", http("DELETE", { riskLevel: "low", annotations: { destructiveHint: true } }), "low"],
     ["a stated risk over a method", http("GET", { riskLevel: "critical" }), "critical"],

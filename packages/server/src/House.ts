@@ -14,6 +14,7 @@ import { Authority } from "./access/rights/delegation/Authority.ts"
 import { Delegations } from "./access/rights/delegation/Delegations.ts"
 import { Grants } from "./access/rights/Grants.ts"
 import { Limits } from "./access/limits/Limits.ts"
+import { Storage } from "./access/limits/Storage.ts"
 import { SharedLimits } from "./access/limits/SharedLimits.ts"
 import { Pauses } from "./access/limits/Pauses.ts"
 import { IdempotencyKeys } from "./access/identity/IdempotencyKeys.ts"
@@ -151,6 +152,7 @@ const access = (keys: Keys, file: string) =>
         Arrivals.layer,
         Grants.layer,
         Layer.provide(Limits.layer, SharedLimits.layer),
+        Storage.layer,
         Audit.layer,
         Environment.layer,
         EgressRules.layer,
@@ -265,7 +267,14 @@ const calls = (keys: Keys, file: string) =>
 export const layerLook = (secret: Redacted.Redacted) =>
   Layer.unwrap(
     Effect.map(Settings, ({ config: file }) =>
-      Layer.mergeAll(Readers.layer, Disk.layer, Retention.layer, Audit.layer, AllowLists.layer(file)).pipe(
+      Layer.mergeAll(
+        Readers.layer,
+        Disk.layer,
+        Retention.layer,
+        Storage.layer,
+        Audit.layer,
+        AllowLists.layer(file),
+      ).pipe(
         Layer.provideMerge(Layer.mergeAll(Agents.layer(file), Layer.provide(Languages.layer, modelKeys))),
         Layer.provideMerge(Grants.layer),
         Layer.provideMerge(Layer.mergeAll(Principals.layer(file), Environment.layer)),

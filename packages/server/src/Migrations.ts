@@ -9,6 +9,7 @@ import sessionsApart from "./access/migrations/0076_sessions_apart.ts"
 import access from "./access/migrations/0002_access.ts"
 import auditCalls from "./access/migrations/0018_audit_calls.ts"
 import spellings from "./access/migrations/0139_spellings.ts"
+import usedStates from "./access/migrations/0168_used_states.ts"
 import delegationsToken from "./access/migrations/0137_delegations_token.ts"
 import loans from "./access/migrations/0016_loans.ts"
 import origins from "./access/migrations/0050_origins.ts"
@@ -66,9 +67,12 @@ import retention from "./store/migrations/0041_retention.ts"
 import eventVersion from "./store/migrations/0042_event_version.ts"
 import searchVectors from "./store/migrations/0080_search_vectors.ts"
 import newest from "./memory/migrations/0082_newest.ts"
+import memoryTexts from "./memory/migrations/0158_memory_texts.ts"
+import storage from "./access/migrations/0159_storage.ts"
 import embedding from "./memory/migrations/0081_embedding.ts"
 import runTimes from "./runs/migrations/0115_run_times.ts"
 import decisionTimes from "./decisions/migrations/0116_decision_times.ts"
+import maxReach from "./decisions/migrations/0145_max_reach.ts"
 import searchOrder from "./store/migrations/0057_search_order.ts"
 
 export const migrations: Migrations = {
@@ -138,6 +142,10 @@ export const migrations: Migrations = {
   "0137_delegations_token": delegationsToken,
   "0138_retired_spaces": retiredSpaces,
   "0139_spellings": spellings,
+  "0145_max_reach": maxReach,
+  "0158_memory_texts": memoryTexts,
+  "0159_storage": storage,
   "0163_authors": authors,
   "0164_offers": offers,
+  "0168_used_states": usedStates,
 }

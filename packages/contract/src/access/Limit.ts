@@ -10,7 +10,8 @@ export class Limit extends Schema.Class<Limit>("Limit")({
   /**
    * `http` for requests, `kilobytes` for their bodies, `tools/<name>` for calls, `calls/refused` for refused calls that
    * are recorded individually, `imports` for documents of tools; at once: `waits` for requests that wait for a call,
-   * `waits/messages` for those that wait for messages. `*` matches any characters.
+   * `waits/messages` for those that wait for messages; `stored` for MiB in memory, which only this name means. `*`
+   * matches any characters.
    */
   resource: Schema.String,
   count: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 10_000_000 })),

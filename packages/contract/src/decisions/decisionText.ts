@@ -3,6 +3,7 @@
  * stands under a heading that says whose words they are, and nothing in it is invisible.
  */
 import { serverOfTool } from "../tools/servers/MCPServerTool.ts"
+import type { Reach } from "./Reach.ts"
 import { quoted, visibleJson, visibleLines } from "./foreignText.ts"
 
 interface Framed {
@@ -37,6 +38,19 @@ export const nobodyMayAnswer =
 export const questionIn = (decision: Asked): Framed => {
   const who = speaker(decision)
   return { heading: who === null ? null : `${who} asks:`, lines: visibleLines(decision.question) }
+}
+
+/** Exactly what an approval covers that reaches so far: whoever gives it reads these words. */
+export const reachWords = ({ asker, call }: Pick<Asking, "asker" | "call">, reach: Reach): string => {
+  const every = `every call of ${quoted(call?.tool ?? "")}, with any input`
+  switch (reach) {
+    case "once":
+      return "this call with this input, and nothing else"
+    case "run":
+      return `${every}, by every agent of this run, until the run ends`
+    case "always":
+      return `${every}, by ${asker.kind} ${quoted(asker.name)}, in every space, until the tool changes or somebody revokes it`
+  }
 }
 
 /** The whole input, with its size and digest to prove that it is complete. */

@@ -69,16 +69,3 @@ export const NewMessage = Schema.Struct({
   replyTo: Schema.optionalKey(MessageId),
 })
 export type NewMessage = typeof NewMessage.Type
-
-/**
- * An emoji with its joiners and modifiers, or a name such as thumbsup. Counted in code points, so that no cut leaves
- * half of one.
- */
-// The alternatives share no character: otherwise an emoji that matches two of them would be tried in both, 2^32 times
-// for 33 of them.
-const emoji =
-  /^(?:[\p{Extended_Pictographic}\p{Emoji_Presentation}\p{Emoji_Modifier}\p{Regional_Indicator}#*0-9a-z_+-]|\u200d|\ufe0f|\u20e3){1,32}$/u
-
-export const Emoji = Schema.String.check(
-  Schema.isPattern(emoji, { message: "must be an emoji, or its name such as thumbsup" }),
-)

@@ -4,7 +4,7 @@
  */
 import { isObject, type JsonObject } from "../json.ts"
 import type { JsonSchema, RiskLevel, ToolAnnotations, ToolDefinition, ToolParameter } from "./Tool.ts"
-import { defaultVisibility, type ToolConfiguration, type ToolForm, type ToolKind } from "./ToolConfiguration.ts"
+import { defaultVisibility, kindOf, type ToolConfiguration, type ToolForm, type ToolKind } from "./ToolConfiguration.ts"
 
 const typeOf = (schema: JsonObject): ToolParameter["type"] => {
   const type = Array.isArray(schema["type"]) ? schema["type"].find((it) => it !== "null") : schema["type"]
@@ -30,21 +30,39 @@ export const parametersOf = (schema: JsonSchema): ReadonlyArray<ToolParameter> =
   })
 }
 
-const riskOfMethod: Readonly<Record<string, RiskLevel>> = {
-  GET: "low",
-  HEAD: "low",
-  POST: "medium",
-  PUT: "medium",
-  PATCH: "medium",
-  DELETE: "high",
+/** What HTTP says about its methods. POST and PATCH may destroy or not, so nothing is claimed. */
+export const httpMethods: Readonly<
+  Record<string, { readonly riskLevel: RiskLevel; readonly annotations: ToolAnnotations }>
+> = {
+  GET: { riskLevel: "low", annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true } },
+  HEAD: { riskLevel: "low", annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true } },
+  POST: { riskLevel: "medium", annotations: { readOnlyHint: false, idempotentHint: false } },
+  PUT: { riskLevel: "medium", annotations: { readOnlyHint: false, idempotentHint: true } },
+  PATCH: { riskLevel: "medium", annotations: { readOnlyHint: false, idempotentHint: false } },
+  DELETE: { riskLevel: "high", annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true } },
 }
 
-/** An explicit risk counts; then the author's annotations, the worse first; then the HTTP method. */
-const riskOf = (given: RiskLevel | undefined, annotations: ToolAnnotations | undefined, method?: string): RiskLevel => {
-  if (given !== undefined) return given
-  if (annotations?.destructiveHint === true) return "high"
+/** The HTTP method of a form that makes an http tool; GET if it names none. */
+const methodOf = ({ execution, executionType }: Pick<ToolForm, "execution" | "executionType">): unknown =>
+  kindOf(executionType, execution) === "http" ? (execution?.["method"] ?? "GET") : undefined
+
+/**
+ * The risk of a tool, whoever offers it and at whatever door: an explicit risk counts; then what destroys is high,
+ * whether its author or its HTTP method says so; then what only reads is low; then the method decides (X-22, X-54).
+ */
+export const riskOf = (tool: {
+  readonly riskLevel?: RiskLevel | undefined
+  readonly annotations?: ToolAnnotations | undefined
+  readonly execution?: ToolForm["execution"]
+  readonly executionType?: ToolForm["executionType"]
+}): RiskLevel => {
+  const { annotations, execution, executionType, riskLevel } = tool
+  if (riskLevel !== undefined) return riskLevel
+  const method = executionType === undefined ? undefined : methodOf({ executionType, ...(execution && { execution }) })
+  const usual = typeof method === "string" && Object.hasOwn(httpMethods, method) ? httpMethods[method] : undefined
+  if (annotations?.destructiveHint === true || usual?.annotations.destructiveHint === true) return "high"
   if (annotations?.readOnlyHint === true) return "low"
-  return (method === undefined ? undefined : riskOfMethod[method]) ?? "medium"
+  return usual?.riskLevel ?? "medium"
 }
 
 /** The default timeouts. An image takes long, and is paid for even if nobody waits for it. */
@@ -75,11 +93,7 @@ export const definitionOf = (tool: ToolConfiguration): ToolDefinition => {
     name: form.name,
     description: form.description,
     parameters: parametersOf(form.inputSchema),
-    riskLevel: riskOf(
-      form.riskLevel,
-      form.annotations,
-      tool.kind === "http" ? (tool.execution.method ?? "GET") : undefined,
-    ),
+    riskLevel: riskOf(form),
     timeoutMs: timeoutOf(tool),
     requiresApproval: form.requiresApproval ?? false,
     source: "configured",

@@ -1,13 +1,5 @@
 /** One operation as an http tool, or why it cannot be one. */
-import {
-  isTooDeep,
-  type JsonObject,
-  own,
-  readTool,
-  type RiskLevel,
-  type ToolAnnotations,
-  type ToolForm,
-} from "@stoa/contract"
+import { httpMethods, isTooDeep, type JsonObject, own, readTool, type ToolForm } from "@stoa/contract"
 import { type Input, inputOf, type Operation, type Reading } from "./parameters.ts"
 import { nodesIn, type Schemas } from "./schemas.ts"
 import { type Need, securityOf } from "./security.ts"
@@ -24,16 +16,6 @@ interface House {
 type Made =
   | { readonly tool: ToolForm; readonly needs: ReadonlyArray<Need>; readonly notes: ReadonlyArray<string> }
   | { readonly reason: string }
-
-/** What HTTP says about its methods. POST and PATCH may destroy or not, so nothing is claimed. */
-const claims: Readonly<Record<string, { readonly riskLevel: RiskLevel; readonly annotations: ToolAnnotations }>> = {
-  GET: { riskLevel: "low", annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true } },
-  HEAD: { riskLevel: "low", annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true } },
-  POST: { riskLevel: "medium", annotations: { readOnlyHint: false, idempotentHint: false } },
-  PUT: { riskLevel: "medium", annotations: { readOnlyHint: false, idempotentHint: true } },
-  PATCH: { riskLevel: "medium", annotations: { readOnlyHint: false, idempotentHint: false } },
-  DELETE: { riskLevel: "high", annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true } },
-}
 
 /** The limits within which a schema can be checked at all; see the road of a call. */
 const room = { size: 60 * 1024, nodes: 1900 }
@@ -112,7 +94,7 @@ export const operationOf = (house: House, one: Operation, named: (base: string) 
       ...(input.query.size === 0 ? {} : { query: Object.fromEntries(input.query) }),
       ...bodyOf(input, method),
     },
-    ...claims[method],
+    ...httpMethods[method],
   }
   const read = readTool(form)
   if (read.ok) return { tool: read.tool.form, needs: security.needs, notes: reading.notes }

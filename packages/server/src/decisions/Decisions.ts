@@ -165,6 +165,7 @@ export class Decisions extends Context.Service<
             fingerprint: wanted.fingerprint,
             policy: wanted.policy,
             people: wanted.people ?? 1,
+            maxReach: wanted.reach ?? "once",
             run: wanted.run ?? null,
             rule: wanted.rule ?? null,
             url: wanted.url ?? null,

@@ -1,5 +1,15 @@
 /** The parameters of a new question. */
-import type { CallId, DecisionKind, JsonSchema, Principal, PrincipalId, RiskLevel, Role, SpaceId } from "@stoa/contract"
+import type {
+  CallId,
+  DecisionKind,
+  JsonSchema,
+  Principal,
+  PrincipalId,
+  Reach,
+  RiskLevel,
+  Role,
+  SpaceId,
+} from "@stoa/contract"
 import type { DateTime, Schema } from "effect"
 
 export interface NewDecision {
@@ -28,6 +38,8 @@ export interface NewDecision {
   /** The people who are named; empty if the names belong to nobody. Absent: nobody is named. */
   readonly named?: ReadonlyArray<PrincipalId>
   readonly people?: 1 | 2
+  /** How far an approval may reach at most; absent: once. */
+  readonly reach?: Reach
   /** Whom it escalates to, and after how long. */
   readonly escalation?: { readonly milliseconds: number; readonly to: ReadonlyArray<PrincipalId | `role:${Role}`> }
   readonly space: SpaceId | null

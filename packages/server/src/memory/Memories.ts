@@ -29,7 +29,6 @@ import { SqlClient } from "effect/sql"
 import { newId } from "../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../store/journal/Journal.ts"
 import { lockName } from "../store/database/dialect/Locks.ts"
-import { decodeCursor, encodeCursor } from "../store/Pages.ts"
 import { type SearchAnswer, SearchIndex } from "../store/search/SearchIndex.ts"
 import { authorsAfter, authorsIn, authorsText } from "./records/authorship.ts"
 import { changeOf, momentText } from "./records/changing.ts"
@@ -39,12 +38,16 @@ import { type MemoryActor, makeRecordReads, type MemoryQuery } from "./records/r
 import { hasEnded } from "./upkeep/expiry.ts"
 import { scopeOf } from "./records/indexing.ts"
 import { Meanings } from "./meaning/Meanings.ts"
-import { type RecordRow, recordFrom, versionFrom, type VersionRow } from "./records/rows.ts"
+import { type RecordRow, recordFrom } from "./records/rows.ts"
 import { jsonFault, kindFault, memoryFault, roomFault, slotOf } from "./records/rules.ts"
 import { makeRetaining } from "./upkeep/retaining.ts"
 import { makeStoring } from "./records/storing.ts"
+import { makeVersionReads } from "./records/versionReads.ts"
 
 export type { MemoryActor } from "./records/recordReads.ts"
+
+/** Records that one transaction counts. */
+const countedAtOnce = 20
 
 type WriteError = Missing | StaleVersion | WrongState | TooLarge | Forbidden
 
@@ -107,6 +110,8 @@ export class Memories extends Context.Service<
     ) => Effect.Effect<void, Missing | WrongState | Forbidden, Transaction>
     /** Deletes the record permanently, if it has expired and is not pinned. */
     readonly expire: (id: MemoryId) => Effect.Effect<void, never, Transaction>
+    /** Counts the next records that were not counted when they were written; returns the last, or null if that is all. */
+    readonly countSome: (after: string) => Effect.Effect<string | null, never, Transaction>
     /** Removes versions and deleted records from before these times, in steps. */
     readonly retain: (terms: {
       readonly versions: string
@@ -124,7 +129,12 @@ export class Memories extends Context.Service<
       const now = Effect.map(DateTime.now, DateTime.formatIso)
       const { among, containing, list } = makeRecordReads(sql, index, yield* Meanings)
       const { held, reach, shareOf } = makeReach(sql)
-      const { about, drop, store } = yield* makeStoring
+      const { about, drop, store, weigh } = yield* makeStoring
+      const versions = makeVersionReads(sql)
+      /** Or is it only public for them? */
+      const knows = Effect.fnUntraced(function* (by: MemoryActor, row: RecordRow) {
+        return row.owner === by.id || allowedBy(yield* shareOf(row.id, by.id)) !== null
+      })
 
       const fits = Effect.fnUntraced(function* (memory: Partial<NewMemory>) {
         const size = Buffer.byteLength(memory.content ?? "")
@@ -165,7 +175,7 @@ export class Memories extends Context.Service<
           writers ?? authorsAfter(origin.principal, authorsIn(row.authors, row.principal), row, after),
         )
         const stored = { ...row, ...after, ...origin, authors, version: row.version + 1, updatedAt: yield* now }
-        return yield* store(stored, false)
+        return yield* store(stored, row)
       })
 
       const bySlot = (owner: PrincipalId, namespace: MemoryNamespace, slot: string) =>
@@ -215,8 +225,9 @@ export class Memories extends Context.Service<
           updatedAt: at,
           expiresAt: momentText(rest.expiresAt ?? null),
           deletedAt: null,
+          bytes: null,
         }
-        return { record: yield* store(row, true), made: true }
+        return { record: yield* store(row, undefined), made: true }
       })
 
       const change: Memories["Service"]["change"] = Effect.fn("Memories.change")(function* (by, id, changes) {
@@ -227,31 +238,14 @@ export class Memories extends Context.Service<
         return recordFrom(yield* Effect.catchTag(reach(by, id, "read"), "Forbidden", Effect.die))
       })
 
-      /** A reader for whom the record is only public sees only the versions that were public. */
-      const versionsFor = Effect.fnUntraced(function* (by: MemoryActor, row: RecordRow) {
-        const known = row.owner === by.id || allowedBy(yield* shareOf(row.id, by.id)) !== null
-        return known ? sql`1 = 1` : sql`public = ${true}`
-      })
-
       const history: Memories["Service"]["history"] = Effect.fn("Memories.history")(function* (by, id, query) {
         const row = yield* Effect.catchTag(reach(by, id, "read"), "Forbidden", Effect.die)
-        const { cursor, limit = 50 } = query
-        const before = cursor === undefined ? undefined : Number.parseInt(decodeCursor(cursor), 10)
-        const rows = yield* Effect.orDie(
-          sql<VersionRow>`SELECT * FROM memory_versions WHERE record = ${id} AND ${yield* versionsFor(by, row)}
-            ${before === undefined ? sql`` : sql`AND version < ${before}`} ORDER BY version DESC LIMIT ${limit + 1}`,
-        )
-        const items = rows.slice(0, limit).map(versionFrom)
-        const last = items.at(-1)
-        return { items, next: rows.length > limit && last !== undefined ? encodeCursor(String(last.version)) : null }
+        return yield* versions.page(row, yield* knows(by, row), query)
       })
 
       const versionOf = Effect.fnUntraced(function* (by: MemoryActor, row: RecordRow, version: number) {
-        const rows = yield* Effect.orDie(
-          sql<VersionRow>`SELECT * FROM memory_versions
-            WHERE record = ${row.id} AND version = ${version} AND ${yield* versionsFor(by, row)}`,
-        )
-        if (rows[0] !== undefined) return versionFrom(rows[0])
+        const found = yield* versions.get(row, yield* knows(by, row), version)
+        if (found !== undefined) return found
         return yield* new WrongState({
           detail: `"${row.key}" has no version ${version}; its history lists the versions that are stored.`,
         })
@@ -319,8 +313,17 @@ export class Memories extends Context.Service<
             version: row.version + 1,
             updatedAt: yield* now,
           },
-          false,
+          row,
         )
+      })
+
+      const countSome: Memories["Service"]["countSome"] = Effect.fn("Memories.countSome")(function* (after) {
+        const rows = yield* Effect.orDie(
+          sql<RecordRow>`SELECT * FROM memory_records WHERE id > ${after} AND bytes IS NULL ORDER BY id
+            LIMIT ${countedAtOnce} ${held}`,
+        )
+        for (const row of rows) yield* weigh(row)
+        return rows.length < countedAtOnce ? null : rows.at(-1)!.id
       })
 
       const { retain } = yield* makeRetaining
@@ -339,6 +342,7 @@ export class Memories extends Context.Service<
         revert,
         remove,
         expire,
+        countSome,
         retain,
         restore,
       })

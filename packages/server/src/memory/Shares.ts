@@ -53,8 +53,8 @@ export class Shares extends Context.Service<
       receiver: PrincipalId,
       right: MemoryRight | null,
     ) => Effect.Effect<void, Missing | WrongState | Forbidden, Transaction | Caller>
-    /** The same for the owner's own record, as its row is, deleted or not. */
-    readonly offer: (
+    /** The same for the owner's own record, as its row is, deleted or not. Without room for it there is no offer. */
+    readonly bringBack: (
       row: RecordRow,
       receiver: PrincipalId,
       right: MemoryRight,
@@ -79,7 +79,7 @@ export class Shares extends Context.Service<
       const index = yield* SearchIndex
       const principals = yield* Principals
       const grants = yield* Grants
-      const { about, indexed, sharesOf } = yield* makeStoring
+      const { about, indexed, reweigh, sharesOf } = yield* makeStoring
       const { held, reach, shareOf } = makeReach(sql)
       const now = Effect.map(DateTime.now, DateTime.formatIso)
 
@@ -111,8 +111,8 @@ export class Shares extends Context.Service<
         return { items, next: null }
       })
 
-      /** Fails if too many offers to this receiver wait for an answer. */
-      const hasRoom = Effect.fnUntraced(function* (owner: PrincipalId, receiver: PrincipalId) {
+      /** Why there can be no more offers to this receiver, if too many wait for an answer. */
+      const faultOf = Effect.fnUntraced(function* (owner: PrincipalId, receiver: PrincipalId) {
         yield* Effect.orDie(lockName(sql, "memory offers", receiver))
         const counted = yield* Effect.orDie(
           sql<{
@@ -124,8 +124,8 @@ export class Shares extends Context.Service<
         )
         const { n, own } = counted[0]!
         const most = Number(own) >= maxOffers.perSharer ? maxOffers.perSharer : maxOffers.all
-        if (Number(own) < maxOffers.perSharer && Number(n) < maxOffers.all) return
-        return yield* new WrongState({
+        if (Number(own) < maxOffers.perSharer && Number(n) < maxOffers.all) return undefined
+        return new WrongState({
           detail: `They have not answered ${most} offers ${most === maxOffers.all ? "of others" : "of yours"} yet. Share this when they have taken or declined some, or take some back.`,
         })
       })
@@ -137,10 +137,17 @@ export class Shares extends Context.Service<
         return { ...written, readers: [...new Set([...written.readers, reader])], reader }
       })
 
-      const offer: Shares["Service"]["offer"] = Effect.fnUntraced(function* (row, receiver, right) {
+      const offer = Effect.fnUntraced(function* (
+        row: RecordRow,
+        receiver: PrincipalId,
+        right: MemoryRight,
+        whenFull: (fault: WrongState) => Effect.Effect<void, WrongState>,
+      ) {
         const there = yield* shareOf(row.id, receiver)
+        const before = (yield* sharesOf(row.id)).length
         const isTaken = yield* Effect.flatMap(Effect.orDie(principals.get(receiver)), speaksFor)
-        if (there === undefined && !isTaken) yield* hasRoom(row.owner, receiver)
+        const fault = there === undefined && !isTaken ? yield* faultOf(row.owner, receiver) : undefined
+        if (fault !== undefined) return yield* whenFull(fault)
         const at = yield* now
         const share = {
           record: row.id,
@@ -155,17 +162,23 @@ export class Shares extends Context.Service<
           sql`INSERT INTO memory_shares ${sql.insert(share)} ON CONFLICT (record, principal)
             DO UPDATE SET access = excluded.access, state = excluded.state`,
         )
+        yield* reweigh(row, before)
         yield* journal.append({ kind: "memory.shared", body: { ...(yield* told(row, receiver)), right } })
       })
+
+      const bringBack: Shares["Service"]["bringBack"] = (row, receiver, right) =>
+        offer(row, receiver, right, () => Effect.void)
 
       const share: Shares["Service"]["share"] = Effect.fn("Shares.share")(function* (by, id, receiver, right) {
         const row = yield* reach(by, id, "own")
         if (receiver === row.owner) return yield* new WrongState({ detail: "They own this record already." })
-        if (right !== null) return yield* offer(row, receiver, right)
+        if (right !== null) return yield* offer(row, receiver, right, Effect.fail)
+        const before = (yield* sharesOf(id)).length
         // What was declined stays so: to offer it anew is not to ask again.
         yield* Effect.orDie(
           sql`DELETE FROM memory_shares WHERE record = ${id} AND principal = ${receiver} AND state <> 'declined'`,
         )
+        yield* reweigh(row, before)
         yield* index.remove(id, scopeOf(receiver))
         yield* journal.append({ kind: "memory.shared", body: { ...(yield* told(row, receiver)), right } })
       })
@@ -219,7 +232,7 @@ export class Shares extends Context.Service<
         yield* journal.append({ kind: "memory.answered", body: { ...(yield* told(row, receiver)), taken: isTaken } })
       })
 
-      return Shares.of({ of, share, offer, offers, answer })
+      return Shares.of({ of, share, bringBack, offers, answer })
     }),
   )
 }

@@ -207,6 +207,7 @@ export class Programs extends Context.Service<
             : [line.command, line.args]
         const cwd = kept === "bubblewrap" ? workspace.path : join(workspace.path, workspace.subdir)
         const reading = provider.read()
+        const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
         const cleaned = redactor.stream()
         const seconds = secondsOf(thinker)
         const wrongToken = () => void runFork(Effect.forkIn(recordWrongToken(request), scope))
@@ -217,7 +218,7 @@ export class Programs extends Context.Service<
                 fail(`Its socket could not be opened: ${why}`),
               )
         const working = runProcess({ command: program, args, env, cwd, graceMs }, line.stdin, seconds, (chunk) => {
-          const shown = reading.take(chunk)
+          const shown = reading.take(decoder.decode(chunk, { stream: true }))
           if (shown !== "") show(cleaned.json({ text: shown }).text)
         })
         const ran = yield* write.pipe(

@@ -13,9 +13,9 @@ import { Folder } from "../store/Folder.ts"
 import { confine, partsOf } from "./confine.ts"
 import { type Bind, isInside, isOfSystem, nobody, type User } from "./isolation.ts"
 import type { ProgramThinker } from "./providers/Provider.ts"
-import { makeWorktrees, type Work, type Worktree } from "./worktrees.ts"
+import { makeWorktrees, type Shown, type Work, type Worktree } from "./worktrees.ts"
 
-export type { Work } from "./worktrees.ts"
+export type { Shown, Unshown, Work } from "./worktrees.ts"
 
 /** A folder that no program can replace, and the subfolder in which the work is done. */
 interface Place {
@@ -64,7 +64,7 @@ export class Workspaces extends Context.Service<
     /** What an agent has changed in its worktree, as it would be merged now. */
     readonly review: (agent: Agent) => Effect.Effect<Work, string>
     /** Merges exactly what was shown, and returns the commit. */
-    readonly merge: (agent: Agent, commit: string, shown: string) => Effect.Effect<string, string>
+    readonly merge: (agent: Agent, shown: Shown, message: string | undefined) => Effect.Effect<string, string>
   }
 >()("server/programs/Workspaces") {
   static readonly layer = Layer.effect(
@@ -164,8 +164,8 @@ export class Workspaces extends Context.Service<
 
       return Workspaces.of({
         review: (agent) => Effect.flatMap(treeFor(agent), (tree) => worktrees.review(tree, agent.name)),
-        merge: (agent, commit, shown) =>
-          Effect.flatMap(treeFor(agent), (tree) => worktrees.merge(tree, commit, shown, agent.name)),
+        merge: (agent, shown, message) =>
+          Effect.flatMap(treeFor(agent), (tree) => worktrees.merge(tree, shown, message, agent.name)),
         open: (agent, thinker, apart) =>
           Effect.andThen(
             Effect.mapError(ready(agent, thinker), (why) => `Its worktree could not be made: ${why}.`),

@@ -88,23 +88,28 @@ export class GitFailure {
   }
 }
 
-export type Git = (
-  args: ReadonlyArray<string>,
-  more?: { readonly cwd?: string; readonly env?: Readonly<Record<string, string>>; readonly stdin?: string },
-) => Effect.Effect<string, GitFailure>
+interface GitOptions {
+  readonly cwd?: string
+  readonly env?: Readonly<Record<string, string>>
+  readonly stdin?: string | Uint8Array
+  /** Takes its output instead of the result, up to `most` bytes. */
+  readonly take?: (chunk: Buffer) => void
+  readonly most?: number
+}
+export type Git = (args: ReadonlyArray<string>, more?: GitOptions) => Effect.Effect<string, GitFailure>
 
 /** `folder` is the house's own; no program can write there. */
 export const makeGit = (folder: string): Git => {
   const file = join(folder, "gitconfig")
   let written = false
-  return (args, { cwd = folder, env = {}, stdin = "" } = {}) =>
+  return (args, { cwd = folder, env = {}, most, stdin = "", take } = {}) =>
     Effect.suspend(() => {
       if (!written) {
         mkdirSync(folder, { recursive: true, mode: 0o700 })
         writeFileSync(file, settings, { mode: 0o600 })
         written = true
       }
-      const pieces: Array<string> = []
+      const pieces: Array<Buffer> = []
       const all = {
         PATH: "/usr/local/bin:/usr/bin:/bin",
         HOME: folder,
@@ -114,11 +119,15 @@ export const makeGit = (folder: string): Git => {
         ...env,
       }
       return Effect.flatMap(
-        runProcess({ command: "git", args, env: all, cwd, graceMs: 1000 }, stdin, seconds, (chunk) => {
-          pieces.push(chunk)
-        }),
+        runProcess(
+          { command: "git", args, env: all, cwd, graceMs: 1000 },
+          stdin,
+          seconds,
+          take ?? ((chunk) => void pieces.push(chunk)),
+          most,
+        ),
         (ran) => {
-          const said = pieces.join("")
+          const said = Buffer.concat(pieces).toString()
           if (ran.end === "exited" && ran.code === 0) return Effect.succeed(said)
           if (ran.end === "exited" && !ran.startable)
             return Effect.fail(new GitFailure(null, "", "git is not installed on this machine"))

@@ -3,7 +3,7 @@
 import { openProgram, type Program, type ProgramOptions } from "@stoa/tools"
 import { Effect } from "effect"
 
-/** A program with more output than this is broken. */
+/** In bytes: a program with more output than this is broken. */
 const maxOutput = 8 * 1024 * 1024
 
 export type ProcessEnd =
@@ -11,13 +11,12 @@ export type ProcessEnd =
   | { readonly end: "late" }
   | { readonly end: "large" }
 
-const followed = (program: Program, stdin: string, take: (chunk: string) => void) =>
+const followed = (program: Program, stdin: string | Uint8Array, take: (chunk: Buffer) => void, most: number) =>
   Effect.callback<ProcessEnd>((resume) => {
     let size = 0
-    program.stdout.setEncoding("utf8")
-    program.stdout.on("data", (chunk: string) => {
+    program.stdout.on("data", (chunk: Buffer) => {
       size += chunk.length
-      if (size > maxOutput) resume(Effect.succeed({ end: "large" }))
+      if (size > most) resume(Effect.succeed({ end: "large" }))
       else take(chunk)
     })
     void program.exited.then((code) =>
@@ -36,13 +35,14 @@ const followed = (program: Program, stdin: string, take: (chunk: string) => void
 /** Returns when it and all its child processes have ended. */
 export const runProcess = (
   options: ProgramOptions,
-  stdin: string,
+  stdin: string | Uint8Array,
   seconds: number,
-  take: (chunk: string) => void,
+  take: (chunk: Buffer) => void,
+  most: number = maxOutput,
 ): Effect.Effect<ProcessEnd> =>
   Effect.scoped(
     Effect.flatMap(openProgram(options), (program) =>
-      Effect.timeoutOrElse(followed(program, stdin, take), {
+      Effect.timeoutOrElse(followed(program, stdin, take, most), {
         duration: `${seconds} seconds`,
         orElse: () => Effect.succeed<ProcessEnd>({ end: "late" }),
       }),

@@ -4,10 +4,13 @@
  * repository that nobody has checked out; nothing else in the repository changes.
  */
 // edge: folders
+import { createHash } from "node:crypto"
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { isDeepStrictEqual } from "node:util"
 import { Effect } from "effect"
-import { type Git, type GitFailure, makeGit, viewOf } from "./git.ts"
+import { readChanges, type UnshownFile } from "./changes.ts"
+import { type Git, GitFailure, makeGit, viewOf } from "./git.ts"
 
 export interface Worktree {
   readonly repository: string
@@ -19,20 +22,42 @@ export interface Worktree {
   readonly path: string
 }
 
+/** A changed file that cannot be shown as text, as it would be merged; one that is removed has no digest. */
+export interface Unshown {
+  readonly path: string
+  readonly size: number
+  readonly sha256: string | null
+}
+
+/** What a person was shown of the work. */
+export type Shown = Pick<Work, "commit" | "diff" | "unshown">
+
 /** What an agent changed, as it would be merged now. */
 export interface Work {
   readonly commit: string
   readonly files: ReadonlyArray<string>
-  /** The changes to the branch; empty if there are conflicts. */
+  /** The changes to the branch that can be shown as text; empty if there are conflicts. */
   readonly diff: string
+  /** The changed files that cannot. */
+  readonly unshown: ReadonlyArray<Unshown>
   /** The paths that conflict with what others have merged. */
   readonly conflicts: ReadonlyArray<string>
 }
 
 /** Limited, because a person must read it. */
 const maxDiff = 200_000
+const maxUnshown = 100
+/** The content of one file that is not shown: read for its digest only. */
+const maxHashed = 1024 ** 3
 
 const lines = (text: string): ReadonlyArray<string> => text.split("\n").filter((line) => line !== "")
+
+/** Whatever a file's attributes say of it, and with every content named by its whole id. */
+const asText = [
+  ..."--raw --patch --text --full-index".split(" "),
+  ..."--no-ext-diff --no-textconv --no-color --no-renames --ignore-submodules=none --submodule=short".split(" "),
+  ..."--src-prefix=a/ --dst-prefix=b/ --unified=3 --inter-hunk-context=0 --diff-algorithm=myers".split(" "),
+]
 
 /** The submodules in a listed tree: paths that are commits of other repositories. */
 const submodulesIn = (listed: string): ReadonlyArray<string> =>
@@ -136,13 +161,36 @@ export const makeWorktrees = (data: string) => {
     )
   })
 
+  const digestOf = Effect.fnUntraced(function* (tree: Worktree, { object, path }: UnshownFile) {
+    if (object === null) return { path, size: 0, sha256: null } satisfies Unshown
+    const hash = createHash("sha256")
+    let size = 0
+    const take = (chunk: Buffer): void => {
+      hash.update(chunk)
+      size += chunk.length
+    }
+    yield* git(["--git-dir", bareOf(tree), "cat-file", "blob", object], { take, most: maxHashed })
+    return { path, size, sha256: hash.digest("hex") } satisfies Unshown
+  })
+
   const workOf = Effect.fnUntraced(function* (tree: Worktree, commit: string) {
     const { conflicts, tip, tree: result } = yield* merged(tree, commit)
-    if (result === undefined) return { tip, result, work: { commit, files: [], diff: "", conflicts } satisfies Work }
-    const plain = ["--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--ignore-submodules=none"]
-    const files = lines(yield* inBare(tree, "diff", ...plain, "--name-only", tip, result))
-    const diff = yield* inBare(tree, "diff", ...plain, tip, result)
-    return { tip, result, work: { commit, files, diff, conflicts } satisfies Work }
+    const none = { commit, files: [], diff: "", unshown: [], conflicts } satisfies Work
+    if (result === undefined) return { tip, result, work: none }
+    const changes = readChanges(yield* inBare(tree, "diff", ...asText, tip, result))
+    if (changes === undefined)
+      return yield* Effect.fail(new GitFailure(null, "", "git shows the changes in a form of its own"))
+    const { diff, files, unshown } = changes
+    if (diff.length > maxDiff || unshown.length > maxUnshown)
+      return yield* Effect.fail(
+        new GitFailure(
+          null,
+          "",
+          `more than ${maxDiff} characters, or ${maxUnshown} files that are no text, have changed: too much to review; merge it in smaller parts`,
+        ),
+      )
+    const digests = yield* Effect.forEach(unshown, (file) => digestOf(tree, file))
+    return { tip, result, work: { commit, files, diff, unshown: digests, conflicts } satisfies Work }
   })
 
   const review = (tree: Worktree, by: string) =>
@@ -151,11 +199,6 @@ export const makeWorktrees = (data: string) => {
         const { commit } = yield* snapshot(tree, by)
         return (yield* workOf(tree, commit)).work
       }),
-    ).pipe(
-      Effect.filterOrFail(
-        ({ diff }) => diff.length <= maxDiff,
-        () => `more than ${maxDiff} characters have changed, too many to review; merge it in smaller parts`,
-      ),
     )
 
   const isCheckedOut = (tree: Worktree) =>
@@ -164,7 +207,12 @@ export const makeWorktrees = (data: string) => {
     )
 
   /** Merges exactly what was shown: if the branch has moved since, it must be reviewed again. */
-  const merge = Effect.fnUntraced(function* (tree: Worktree, commit: string, shown: string, by: string) {
+  const merge = Effect.fnUntraced(function* (
+    tree: Worktree,
+    { commit, diff, unshown }: Shown,
+    message: string | undefined,
+    by: string,
+  ) {
     if (!/^[0-9a-f]{40,64}$/.test(commit)) return yield* Effect.fail("there is no such commit")
     if (yield* words(isCheckedOut(tree)))
       return yield* Effect.fail(
@@ -172,11 +220,14 @@ export const makeWorktrees = (data: string) => {
       )
     const { result, tip, work } = yield* words(workOf(tree, commit))
     if (result === undefined) return yield* Effect.fail(`it has conflicts in ${work.conflicts.join(", ")}`)
-    if (work.diff !== shown) return yield* Effect.fail("its work has changed since it was shown; look at it again")
+    if (work.diff !== diff || !isDeepStrictEqual(work.unshown, unshown))
+      return yield* Effect.fail("its work has changed since it was shown; look at it again")
     return yield* words(
       Effect.gen(function* () {
         const parents = [tip, commit].flatMap((id) => ["-p", id])
-        const made = first(yield* inBare(tree, "commit-tree", result, ...parents, "-m", `Merge the work of ${by}`))
+        const made = first(
+          yield* inBare(tree, "commit-tree", result, ...parents, "-m", message ?? `Merge the work of ${by}`),
+        )
         yield* inBare(tree, "update-ref", `refs/stoa/work/${made}`, made)
         yield* viewing(tree, (inView) =>
           Effect.gen(function* () {

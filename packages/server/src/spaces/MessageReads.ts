@@ -62,13 +62,6 @@ export const makeMessageReads = (sql: SqlClient.SqlClient) => {
       WHERE said.id = ${message})`
   const spaceName = (space: Fragment): Fragment => sql`(SELECT name FROM spaces here WHERE here.id = ${space})`
 
-  /** The messages that a run has answered. */
-  const answeredIn = (run: string): Effect.Effect<ReadonlyArray<string>> =>
-    Effect.map(
-      Effect.orDie(sql<{ replyTo: string }>`SELECT reply_to FROM messages WHERE run = ${run} AND reply_to IS NOT NULL`),
-      (rows) => rows.map(({ replyTo }) => replyTo),
-    )
-
   /** The spaces in which a person wrote one of `written` (a query for ids) and the run has not written since. */
   const unansweredIn = (run: string, written: Fragment): Effect.Effect<ReadonlyArray<string>> =>
     Effect.map(
@@ -118,5 +111,5 @@ export const makeMessageReads = (sql: SqlClient.SqlClient) => {
       ORDER BY m.created_at DESC, m.id DESC LIMIT ${limit}`
   }, Effect.orDie)
 
-  return { authorOf, hasAnswered, authorName, spaceName, answeredIn, unansweredIn, repliesOf, mailOf }
+  return { authorOf, hasAnswered, authorName, spaceName, unansweredIn, repliesOf, mailOf }
 }

@@ -5,6 +5,8 @@
 import type { Page, PageQuery } from "@stoa/contract"
 
 const usual = 50
+/** About how many bytes of texts a page has: it ends there even if it has few items. */
+export const largestPage = 2 * 1024 * 1024
 
 export const encodeCursor = (key: string): string => Buffer.from(key, "utf8").toString("base64url")
 /** A text that is no cursor of ours can decode to anything; Postgres takes no NUL. */

@@ -29,7 +29,7 @@ import { demandsOf } from "../access/rights/FindIfPermitted.ts"
 import { Grants } from "../access/rights/Grants.ts"
 import { viewerOfAll } from "../access/rights/Viewer.ts"
 import { readCallsOf } from "../calls/CallReads.ts"
-import { type Work, Workspaces } from "../programs/Workspaces.ts"
+import { type Shown, type Work, Workspaces } from "../programs/Workspaces.ts"
 import { AgentSettings } from "../runs/AgentSettings.ts"
 import { Runs } from "../runs/Runs.ts"
 import { makeTriggerReads } from "../runs/waking/TriggerReads.ts"
@@ -96,8 +96,8 @@ export class Team extends Context.Service<
     readonly merge: (
       self: Agent,
       name: string,
-      commit: string,
-      shown: string,
+      shown: Shown,
+      message: string | undefined,
     ) => Effect.Effect<string, Missing | WrongState>
     /** Ends its runs. With `remove`, also retires it, which requires that no agent works for it (S3-57). */
     readonly stop: (
@@ -318,9 +318,9 @@ export class Team extends Context.Service<
         return { agent, work: yield* Effect.mapError(workspaces.review(agent), notMerged(agent.name)) }
       })
 
-      const merge: Team["Service"]["merge"] = Effect.fn("Team.merge")(function* (self, name, commit, shown) {
+      const merge: Team["Service"]["merge"] = Effect.fn("Team.merge")(function* (self, name, shown, message) {
         const agent = yield* relative(self, "merge", name)
-        return yield* Effect.mapError(workspaces.merge(agent, commit, shown), notMerged(agent.name))
+        return yield* Effect.mapError(workspaces.merge(agent, shown, message), notMerged(agent.name))
       })
 
       return Team.of({ spawn, say, activity, work, merge, stop })

@@ -214,17 +214,22 @@ export class TeamMail extends Context.Service<
       })
 
       /**
-       * Which of their messages this answers: their oldest open request, otherwise a broadcast that is not answered
-       * yet.
+       * Which of their messages this answers: their oldest open request, otherwise a broadcast that this run has read
+       * and not answered. In a later run, a message to them is a new matter.
        */
-      const answers = Effect.fnUntraced(function* (self: Agent, other: Agent, given: string | undefined) {
+      const answers = Effect.fnUntraced(function* (
+        self: Agent,
+        other: Agent,
+        given: string | undefined,
+        run: string | undefined,
+      ) {
         if (given !== undefined)
           return yield* theirs(other, (given.startsWith("msg_") ? given : `msg_${given}`) as MessageId)
         // Locked, so that two messages sent at the same moment answer two requests.
         yield* Effect.orDie(lockName(sql, "answers", self.id))
         const asked = yield* waits.oldest(other.id, self.id)
         if (asked !== undefined) return asked
-        return yield* inbox.unanswered(self.id, other.id)
+        return run === undefined ? undefined : yield* inbox.unanswered(run, self.id, other.id)
       })
 
       const noRing = Effect.fnUntraced(function* (self: Agent, awaited: ReadonlyArray<PrincipalId>, answered?: string) {
@@ -258,7 +263,7 @@ export class TeamMail extends Context.Service<
         if (name === nameOfHuman) return yield* toHuman(self, mail, call)
         const kin = yield* tree.find(self, name)
         const space = yield* meeting(self, [kin])
-        const replyTo = yield* answers(self, kin.agent, mail.replyTo)
+        const replyTo = yield* answers(self, kin.agent, mail.replyTo, call.caller.run)
         const wait = mail.sync ?? replyTo === undefined
         if (wait) yield* noRing(self, [kin.agent.id], replyTo)
         const kind = wait ? "request" : replyTo === undefined ? "notification" : "response"
@@ -284,7 +289,15 @@ export class TeamMail extends Context.Service<
           const { needed, seconds } = gathering
           const count = needed === "all" ? to.length : needed === "any" ? 1 : Math.min(needed, to.length)
           const milliseconds = seconds === undefined ? {} : { milliseconds: seconds * 1000 }
-          yield* waits.open(call, { space, message, parties: to, needed: count, hangs: true, ...milliseconds })
+          yield* waits.open(call, {
+            space,
+            message,
+            parties: to,
+            needed: count,
+            gathers: true,
+            hangs: true,
+            ...milliseconds,
+          })
           return { message, waits: true, recipients: to.length }
         },
       )

@@ -10,6 +10,7 @@ export const office = Effect.gen(function* () {
   return [
     catalogueOffer("office", {
       name: "send_message",
+      approvedOnce: true,
       mergedDefaults: {},
       description: "Post a message to any channel or DM.",
       effects: "store",
@@ -37,7 +38,7 @@ export const office = Effect.gen(function* () {
       input: {
         properties: {
           messageId: text("The message's id", { minLength: 1 }),
-          emoji: text("An emoji, or its name such as thumbsup", { minLength: 1, maxLength: 64 }),
+          emoji: text("One emoji", { minLength: 1, maxLength: 64 }),
         },
         required: ["messageId", "emoji"],
       },

@@ -147,7 +147,7 @@ for (const store of ["sqlite", "postgres"] as const)
         const mallory = as(yield* tokenOf("mallory"))
         const loop = [
           () => mallory.tools.call("no_such_tool", { input: {} }),
-          () => mallory.tools.call("react", { input: { message: "msg_1", emoji: "x" } }),
+          () => mallory.tools.call("react", { input: { message: "msg_1", emoji: "👍" } }),
           () => mallory.tools.call("call_status", { input: { nonsense: true } }),
         ]
         const tags: Array<string> = []

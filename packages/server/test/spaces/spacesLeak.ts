@@ -63,6 +63,17 @@ type Chances = ReturnType<typeof chances>
 const theEnd = "the end of the game"
 const marker = /zebra s(\d+)e(\d+)x/
 
+/** A reaction is one emoji: which one it is says the same as the marker of a text. */
+const emojis = Array.from({ length: 0x800 }, (_, at) => String.fromCodePoint(0x1f300 + at))
+  .flatMap((sign) => [sign, ...["🏻", "🏼", "🏽", "🏾", "🏿"].map((tone) => sign + tone)])
+  .filter((sign) => /^\p{RGI_Emoji}$/v.test(sign))
+const perPlace = 36
+const emojiOf = (place: Place) => emojis[place.index * perPlace + Math.min(now(place), perPlace - 1)]!
+const markOf = (emoji: string) => {
+  const at = emojis.indexOf(emoji)
+  return `zebra s${Math.floor(at / perPlace)}e${at % perPlace}x`
+}
+
 const now = (place: Place) => place.epochs.length - 1
 const isIn = (place: Place, player: number, epoch = now(place)) =>
   place.kind === "public" || place.epochs[epoch]!.has(player)
@@ -137,7 +148,7 @@ const play = Effect.fnUntraced(function* (game: Game) {
     if (place === undefined) return fault(told)
     const text = typeof body.message === "object" ? body.message.text : undefined
     if (text === theEnd || text?.startsWith("intruder") === true) return text === theEnd ? undefined : fault(told)
-    const mark = marker.exec(text ?? body.emoji?.replace("op_", "zebra ") ?? "")
+    const mark = marker.exec(text ?? (body.emoji === undefined ? "" : markOf(body.emoji)))
     if (mark !== null && Number(mark[1]) !== place.index) fault(`in another's name: ${told}`)
     const known =
       typeof body.message === "string" ? place.said.find((one) => one.id === body.message)?.epoch : undefined
@@ -217,9 +228,7 @@ const play = Effect.fnUntraced(function* (game: Game) {
     if (dice < 56 && some !== undefined)
       return yield* locked(
         Effect.suspend(() =>
-          isIn(place, inside)
-            ? Effect.exit(ask(() => voice.messages.react(some.id, `op_s${place.index}e${now(place)}x`)))
-            : Effect.void,
+          isIn(place, inside) ? Effect.exit(ask(() => voice.messages.react(some.id, emojiOf(place)))) : Effect.void,
         ),
       )
     if (dice < 58 && some !== undefined)

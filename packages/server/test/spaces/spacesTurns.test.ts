@@ -99,7 +99,7 @@ layer(house({ store: "postgres" }), { excludeTestServices: true })("turns at the
       const [owner, member] = [yield* someone(), yield* someone()]
       const by = houseViewer(owner.principal)
       for (const [method, path, body] of [
-        ["PUT", "/reactions/thumbsup", undefined],
+        ["PUT", "/reactions/%F0%9F%91%8D", undefined],
         ["PATCH", "", { text: "changed" }],
       ] as const) {
         const wanted = { name: fresh("table"), kind: "private", members: [member.id] } as const

@@ -178,7 +178,9 @@ for (const store of stores)
                 (yield* inbox(who)).map(({ from, message_id, text }) => [from, text, message_id]),
                 [[one.name, "Who has time?", sent["message_id"]]],
               )
-              yield* use(who, "send_message", { recipient: one.name, text: `${who.name} has` })
+              // Outside of a run, only a reply answers.
+              const reply = { recipient: one.name, text: `${who.name} has`, reply_to: sent["message_id"] }
+              assert.deepInclude(yield* use(who, "send_message", reply), { waiting_for_reply: false })
             }
             assert.deepStrictEqual(
               (yield* inbox(one)).map(({ from, reply_to }) => [from, reply_to]),
@@ -194,6 +196,27 @@ for (const store of stores)
             assert.strictEqual(new Set(envelopes.map(({ mail }) => (JSON.parse(mail) as { id: string }).id)).size, 2)
             for (const who of [root, kid]) assert.match(yield* failure(who, "broadcast", { text: "x" }), /no siblings/)
           }),
+      )
+
+      it.effect("S3-17 S3-30 an open broadcast takes no later question for its answer, however it was asked", () =>
+        Effect.gen(function* () {
+          for (const more of [{}, { gather: "all" }]) {
+            const { one, two } = yield* family
+            const sent = yield* use(one, "broadcast", { text: "Who has time?", ...more })
+            yield* inbox(two)
+            for (const sync of [{}, { sync: true }, { sync: false }]) {
+              const question = { recipient: one.name, text: "What for?", ...sync }
+              assert.deepInclude(yield* use(two, "send_message", question), { waiting_for_reply: sync.sync ?? true })
+              const [got] = yield* inbox(one)
+              assert.deepInclude(got!, { text: "What for?" })
+              assert.notProperty(got!, "reply_to")
+            }
+            // It can still be answered.
+            const reply = { recipient: one.name, text: "I have", reply_to: sent["message_id"] }
+            assert.deepInclude(yield* use(two, "send_message", reply), { waiting_for_reply: false })
+            assert.strictEqual((yield* inbox(one))[0]!["reply_to"], sent["message_id"])
+          }
+        }),
       )
 
       it.effect(

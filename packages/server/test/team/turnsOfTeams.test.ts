@@ -30,11 +30,8 @@ for (const store of databases)
               when: { agent: two.name },
               call: [{ tool: "send_message", input: { recipient: one.name, text: "yes" } }],
             },
-            // What it prints is the answer to nobody who did not wait for it alone.
-            {
-              when: { agent: three.name },
-              call: [{ tool: "send_message", input: { recipient: one.name, text: "yes too" } }],
-            },
+            // What it prints is its answer.
+            { when: { agent: three.name }, say: "yes too" },
           ])
           yield* say("begin")
           yield* ended(lead)
@@ -44,6 +41,54 @@ for (const store of databases)
           assert.strictEqual((yield* turnsOf(one)).length, 2)
           assert.match((yield* turnsOf(lead))[1]!, /They all said yes\.$/)
         }),
+      )
+
+      it.effect(
+        "S3-30 S3-17 replies to a broadcast come as one turn each, said or printed, once; a later question stays one",
+        () =>
+          Effect.gen(function* () {
+            const { lead, say, team } = yield* crew(4)
+            const [one, two, three, four] = team as Array<(typeof team)[0]> & Record<0 | 1 | 2 | 3, (typeof team)[0]>
+            const to = (recipient: string, text: string, more: object = {}) => ({
+              tool: "send_message",
+              input: { recipient, text, ...more },
+            })
+            yield* setProgram([
+              { when: { agent: one.name, text: "Why do you ask" }, say: "to know" },
+              { when: { agent: one.name, text: "begin" }, call: [{ tool: "broadcast", input: { text: "Yes?" } }] },
+              { when: { agent: two.name }, call: [to(one.name, "yes")], say: "I have answered." },
+              { when: { agent: three.name, text: "Yes\\?" }, say: "yes too" },
+              {
+                when: { agent: four.name, text: "Yes\\?" },
+                call: [to(lead.name, "hm", { sync: false })],
+                say: "and me",
+              },
+              // It has not answered in its turn with a tool; in a later turn, it has a question of its own.
+              { when: { agent: three.name, text: "go on" }, call: [to(one.name, "Why do you ask?")] },
+              { when: { agent: lead.name, text: "begin" }, call: [to(one.name, "begin", { sync: false })] },
+              { when: { agent: lead.name, text: "next" }, call: [to(three.name, "go on", { sync: false })] },
+            ])
+            yield* say("begin")
+            yield* ended(one, 4)
+            const [sent] = yield* answersOf(one, "broadcast")
+            const turns = yield* turnsOf(one)
+            assert.sameMembers(
+              turns.slice(1),
+              [
+                [two, "yes"],
+                [three, "yes too"],
+                [four, "and me"],
+              ].map(
+                ([who, said]) =>
+                  `Reply from ${(who as typeof two).name} (to message ${String(sent!["message_id"])}):\n${said as string}`,
+              ),
+            )
+            yield* say("next")
+            yield* ended(three, 2)
+            assert.deepInclude((yield* answersOf(three, "send_message"))[0]!, { waiting_for_reply: true })
+            assert.match((yield* turnsOf(one))[4]!, /^Message from /)
+            assert.match((yield* turnsOf(three))[2]!, /^Reply from .*\nto know$/)
+          }),
       )
 
       it.effect("S3-27 S3-37 who asks the human is answered by USER, and the human hears what came of it", () =>

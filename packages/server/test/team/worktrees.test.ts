@@ -1,11 +1,12 @@
 /** Worktrees of agents, merged when a person has seen the diff; and what a program asks before it uses a tool of its own. */
 import { execFileSync } from "node:child_process"
+import { createHash } from "node:crypto"
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { ask, Guest } from "../house.ts"
-import { dm, ended, inState } from "../runs/runsKit.ts"
+import { dm, ended, inState, until } from "../runs/runsKit.ts"
 import { fresh, someone, type Someone } from "../spaces/spacesGuests.ts"
 import { answersOf, logOf, outside, programmed, type Rule, setProgram, teamHouse, turnsOf, use } from "./teamKit.ts"
 
@@ -98,13 +99,13 @@ const questions = Effect.gen(function* () {
 })
 
 /** Asks for the merge of a child's work, and says yes to what is shown. */
-const merged = Effect.fnUntraced(function* (root: Someone, name: string) {
+const merged = Effect.fnUntraced(function* (root: Someone, name: string, more: object = {}) {
   const { admin } = yield* Guest
-  const asked = yield* use(root, "merge_work", { name })
+  const asked = yield* use(root, "merge_work", { name, ...more })
   assert.strictEqual(asked["status"], "asked", JSON.stringify(asked))
   const open = (yield* questions).find(({ call }) => call?.id === asked["call"])!
   yield* ask(() => admin.decisions.answer(open.id, { verdict: "approve" }))
-  const { diff } = open.call!.input as { readonly diff: string }
+  const input = open.call!.input as { readonly diff: string; readonly unshown?: unknown; readonly message?: string }
   const settled = yield* Effect.gen(function* () {
     for (;;) {
       const call = yield* ask(() => admin.calls.get(asked["call"] as string))
@@ -112,7 +113,7 @@ const merged = Effect.fnUntraced(function* (root: Someone, name: string) {
       yield* Effect.sleep(20)
     }
   })
-  return { diff, settled }
+  return { diff: input.diff, input, settled }
 })
 
 layer(teamHouse({ store: "sqlite", env: { STOA_SLOTS: "4" } }), { excludeTestServices: true, timeout: 90_000 })(
@@ -214,6 +215,74 @@ layer(teamHouse({ store: "sqlite", env: { STOA_SLOTS: "4" } }), { excludeTestSer
           assert.isFalse(existsSync(mark))
           assert.notInclude(look(path, "ls-tree", "-r", "--name-only", "stoa"), ".git/")
         }),
+    )
+
+    it.effect(
+      "all changes are shown as text, whatever a NUL or an attribute says; what is no text is named or refused",
+      () =>
+        Effect.gen(function* () {
+          const { path } = yield* repository
+          const root = yield* outside()
+          const bot = yield* worker(
+            root,
+            path,
+            `printf '#!/bin/sh\\ntouch owned\\n\\000' > run.sh; printf 'a\\033[2Kb\\n' > esc.txt; echo payload > plain.txt
+           echo '* -diff binary' > .gitattributes; printf 'two\\r\\n' >> b.txt`,
+          )
+          const digest = (text: string) => createHash("sha256").update(text).digest("hex")
+          const [nul, esc] = ["#!/bin/sh\ntouch owned\n\0", "a\x1b[2Kb\n"]
+          const unshown = [
+            { path: "esc.txt", size: esc.length, sha256: digest(esc) },
+            { path: "run.sh", size: nul.length, sha256: digest(nul) },
+          ]
+          const refused = { status: "unshown", name: bot.name, unshown }
+          assert.deepStrictEqual(yield* use(root, "merge_work", { name: bot.name }), refused)
+          const rest = { ...refused, unshown: unshown.slice(1) }
+          assert.deepStrictEqual(yield* use(root, "merge_work", { name: bot.name, unshown: ["esc.txt"] }), rest)
+          const named = { unshown: ["esc.txt", "run.sh"], message: "Add a script\n\nIt is not text." }
+          const { diff, input, settled } = yield* merged(root, bot.name, named)
+          assert.deepInclude(input, { unshown, message: named.message })
+          assert.notInclude(diff, "Binary files")
+          assert.notInclude(diff, "run.sh")
+          for (const shown of ["+payload", "+two\r\n", "+* -diff binary"]) assert.include(diff, shown)
+          assert.strictEqual(settled.state, "done")
+          assert.strictEqual(look(path, "log", "-1", "--format=%B", "stoa").trim(), named.message)
+          assert.strictEqual(look(path, "show", "stoa:run.sh"), nul)
+        }),
+    )
+
+    it.effect("what is merged is what was shown: another diff, file or commit for the same approval is refused", () =>
+      Effect.gen(function* () {
+        const { admin } = yield* Guest
+        const { path } = yield* repository
+        const root = yield* outside()
+        const bot = yield* worker(root, path, `echo new > c.txt; printf '\\000' > nul`)
+        const asked = yield* use(root, "merge_work", { name: bot.name, unshown: ["nul"] })
+        const open = (yield* questions).find(({ call }) => call?.id === asked["call"])!
+        const shown = open.call!.input as Readonly<Record<string, string>>
+        const other = look(path, "rev-parse", "main").trim()
+        const file = { path: "nul", size: 1, sha256: "0".repeat(64) }
+        for (const forged of [
+          { diff: "nothing" },
+          { diff: "" },
+          { unshown: [] },
+          { unshown: [file] },
+          { commit: other },
+        ]) {
+          const wanted = { input: { ...shown, ...forged }, wait: 0 }
+          const call = (yield* ask(() => root.client.tools.call("apply_work", wanted))) as { readonly id: string }
+          const its = (yield* questions).find((one) => one.call?.id === call.id)!
+          yield* ask(() => admin.decisions.answer(its.id, { verdict: "approve" }))
+          const failed = yield* until(
+            Effect.map(
+              ask(() => admin.calls.get(call.id)),
+              (found) => (found.state === "failed" ? found : undefined),
+            ),
+          )
+          assert.match(failed.error!.message, /has changed since it was shown/)
+        }
+        assert.throws(() => look(path, "rev-parse", "--verify", "stoa"))
+      }),
     )
 
     it.effect("a submodule stays as it is, and is not looked into; a repository inside of the work is shown", () =>

@@ -456,7 +456,7 @@ for (const store of ["sqlite", "postgres"] as const)
             timedOut: true,
           })
           const posted = yield* done(bot, "post_message", { space: space.name, text: "hello pam" })
-          yield* done(bot, "react", { message: (messages as Array<{ id: string }>)[0]!.id, emoji: "wave" })
+          yield* done(bot, "react", { message: (messages as Array<{ id: string }>)[0]!.id, emoji: "👋" })
           const read = yield* done(bot, "read_messages", { space: space.id })
           assert.deepStrictEqual(
             (read["items"] as Array<{ id: string }>).map(({ id }) => id),

@@ -2,13 +2,13 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { Ambiguous, BadInput, Missing, TooLarge, WrongState } from "../../Errors.ts"
 import { MessageId } from "../../Ids.ts"
-import { Emoji, FoundMessage, Message, MessageText } from "../../spaces/Message.ts"
+import { FoundMessage, Message, MessageText } from "../../spaces/Message.ts"
+import { Emoji, GivenReaction } from "../../spaces/Reaction.ts"
 import { pageOfMany, pageQuery } from "../../Page.ts"
 import { problem } from "../../Problem.ts"
 import { SpaceRef } from "../../spaces/Space.ts"
 
 const message = { message: MessageId }
-const reaction = { ...message, emoji: Emoji }
 const refused = [problem(Missing), problem(WrongState)] as const
 
 export class MessagesApi extends HttpApiGroup.make("messages")
@@ -41,12 +41,12 @@ export class MessagesApi extends HttpApiGroup.make("messages")
       error: refused,
     }),
     HttpApiEndpoint.put("react", "/messages/:message/reactions/:emoji", {
-      params: reaction,
+      params: { ...message, emoji: Emoji },
       success: HttpApiSchema.NoContent,
       error: refused,
     }),
     HttpApiEndpoint.delete("unreact", "/messages/:message/reactions/:emoji", {
-      params: reaction,
+      params: { ...message, emoji: GivenReaction },
       success: HttpApiSchema.NoContent,
       error: refused,
     }),

@@ -36,6 +36,9 @@ export const defaultLimits: ReadonlyArray<Limit> = [
   new Limit({ principal: "*", resource: "spaces/*", count: 12_000, seconds: 60 }),
   // What is sent is what is stored: a gigabyte an hour.
   new Limit({ principal: "*", resource: "kilobytes", count: 1_048_576, seconds: 3600 }),
+  // MiB in memory, with all versions and their index, of a principal and of an owner with all its agents (`Storage.ts`).
+  new Limit({ principal: "*", resource: "stored", count: 1024, seconds: 0 }),
+  new Limit({ principal: "*", resource: "stored", count: 4096, seconds: 0, per: "owner" }),
   // How many are open at a time; the seconds have no meaning here.
   new Limit({ principal: "*", resource: "questions/open", count: 100, seconds: 60 }),
   // Each is a row, and one too many ends another.

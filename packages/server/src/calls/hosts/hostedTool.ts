@@ -3,6 +3,7 @@ import {
   defaultVisibility,
   type HostedTool,
   parametersOf,
+  riskOf,
   ToolExecutionError,
   type ToolDefinition,
 } from "@stoa/contract"
@@ -16,9 +17,6 @@ import type { Traits } from "../catalogue/Traits.ts"
 const usual = 5 * 60_000
 /** Putting a call into the waiting state is quick. */
 const handing = 30_000
-
-const riskOf = ({ annotations, riskLevel }: HostedTool) =>
-  riskLevel ?? (annotations?.destructiveHint === true ? "high" : annotations?.readOnlyHint === true ? "low" : "medium")
 
 const definitionOf = (tool: HostedTool): ToolDefinition => ({
   name: tool.name,

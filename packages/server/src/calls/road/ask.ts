@@ -49,13 +49,11 @@ export const makeAsk = Effect.fnUntraced(function* (record: CallRecorder) {
     space,
   })
 
-  /**
-   * A standing approval for this tool and caller. Where two people must approve, it does not count: both approve each
-   * time.
-   */
+  /** A standing approval for this tool and caller. An older one counts only as far as the tool allows today. */
   const standing = Effect.fnUntraced(function* (found: CatalogueTool, { caller, principal, root }: Attempt) {
-    if ((yield* approval.of(found, caller)).people === 2) return undefined
-    return yield* approvals.standing(principal, found.tool.definition.name, found.tool.fingerprint, root)
+    const reach = approval.reachOf(found, yield* approval.of(found, caller))
+    const { definition, fingerprint } = found.tool
+    return yield* approvals.standing({ principal, tool: definition.name, fingerprint, run: root, reach })
   })
 
   const askPeople = Effect.fnUntraced(function* (attempt: Attempt, found: CatalogueTool, { digest }: Question) {
@@ -71,6 +69,7 @@ export const makeAsk = Effect.fnUntraced(function* (record: CallRecorder) {
       question: `${quoted(caller.principal.name)} wants to run ${quoted(definition.name)} (${definition.riskLevel} risk).`,
       ...(definition.inputSchema === undefined ? {} : { schema: definition.inputSchema }),
       ...(rule.people === undefined ? {} : { people: rule.people }),
+      reach: approval.reachOf(found, rule),
       milliseconds: (rule.expiresInSeconds ?? approvalTime) * 1000,
     })
     const row = { ...rowOf(attempt, JSON.stringify(attempt.input)), resume: resumeJson(attempt) }

@@ -11,7 +11,8 @@ export default Effect.gen(function* () {
     yield* sql`ALTER TABLE ${sql(table)} ADD COLUMN authors TEXT NOT NULL DEFAULT '{}'`
   const first = (column: "content" | "tags") =>
     sql`'["' || (SELECT was.principal FROM memory_versions was WHERE was.record = memory_versions.record
-      AND was.${sql(column)} = memory_versions.${sql(column)} ORDER BY was.version LIMIT 1) || '"]'`
+      AND was.${sql(column)} = memory_versions.${sql(column)}
+      AND COALESCE(was.digest, '') = COALESCE(memory_versions.digest, '') ORDER BY was.version LIMIT 1) || '"]'`
   // Versions of one author alone need no look at the others.
   yield* sql`UPDATE memory_versions SET authors = '{"content":' || ${first("content")} || ',"tags":' || ${first("tags")} || '}'
     WHERE EXISTS (SELECT 1 FROM memory_versions other

@@ -27,16 +27,10 @@ import { type ExcerptBounds, makeExcerpts } from "../records/excerpts.ts"
 import type { MemoryActor } from "../records/recordReads.ts"
 import { writerOf } from "../Authors.ts"
 import { Memories } from "../Memories.ts"
-import { dueAfter, dueAgain, isLate, type MissedTimes, type Schedule } from "./planTimes.ts"
+import { definitionIn, type PlanDefinition } from "./definition.ts"
+import { dueAfter, dueAgain, isLate, type Schedule } from "./planTimes.ts"
 
-export interface PlanDefinition extends Schedule {
-  readonly name: string
-  readonly instruction: string
-  /** What happens to times at which the house was off; default: once. */
-  readonly missed?: MissedTimes
-  /** Delays it by up to this many seconds, always by the same delay for the same time. */
-  readonly jitter?: number
-}
+export type { PlanDefinition } from "./definition.ts"
 
 export type PlanStatus = "active" | "completed"
 
@@ -73,30 +67,6 @@ const maxPlans = 200
 const keyOf = (id: MemoryId): string => `plan ${id}`
 const jitterOf = (id: MemoryId, due: string, seconds: number): number =>
   seconds === 0 ? 0 : Number.parseInt(hash("sha256", `${id} ${due}`, "hex").slice(0, 8), 16) % (seconds + 1)
-
-const mayBeText = (value: unknown): boolean => value === undefined || typeof value === "string"
-/**
- * Anybody can write records of any kind: those that are not plans are ignored, because one reader handles everybody's.
- */
-const isDefinition = (value: unknown): value is PlanDefinition => {
-  if (typeof value !== "object" || value === null) return false
-  const { cron, instruction, jitter, missed, name, runAfter, scheduledAt, timezone } = value as Record<string, unknown>
-  return (
-    typeof name === "string" &&
-    typeof instruction === "string" &&
-    [cron, runAfter, scheduledAt, timezone].every(mayBeText) &&
-    (missed === undefined || missed === "skip" || missed === "once" || missed === "all") &&
-    (jitter === undefined || (Number.isInteger(jitter) && (jitter as number) >= 0 && (jitter as number) <= 86_400))
-  )
-}
-
-const definitionIn = (record: MemoryRecord): PlanDefinition | undefined =>
-  Result.getOrUndefined(
-    Result.try(() => {
-      const value: unknown = JSON.parse(record.content)
-      return isDefinition(value) ? value : undefined
-    }),
-  )
 
 const planFrom = (row: PlanRow, record: MemoryRecord): ReadonlyArray<Plan> => {
   const definition = definitionIn(record)

@@ -19,11 +19,11 @@ import {
   type TooLarge,
   type WrongState,
 } from "@stoa/contract"
-import { Context, DateTime, Effect, Layer, Redacted } from "effect"
+import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Secrets } from "../../access/secrets/Secrets.ts"
 import { Journal, type Transaction } from "../../store/journal/Journal.ts"
-import { decodeCursor, encodeCursor } from "../../store/Pages.ts"
+import { decodeCursor, encodeCursor, largestPage } from "../../store/Pages.ts"
 import { authorsIn, authorsText } from "../records/authorship.ts"
 import type { MemoryActor } from "../records/recordReads.ts"
 import { isSealed, lineOf, type LineRow, rowOf, sealed, type ShareRow } from "./memoryLines.ts"
@@ -32,9 +32,8 @@ import { Shares } from "../Shares.ts"
 import type { RecordRow, VersionRow } from "../records/rows.ts"
 import { slotOf } from "../records/rules.ts"
 import { makeStoring } from "../records/storing.ts"
+import { makeVersions } from "../records/versions.ts"
 
-/** A page ends at this size even if it has few lines. */
-const largestPage = 2 * 1024 * 1024
 const erasedAtOnce = 50
 
 type Refused = BadInput | Missing | StaleVersion | WrongState | TooLarge | Forbidden
@@ -68,16 +67,17 @@ export class Portability extends Context.Service<
       const memories = yield* Memories
       const shares = yield* Shares
       const { about, drop, store } = yield* makeStoring
-      const key = Redacted.value((yield* Secrets).derive("memory-lines"))
+      const versions = makeVersions(sql)
+      const key = (yield* Secrets).derive("memory-lines")
       const now = Effect.map(DateTime.now, DateTime.formatIso)
 
       const exported: Portability["Service"]["export"] = Effect.fn("Portability.export")(function* (by, query) {
         const { cursor, limit = 100 } = query
         const [record = "", version = "0"] = cursor === undefined ? [] : decodeCursor(cursor).split(" ")
         const after = Number.parseInt(version, 10) || 0
-        const rows = yield* sql<LineRow>`SELECT v.*, r.namespace, r.kind, r.key, r.owner, r.created_at, r.deleted_at,
-            r.version AS newest FROM memory_records r JOIN memory_versions v ON v.record = r.id
-          WHERE r.owner = ${by.id} AND (r.id > ${record} OR (r.id = ${record} AND v.version > ${after}))
+        const rows =
+          yield* sql<LineRow>`SELECT ${versions.columns}, r.namespace, r.kind, r.key, r.owner, r.created_at, r.deleted_at,
+            r.version AS newest FROM ${versions.tables} WHERE r.owner = ${by.id} AND (r.id > ${record} OR (r.id = ${record} AND v.version > ${after}))
             AND (r.expires_at IS NULL OR r.pinned = ${true} OR r.expires_at > ${yield* now})
           ORDER BY r.id, v.version LIMIT ${limit + 1}`
         const ids = [...new Set(rows.map((row) => row.record))]
@@ -118,13 +118,14 @@ export class Portability extends Context.Service<
           there === undefined && row.deletedAt === null ? yield* versionsAt(by, row.slot, row.namespace) : []
         if (taken.length > 0)
           return yield* bad(at, `there is another record with the key "${row.key}"; delete it first`)
-        yield* store(row, there === undefined)
+        yield* store({ ...row, bytes: there?.bytes ?? null }, there)
+        const stored = (yield* storedOf(row.id))!
         for (const { principal, right } of line.shares ?? []) {
           const known = yield* Effect.orDie(
             sql`SELECT id FROM principals WHERE id = ${principal} AND retired_at IS NULL`,
           )
           // A share that was restored is offered again; those for which there is no room are left out.
-          if (known.length > 0) yield* Effect.ignore(shares.offer(row, principal, right))
+          if (known.length > 0) yield* shares.bringBack(stored, principal, right)
         }
         return true
       })
@@ -135,7 +136,9 @@ export class Portability extends Context.Service<
         if ((line.by ?? by.id) === by.id && call === undefined && message === undefined && authors === undefined)
           return true
         const rows = yield* Effect.orDie(
-          sql<VersionRow>`SELECT v.* FROM memory_versions v JOIN memory_records r ON r.id = v.record
+          sql<
+            Pick<VersionRow, "principal" | "call" | "message" | "authors">
+          >`SELECT v.principal, v.call, v.message, v.authors FROM memory_versions v JOIN memory_records r ON r.id = v.record
             WHERE r.owner = ${by.id} AND v.record = ${line.id ?? ""} AND v.version = ${line.version ?? 0}`,
         )
         const was = rows[0]

@@ -37,6 +37,8 @@ export interface RecordRow extends Versioned {
   readonly createdAt: string
   readonly updatedAt: string
   readonly deletedAt: string | null
+  /** What it counts for its owner (`weight.ts`). Null: not counted yet. */
+  readonly bytes: number | null
 }
 
 export interface VersionRow extends Versioned {

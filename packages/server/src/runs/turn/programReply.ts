@@ -30,18 +30,23 @@ export const makeProgramReply = Effect.fnUntraced(function* (record: RunRecorder
         UNION SELECT r.message FROM wait_replies r JOIN waits w ON w.id = r.wait WHERE w.run = ${row.id}`,
     )
 
-  /** Agents of its team that still wait for an answer: its output is the answer. */
-  const awaited = Effect.fnUntraced(function* (row: RunRow, triggers: ReadonlyArray<TriggerRow>) {
-    const asked = triggers.filter((one) => one.message !== null && envelopeOf(one)?.kind === "request")
-    if (asked.length === 0) return []
-    const ids = asked.map(({ message }) => message!)
-    const open = yield* Effect.orDie(
-      sql<{ message: string }>`SELECT w.message FROM waits w JOIN wait_parties p ON p.wait = w.id
-        WHERE w.state = 'open' AND p.principal = ${row.agent} AND p.state = 'awaited' AND ${sql.in("w.message", ids)}`,
+  /** Questions of its team that it has not answered, and whose author has not stopped waiting. */
+  const asked = Effect.fnUntraced(function* (row: RunRow, triggers: ReadonlyArray<TriggerRow>) {
+    const questions = triggers.filter(
+      (one) => one.message !== null && ["request", "multicast"].includes(envelopeOf(one)?.kind ?? ""),
     )
+    if (questions.length === 0) return []
     // A reader may not have processed an answer from a moment ago.
-    const said = yield* reads.answeredIn(row.id)
-    return asked.filter(({ message: id }) => open.some(({ message }) => message === id) && !said.includes(id!))
+    const done = yield* Effect.orDie(
+      sql<{ message: string }>`SELECT t.message FROM triggers t
+        WHERE t.run = ${row.id} AND ${reads.hasAnswered(sql`${row.agent}`, sql`t.message`)}
+        UNION SELECT w.message FROM waits w JOIN wait_parties p ON p.wait = w.id AND p.principal = ${row.agent}
+        WHERE ${sql.in(
+          "w.message",
+          questions.map(({ message }) => message!),
+        )} AND NOT (w.state = 'open' AND p.state = 'awaited')`,
+    )
+    return questions.filter(({ message: id }) => !done.some(({ message }) => message === id))
   })
 
   /** If a space takes no more posts, the run has no answer there, but ends. */
@@ -73,7 +78,7 @@ export const makeProgramReply = Effect.fnUntraced(function* (record: RunRecorder
     text: string,
   ) {
     if (text === "") return
-    for (const { author, message, space } of yield* awaited(row, triggers))
+    for (const { author, message, space } of yield* asked(row, triggers))
       yield* post(row, caller, space!, { text, replyTo: message! }, { mail: { kind: "response", to: [author!] } })
     for (const space of yield* unanswered(row)) yield* post(row, caller, space, { text })
   })

@@ -27,13 +27,14 @@ import { Journal, type Transaction } from "../../store/journal/Journal.ts"
 import { Timers } from "../../store/journal/Timers.ts"
 import { open as openStates, waiting as waitingStates } from "../record/lifecycle.ts"
 import { profileNamed } from "../profile.ts"
-import { noCall, makeTeamRequests } from "./teamRequests.ts"
+import { gathers, noCall, makeTeamRequests } from "./teamRequests.ts"
 import { makeHistory, type WaitRow } from "./history.ts"
 import { makeRunRecorder } from "../record/record.ts"
 import { limitsOf, type RunRow } from "../record/rows.ts"
 import { inState } from "../../store/database/dialect/States.ts"
 import {
   findAnsweredWait,
+  findRaisedWaits,
   closedStateOf,
   type PostedMessage,
   type OpenWait,
@@ -60,6 +61,8 @@ export interface WaitRequest {
   readonly milliseconds?: number
   /** Who is waited for, if not the mentioned principals. */
   readonly parties?: ReadonlyArray<PrincipalId>
+  /** Its message went to several, and is answered by a reply to it alone: no other message back is taken for one. */
+  readonly gathers?: true
   /** The call is done at once: the wait belongs to the run, and its outcome is the run's next message (S3-12). */
   readonly hangs?: true
 }
@@ -211,7 +214,14 @@ export class Waits extends Context.Service<
           call: wanted.hangs === true ? noCall : call.id,
           space: space.id,
           message: message.id,
-          mode: parties.length === 0 ? "any" : needed === parties.length ? "all" : "count",
+          mode:
+            wanted.gathers === true
+              ? gathers
+              : parties.length === 0
+                ? "any"
+                : needed === parties.length
+                  ? "all"
+                  : "count",
           needed: Math.max(1, needed),
           state: "open",
           deadlineAt: deadline === null ? null : DateTime.formatIso(deadline),
@@ -251,7 +261,12 @@ export class Waits extends Context.Service<
         for (const [agent, own] of Map.groupBy(there, ({ row }) => row.agent)) {
           const waits = own.map(({ parties, row }): OpenWait => ({ id: row.id, agent, message: row.message, parties }))
           const hit = findAnsweredWait(waits, heard, strict)
-          if (hit === undefined) continue
+          if (hit === undefined) {
+            for (const { id } of strict ? [] : findRaisedWaits(waits, heard))
+              yield* Effect.orDie(sql`UPDATE wait_parties SET message = ${message.id}
+                WHERE wait = ${id} AND principal = ${heard.author} AND state = 'awaited'`)
+            continue
+          }
           const waited = own.find(({ row }) => row.id === hit.id)!.row
           if (!(yield* reads(waited))) {
             yield* close(waited, "released")
@@ -260,7 +275,7 @@ export class Waits extends Context.Service<
           // A wait outside of a run resumes nothing: its agent finds the answer in its inbox.
           if (waited.call !== noCall || waited.run !== null) woken.add(agent)
           yield* Effect.orDie(sql`UPDATE wait_parties SET state = 'replied', message = ${message.id}
-            WHERE wait = ${hit.id} AND principal = ${heard.author} AND state = 'awaited'`)
+            WHERE wait = ${hit.id} AND principal = ${heard.author} AND state <> 'replied'`)
           yield* Effect.orDie(
             sql`INSERT INTO wait_replies ${sql.insert({ wait: hit.id, message: message.id })} ON CONFLICT DO NOTHING`,
           )
@@ -271,9 +286,12 @@ export class Waits extends Context.Service<
 
       const silence: Waits["Service"]["silence"] = Effect.fn("Waits.silence")(function* (principal, state, message) {
         const which = message == null ? sql`1 = 1` : sql`w.message = ${message}`
+        // An agent that began a new matter with the waiting one has spoken: its wait stays (X-09).
+        const quiet = state === "silent" ? sql`p.message IS NULL` : sql`1 = 1`
         const rows = yield* Effect.orDie(
           sql<WaitRow>`SELECT w.* FROM waits w JOIN wait_parties p ON p.wait = w.id
-            WHERE w.state = 'open' AND p.principal = ${principal} AND p.state = 'awaited' AND ${which}`,
+            WHERE w.state = 'open' AND p.principal = ${principal} AND p.state = 'awaited' AND ${which}
+            AND ${quiet}`,
         )
         for (const row of rows) {
           yield* Effect.orDie(sql`UPDATE wait_parties SET state = ${state}

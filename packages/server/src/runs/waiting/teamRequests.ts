@@ -8,6 +8,8 @@ import { findWaitPath } from "./waitRules.ts"
 
 /** Instead of a call id: the wait belongs to its run. */
 export const noCall = ""
+/** The mode of a wait for the replies to a broadcast. */
+export const gathers = "gather"
 
 export const makeTeamRequests = (sql: SqlClient.SqlClient) => {
   /** A principal that has answered owes nothing more, even if the reader has not processed the answer yet. */
@@ -18,7 +20,7 @@ export const makeTeamRequests = (sql: SqlClient.SqlClient) => {
     Effect.map(
       Effect.orDie(
         sql<{ message: MessageId }>`SELECT w.message FROM waits w JOIN wait_parties p ON p.wait = w.id
-          WHERE w.state = 'open' AND w.agent = ${waiting} AND w.call = ${noCall}
+          WHERE w.state = 'open' AND w.agent = ${waiting} AND w.call = ${noCall} AND w.mode <> ${gathers}
           AND p.principal = ${awaited} AND ${owed} ORDER BY w.opened_at, w.id LIMIT 1`,
       ),
       (rows) => rows[0]?.message,

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import {
   findAnsweredWait,
+  findRaisedWaits,
   closedStateOf,
   type PostedMessage,
   type OpenWait,
@@ -34,6 +35,22 @@ describe("which message answers which wait", () => {
     assert.isUndefined(findAnsweredWait([wait()], heard({ author: "stranger" })))
   })
 
+  it("X-09 S1-99 a reply of somebody of whom none was expected any more counts; a new matter leaves the wait as it is", () => {
+    for (const state of ["silent", "gone", "replied"] as const) {
+      const one = wait({ parties: [{ principal: "other", state }] })
+      assert.strictEqual(
+        findAnsweredWait([one], heard({ replyTo: "asked" }))?.id,
+        state === "replied" ? undefined : "w1",
+      )
+      assert.isUndefined(findAnsweredWait([one], heard()))
+      assert.deepStrictEqual(findRaisedWaits([one], heard({ mentions: ["waiter"] })), [])
+    }
+    const ids = (found: ReadonlyArray<OpenWait>) => found.map(({ id }) => id)
+    assert.deepStrictEqual(ids(findRaisedWaits([wait()], heard({ mentions: ["waiter"] }))), ["w1"])
+    assert.deepStrictEqual(ids(findRaisedWaits([wait()], heard({ mentions: ["somebody"] }))), [])
+    assert.deepStrictEqual(ids(findRaisedWaits([wait({ parties: [] })], heard({ mentions: ["waiter"] }))), [])
+  })
+
   it("S1-47 S1-48 of two waits the one that is replied to is answered, and a reply to something else answers none", () => {
     const two = [wait(), wait({ id: "w2", message: "second" })]
     assert.strictEqual(findAnsweredWait(two, heard({ replyTo: "second" }))?.id, "w2")
@@ -58,6 +75,10 @@ describe("which message answers which wait", () => {
     assert.strictEqual(closedStateOf({ needed: 2, replies: 1, parties: [party("replied"), party("silent")] }), "silent")
     assert.strictEqual(closedStateOf({ needed: 1, replies: 0, parties: [party("gone")] }), "silent")
     assert.isUndefined(closedStateOf({ needed: 1, replies: 0, parties: [] }))
+    // One who was asked can still answer, even if the others cannot.
+    for (const left of ["silent", "gone"] as const)
+      for (const needed of [1, 2, 3])
+        assert.isUndefined(closedStateOf({ needed, replies: 0, parties: [party(left), party(left), party("awaited")] }))
     assert.deepStrictEqual(
       [waitResult("resolved", 2), waitResult("silent", 0), waitResult("released", 1), waitResult("timeout", 0)],
       ["resolved", "timeout", "partial_timeout", "timeout"],

@@ -23,9 +23,8 @@ export interface WaitCondition {
 export const closedStateOf = ({ needed, parties, replies }: WaitCondition): WaitState | undefined => {
   if (replies >= needed) return "resolved"
   if (parties.length === 0) return undefined
-  const left = parties.filter(({ state }) => state === "awaited").length
-  // Nobody is left, or too few to reach the needed number.
-  return left === 0 || replies + left < needed ? "silent" : undefined
+  // Whoever was asked may still answer, even if the needed number cannot be reached any more.
+  return parties.some(({ state }) => state === "awaited") ? undefined : "silent"
 }
 
 /** How the waiting agent is told: seed 001's three words (S1-100). */
@@ -51,6 +50,9 @@ export interface PostedMessage {
 
 const awaits = ({ parties }: OpenWait, author: string): boolean =>
   parties.length === 0 || parties.some(({ principal, state }) => principal === author && state === "awaited")
+/** Somebody of whom no answer was expected any more may still reply. */
+const takes = ({ parties }: OpenWait, author: string): boolean =>
+  parties.length === 0 || parties.some(({ principal, state }) => principal === author && state !== "replied")
 
 /**
  * The wait of one agent that a message answers: the one it replies to; otherwise the oldest that waits for its author.
@@ -64,12 +66,19 @@ export const findAnsweredWait = (
 ): OpenWait | undefined => {
   const mine = waits.filter((one) => one.agent !== heard.author && one.message !== heard.id)
   const replied = mine.find((one) => one.message === heard.replyTo)
-  if (replied !== undefined) return awaits(replied, heard.author) ? replied : undefined
+  if (replied !== undefined) return takes(replied, heard.author) ? replied : undefined
   if (strict || (heard.authorKind !== "person" && heard.replyTo !== null)) return undefined
   return mine.find(
     (one) => awaits(one, heard.author) && (heard.authorKind === "person" || !heard.mentions.includes(one.agent)),
   )
 }
+
+/**
+ * The waits of an agent that wait for the author of a message which begins a new matter with it: they stay, because the
+ * author has spoken and may still answer.
+ */
+export const findRaisedWaits = (waits: ReadonlyArray<OpenWait>, heard: PostedMessage): ReadonlyArray<OpenWait> =>
+  waits.filter((one) => heard.mentions.includes(one.agent) && one.parties.length > 0 && awaits(one, heard.author))
 
 /** The agents that wait for each other in a ring, by who waits for whom. */
 export const findWaitCycles = (edges: ReadonlyArray<readonly [from: string, to: string]>): ReadonlySet<string> => {

@@ -37,6 +37,23 @@ interface MailFilter {
   readonly kind?: MailKind
 }
 
+/** An agent's answer to a broadcast, or to a request for which nobody waits any more. */
+const isReply = (row: Pick<TriggerRow, "mail">): boolean => {
+  const envelope = envelopeOf(row)
+  return envelope !== undefined && envelope.replyTo !== null && envelope.kind !== "notification"
+}
+
+/**
+ * What the next run of an agent is told: one reply alone, because each is a message of its own (S3-30), or what came
+ * before the first reply, together. Mail of a failed run comes with it, once.
+ */
+const nextMail = (rows: ReadonlyArray<TriggerRow>): ReadonlyArray<TriggerRow> => {
+  const fresh = rows.filter((row) => envelopeOf(row)?.last === undefined)
+  const reply = fresh.findIndex(isReply)
+  const taken = new Set(reply === -1 ? fresh : fresh.slice(0, Math.max(1, reply)))
+  return rows.filter((row) => taken.has(row) || envelopeOf(row)?.last !== undefined)
+}
+
 export interface InboxMessage {
   readonly from: string | null
   readonly fromKind: string | null
@@ -67,8 +84,8 @@ export class Inbox extends Context.Service<
     readonly writerOf: (
       run: string,
     ) => Effect.Effect<{ readonly author: PrincipalId; readonly space: string } | undefined>
-    /** The oldest broadcast of one agent that another has read and not answered. */
-    readonly unanswered: (agent: PrincipalId, author: PrincipalId) => Effect.Effect<MessageId | undefined>
+    /** The oldest broadcast of one agent that a run of another has read, and the other has not answered. */
+    readonly unanswered: (run: string, agent: PrincipalId, author: PrincipalId) => Effect.Effect<MessageId | undefined>
     readonly count: (agent: PrincipalId) => Effect.Effect<number>
   }
 >()("server/runs/waking/Inbox") {
@@ -87,14 +104,19 @@ export class Inbox extends Context.Service<
             AND ${wanted} ORDER BY at, source LIMIT ${maxAtOnce}`,
         )
 
+      const hasReply = (run: string) =>
+        Effect.map(Effect.orDie(sql<Pick<TriggerRow, "mail">>`SELECT mail FROM triggers WHERE run = ${run}`), (rows) =>
+          rows.some(isReply),
+        )
+
       const openRuns = (agent: string) =>
         Effect.orDie(
           sql<RunRow>`SELECT * FROM runs WHERE agent = ${agent} AND parent_call IS NULL AND ${inState(sql, open)} ORDER BY id`,
         )
 
-      /** Starts a run with everything in the inbox. */
+      /** Starts a run with what is next in the inbox. */
       const begin = Effect.fnUntraced(function* (agent: Agent) {
-        const rows = yield* lying(agent.id)
+        const rows = nextMail(yield* lying(agent.id))
         const newest = rows.at(-1)
         if (newest === undefined) return null
         const id = newId<RunId>("run")
@@ -122,8 +144,11 @@ export class Inbox extends Context.Service<
       const arrive: Inbox["Service"]["arrive"] = Effect.fn("Inbox.arrive")(function* (letter) {
         const { agent, awaited, mail, trigger } = letter
         const runs = yield* openRuns(agent.id)
-        const queued = runs.find(({ startedAt, state }) => state === "queued" && startedAt === null)
         const envelope = mail === undefined ? null : JSON.stringify({ id: newId("env"), ...mail })
+        const joinable = isReply({ mail: envelope })
+          ? undefined
+          : runs.find(({ startedAt, state }) => state === "queued" && startedAt === null)
+        const queued = joinable === undefined || (yield* hasReply(joinable.id)) ? undefined : joinable
         const isNew = yield* record.trigger({ ...trigger, agent: agent.id, run: queued?.id ?? null, mail: envelope })
         if (!isNew) return null
         if (queued !== undefined) return queued.id
@@ -252,12 +277,11 @@ export class Inbox extends Context.Service<
           (rows) => rows[0],
         )
 
-      const unanswered: Inbox["Service"]["unanswered"] = (agent, author) =>
+      const unanswered: Inbox["Service"]["unanswered"] = (run, agent, author) =>
         Effect.map(
           Effect.orDie(
             sql<{ message: MessageId }>`SELECT t.message FROM triggers t WHERE t.agent = ${agent}
-              AND t.author = ${author} AND t.mail LIKE '%"kind":"multicast"%'
-              AND (t.run IS NOT NULL OR t.delivered_at IS NOT NULL)
+              AND t.run = ${run} AND t.author = ${author} AND t.mail LIKE '%"kind":"multicast"%'
               AND NOT ${reads.hasAnswered(sql`${agent}`, sql`t.message`)}
               ORDER BY t.at LIMIT 1`,
           ),

@@ -1,7 +1,6 @@
 /** Messages, and who may post them (`rules.ts`). A post gets the next number of its space: no gaps, no duplicates (S1-68). */
 import {
   BadInput,
-  Emoji,
   Forbidden,
   type FoundMessage,
   largestText,
@@ -17,7 +16,7 @@ import {
   type TooManyRequests,
   WrongState,
 } from "@stoa/contract"
-import { Context, DateTime, Effect, Layer, Schema } from "effect"
+import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Limits } from "../../access/limits/Limits.ts"
 import type { Viewer } from "../../access/rights/Viewer.ts"
@@ -32,11 +31,10 @@ import { withoutWrongState, type SpaceRefusal, refuseSight } from "../refusals.t
 import { Spaces } from "../Spaces.ts"
 import { makeErase } from "./erase.ts"
 import { isHeldMember, makeNumbering } from "./numbering.ts"
+import { makeReactions } from "./reactions.ts"
 import { makeSearch, scopeOf } from "./search.ts"
 import { messagesIn, authorsIn } from "./thread.ts"
 import { originFields, recipientsOf, readsMentions } from "../addressees/addressees.ts"
-
-const isEmoji = Schema.is(Emoji)
 
 export class Messages extends Context.Service<
   Messages,
@@ -110,6 +108,7 @@ export class Messages extends Context.Service<
       const index = yield* SearchIndex
       const messageSearch = makeSearch(sql, index)
       const erase = makeErase(sql, index, journal)
+      const reactions = makeReactions(sql, journal)
 
       const short = Effect.fnUntraced(function* (text: string) {
         const size = Buffer.byteLength(text)
@@ -298,39 +297,11 @@ export class Messages extends Context.Service<
       })
 
       const react: Messages["Service"]["react"] = Effect.fn("Messages.react")(function* (id, by, emoji) {
-        if (!isEmoji(emoji))
-          return yield* new BadInput({ issues: [{ path: "emoji", message: "an emoji, or its name such as thumbsup" }] })
-        const message = yield* reach("react", id, by)
-        // Locks the row, so that a deletion happens entirely before or entirely after this.
-        const there = yield* Effect.orDie(
-          sql`UPDATE messages SET pinned = pinned WHERE id = ${message.id} AND deleted_at IS NULL RETURNING id`,
-        )
-        if (there.length === 0) return yield* new WrongState({ detail: "This message was deleted." })
-        const createdAt = DateTime.formatIso(yield* DateTime.now)
-        const row = { message: id, emoji, principal: by.principal.id, createdAt }
-        const rows = yield* Effect.orDie(
-          sql`INSERT INTO reactions ${sql.insert(row)} ON CONFLICT (message, emoji, principal) DO NOTHING RETURNING message`,
-        )
-        if (rows.length === 0) return
-        yield* journal.append({
-          kind: "reaction.added",
-          space: message.space,
-          body: { message: id, emoji, by: by.principal.id },
-        })
+        return yield* reactions.give(yield* reach("react", id, by), by.principal.id, emoji)
       })
 
       const unreact: Messages["Service"]["unreact"] = Effect.fn("Messages.unreact")(function* (id, by, emoji) {
-        const { space } = yield* reach("react", id, by)
-        const rows = yield* Effect.orDie(
-          sql`DELETE FROM reactions
-            WHERE message = ${id} AND principal = ${by.principal.id} AND emoji = ${emoji} RETURNING message`,
-        )
-        if (rows.length === 0) return
-        yield* journal.append({
-          kind: "reaction.removed",
-          space,
-          body: { message: id, emoji, by: by.principal.id },
-        })
+        return yield* reactions.takeBack(yield* reach("react", id, by), by.principal.id, emoji)
       })
 
       const pin: Messages["Service"]["pin"] = Effect.fn("Messages.pin")(function* (id, by, pinned) {

@@ -61,6 +61,7 @@ export const gateway = Effect.gen(function* () {
     }),
     catalogueOffer("gateway", {
       name: "send_message",
+      approvedOnce: true,
       mergedDefaults: { success: true, status: "delivered" },
       description: "Send a message to the active space.",
       effects: "store",
@@ -77,6 +78,7 @@ export const gateway = Effect.gen(function* () {
     }),
     catalogueOffer("gateway", {
       name: "send_reply",
+      approvedOnce: true,
       description: "Send a reply to a message of the active space.",
       effects: "store",
       input: {

@@ -83,6 +83,7 @@ export const team = Effect.gen(function* () {
   return [
     catalogueOffer("team", {
       name: "send_message",
+      approvedOnce: true,
       mergedDefaults: { status: "sent", waiting_for_reply: false },
       description:
         "Send a message to another agent: your parent, a child or a sibling. Returns at once; the reply to a sync message arrives as your next message, so end your turn then.",
@@ -116,6 +117,7 @@ export const team = Effect.gen(function* () {
     }),
     catalogueOffer("team", {
       name: "broadcast",
+      approvedOnce: true,
       description:
         "Send a message to all your siblings. Their replies arrive as separate messages; with gather they arrive together, as your next message.",
       effects: "store",

@@ -1,5 +1,6 @@
 /** Agents that wait for each other's answers, and how far they may wake each other. */
 import { assert, layer } from "@effect/vitest"
+import type { MessageId } from "@stoa/contract"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Waits } from "../../../src/runs/waiting/Waits.ts"
@@ -190,6 +191,67 @@ for (const store of stores)
         }),
     )
 
+    it.effect(
+      "S1-99 S1-100 a wait for several goes on while somebody who was asked can still answer, people included",
+      () =>
+        Effect.gen(function* () {
+          const ada = yield* someone()
+          const [bot, idle, failing] = [yield* thinker(gateway), yield* thinker(gateway), yield* thinker(gateway)]
+          const space = yield* room("private", ada, bot, idle, failing)
+          const text = `@${idle.name} @${failing.name} @${ada.name} agreed?`
+          yield* setRules([
+            { when: { agent: bot.name, step: 1 }, call: [{ tool: "send_message", input: { text, wait: true } }] },
+            { when: { agent: failing.name }, fail: "400" },
+          ])
+          const begin = Effect.fnUntraced(function* (count: number) {
+            yield* ask(() => ada.client.spaces.post(space.id, { text: `@${bot.name} start` }))
+            for (const agent of [idle, failing]) yield* ended(agent, count)
+            yield* (yield* Readers).receipt("runs")
+            return yield* inState(bot, "waiting_reply")
+          })
+          const first = yield* begin(1)
+          yield* ask(() => ada.client.spaces.post(space.id, { text: "yes" }))
+          yield* ended(bot)
+          const partial = yield* firstOutput(first)
+          assert.deepInclude(partial, { status: "partial_timeout", ended: "silent" })
+          assert.deepStrictEqual(
+            partial.replies.map(({ authorId }) => authorId),
+            [ada.id],
+          )
+          assert.sameMembers([...partial.missing], [idle.id, failing.id])
+          // One that had ended its run without an answer replies after all: that counts.
+          const second = yield* begin(2)
+          const { message } = yield* waitOf(second)
+          for (const who of [idle, failing, ada])
+            yield* ask(() => who.client.spaces.post(space.id, { text: "late", replyTo: message as MessageId }))
+          yield* ended(bot, 2)
+          assert.deepInclude(yield* firstOutput(second), { status: "resolved", missing: [] })
+        }),
+    )
+
+    it.effect("X-09 an answer that mentions the waiting agent starts a new run, and the wait stays until a reply", () =>
+      Effect.gen(function* () {
+        const ada = yield* someone()
+        const [asks, answers] = [yield* thinker(gateway), yield* thinker(gateway)]
+        const space = yield* room("private", ada, asks, answers)
+        const send = (text: string, wait?: true) => ({ tool: "send_message", input: { text, ...(wait && { wait }) } })
+        yield* setRules([
+          { when: { agent: asks.name, step: 1, text: "start" }, call: [send(`@${answers.name} how much?`, true)] },
+          { when: { agent: answers.name, step: 1 }, call: [send(`@${asks.name} forty-two`)] },
+        ])
+        yield* ask(() => ada.client.spaces.post(space.id, { text: `@${asks.name} start` }))
+        yield* ended(answers)
+        yield* (yield* Readers).receipt("runs")
+        yield* until(Effect.map(runsOf(asks), (rows) => (rows.length === 2 ? rows : undefined)))
+        const waiting = yield* inState(asks, "waiting_reply")
+        const { message } = yield* waitOf(waiting)
+        yield* ask(() => answers.client.spaces.post(space.id, { text: "forty-two", replyTo: message as MessageId }))
+        const runs = yield* ended(asks, 2)
+        assert.deepInclude(yield* firstOutput(waiting), { status: "resolved", missing: [] })
+        assert.strictEqual(runs.length, 2)
+      }),
+    )
+
     it.effect("S1-99 without a mention it waits as well, for the first message of anybody else", () =>
       Effect.gen(function* () {
         const [ada, ben] = [yield* someone(), yield* someone()]
@@ -284,7 +346,7 @@ for (const store of stores)
     )
 
     it.effect(
-      "X-10 S1-42 S1-105 the awaited ends without answering: the wait ends; a mention meanwhile starts a run of its own",
+      "X-10 X-09 S1-42 S1-105 a mention meanwhile starts a run of its own, and the wait stays; the awaited ends without a word: the wait ends",
       () =>
         Effect.gen(function* () {
           const ada = yield* someone()
@@ -308,14 +370,26 @@ for (const store of stores)
           // Nor is it answered by the awaited one, who mentions it with send_message.
           yield* ended(silent)
           yield* (yield* Readers).receipt("runs")
-          assert.lengthOf(yield* runsOf(asks), 3)
+          yield* until(
+            Effect.map(runsOf(asks), (rows) =>
+              rows.filter(({ state }) => state === "completed").length === 2 ? rows : undefined,
+            ),
+          )
+          assert.strictEqual((yield* inState(asks, "waiting_reply")).id, run.id)
+          yield* (yield* Journal).transact((yield* Waits).expire((yield* waitOf(run)).id))
           yield* ended(asks, 3)
-          assert.deepInclude(yield* firstOutput(run), {
-            status: "timeout",
-            ended: "silent",
-            missing: [silent.id],
-            replies: [],
-          })
+          assert.deepInclude(yield* firstOutput(run), { status: "timeout", missing: [silent.id], replies: [] })
+
+          yield* setRules([
+            {
+              when: { agent: asks.name, step: 1 },
+              call: [{ tool: "send_message", input: { text: `@${silent.name} hello?`, wait: true } }],
+            },
+          ])
+          yield* ask(() => ada.client.spaces.post(space.id, { text: `@${asks.name} start` }))
+          const last = (yield* ended(asks, 4)).at(-1)!
+          const nothing = { status: "timeout", ended: "silent", missing: [silent.id], replies: [] }
+          assert.deepInclude(yield* firstOutput(last), nothing)
         }),
     )
 

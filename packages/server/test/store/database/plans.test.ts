@@ -105,7 +105,7 @@ layer(callsHouse({ store: "sqlite" }), { excludeTestServices: true })("plans of 
         reads.repliesOf(viewer, sql`SELECT wait AS link, message FROM wait_replies WHERE wait = ${wait}`),
       )
       yield* (yield* Waits).oldest(id, id)
-      yield* (yield* Inbox).unanswered(id, id)
+      yield* (yield* Inbox).unanswered("run_1", id, id)
       yield* (yield* Runs).originOf("run_1" as never, "spc_1" as never)
       assert.isAbove(plans.size, 100)
       const sql = yield* SqlClient.SqlClient

@@ -1,6 +1,7 @@
 /** Which card shows a result: by the tool's `customUI`, then by its name; undefined if the generic line is enough. */
 import type { Json, MessageCall } from "../../feed/types.ts"
 import { isFields } from "../../parts/form/json.logic.ts"
+import { isHouseFile } from "../../parts/text/address.logic.ts"
 
 const cardKinds = ["product", "weather", "chart", "map", "image", "file", "table"] as const
 export type CardKind = (typeof cardKinds)[number]
@@ -101,13 +102,13 @@ export const mapPointsIn = (value: Json | undefined): ReadonlyArray<MapPoint> =>
   return (list as ReadonlyArray<Json>).flatMap(spot)
 }
 
-/** An image stored in the house, or contained in the result: none is fetched from elsewhere. */
+/** A file of the house, or an image contained in the result: a browser asks for it as soon as it is drawn. */
 export const imageIn = (value: Json | undefined): { readonly src: string; readonly alt: string } | undefined => {
   if (!isFields(value)) return undefined
   const alt =
     typeof value["alt"] === "string" ? value["alt"] : typeof value["prompt"] === "string" ? value["prompt"] : ""
   const src = value["image"] ?? value["url"] ?? value["src"]
-  if (typeof src === "string" && (/^data:image\/(?:png|jpeg|gif|webp);base64,/.test(src) || /^\/(?![/\\])/.test(src)))
+  if (typeof src === "string" && (/^data:image\/(?:png|jpeg|gif|webp);base64,/.test(src) || isHouseFile(src)))
     return { src, alt }
   const { data, mimeType } = value
   return typeof data === "string" && typeof mimeType === "string" && /^image\/(?:png|jpeg|gif|webp)$/.test(mimeType)

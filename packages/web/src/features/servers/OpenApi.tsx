@@ -1,6 +1,7 @@
 /**
  * An OpenAPI document: the tools it would give, what is left out and which secrets they need; added only after that.
  */
+import { riskOf } from "@stoa/contract"
 import { useMutation, useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { useState } from "react"
@@ -134,12 +135,12 @@ export const OpenApi = ({ document }: { readonly document: string }) => {
           <section className="stack">
             <h3>{words.wouldBe(report.tools.length)}</h3>
             <ul className="rows">
-              {report.tools.map(({ description, name, requiresApproval, riskLevel }) => (
-                <li key={name} className="line">
-                  <code>{name}</code>
-                  <span className="faint small cut">{description}</span>
-                  <span className="pill push">{words.risk(riskLevel ?? "low")}</span>
-                  {requiresApproval === true ? (
+              {report.tools.map((tool) => (
+                <li key={tool.name} className="line">
+                  <code>{tool.name}</code>
+                  <span className="faint small cut">{tool.description}</span>
+                  <span className="pill push">{words.risk(riskOf(tool))}</span>
+                  {tool.requiresApproval === true ? (
                     <span className="pill" data-tone="warn">
                       {words.asks}
                     </span>

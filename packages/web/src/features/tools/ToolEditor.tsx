@@ -8,7 +8,7 @@ import { JsonBox } from "../../parts/form/JsonBox.tsx"
 import { ToggleGroup } from "../../parts/form/ToggleGroup.tsx"
 import { SchemaForm } from "../../parts/form/SchemaForm.tsx"
 import { FaultPane } from "../../parts/panes/Pane.tsx"
-import { formSchema, kindOf } from "./toolForm.logic.ts"
+import { formSchema } from "./toolForm.logic.ts"
 import { words } from "./words/en.ts"
 
 export interface ToolEditorProps {
@@ -29,7 +29,7 @@ export const ToolEditor = ({ act, begin, cancel, isNew, save, title }: ToolEdito
   const [view, look] = useState<(typeof views)[number]>("form")
   const [mine, find] = useState<ReadonlyArray<Issue>>([])
   const saved = useMutation({ mutationFn: save })
-  const schema = formSchema(kindOf(value), isNew)
+  const schema = formSchema(value, isNew)
   const issues = mine.length > 0 ? mine : issuesOfHouse(saved.error)
   const submit = () => {
     const wrong = issuesOf(schema, value)

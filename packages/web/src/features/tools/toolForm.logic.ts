@@ -1,6 +1,7 @@
 /** A configured tool as a form: the fields of its kind, the initial values, and which parts are JSON. */
 import type { Json } from "../../feed/types.ts"
 import type { JsonSchema } from "../../parts/form/schemaForm.logic.ts"
+import { riskOf } from "@stoa/contract"
 import { isFields } from "../../parts/form/json.logic.ts"
 import { words } from "./words/en.ts"
 
@@ -41,26 +42,40 @@ export const kindOf = (form: Json | undefined): Kind => {
   return executionType === "external" && "webhookUrl" in execution ? "webhook" : "url" in execution ? "http" : "other"
 }
 
-/** A tool keeps its name: an existing one has no name field. */
-export const formSchema = (kind: Kind, isNew: boolean): JsonSchema => ({
-  type: "object",
-  properties: {
-    ...(isNew ? { name: { ...text, title: words.form.name, description: words.form.nameHint } } : {}),
-    description: { ...text, maxLength: 10_000, title: words.form.description, description: words.form.descriptionHint },
-    ...(kind === "other" ? {} : { execution: executions[kind] }),
-    inputSchema: { type: "object", title: words.form.input, description: words.form.inputHint },
-    riskLevel: { enum: ["low", "medium", "high", "critical"], title: words.form.risk },
-    requiresApproval: { type: "boolean", title: words.form.approval },
-  },
-  required: [...(isNew ? ["name"] : []), "description", ...(kind === "other" ? [] : ["execution"]), "inputSchema"],
-})
+/** The risk that the house derives if none is chosen. */
+const usualRisk = (form: Json | undefined): string => riskOf({ ...(isFields(form) ? form : {}), riskLevel: undefined })
 
+/** A tool keeps its name: an existing one has no name field. */
+export const formSchema = (form: Json | undefined, isNew: boolean): JsonSchema => {
+  const kind = kindOf(form)
+  return {
+    type: "object",
+    properties: {
+      ...(isNew ? { name: { ...text, title: words.form.name, description: words.form.nameHint } } : {}),
+      description: {
+        ...text,
+        maxLength: 10_000,
+        title: words.form.description,
+        description: words.form.descriptionHint,
+      },
+      ...(kind === "other" ? {} : { execution: executions[kind] }),
+      inputSchema: { type: "object", title: words.form.input, description: words.form.inputHint },
+      riskLevel: {
+        enum: ["low", "medium", "high", "critical"],
+        title: words.form.risk,
+        description: words.form.riskHint(usualRisk(form)),
+      },
+      requiresApproval: { type: "boolean", title: words.form.approval },
+    },
+    required: [...(isNew ? ["name"] : []), "description", ...(kind === "other" ? [] : ["execution"]), "inputSchema"],
+  }
+}
+
+/** What the person did not choose is not sent: the house has the defaults, and they are the same at every door. */
 export const initialForm = (kind: (typeof newKinds)[number]): Record<string, Json> => ({
   name: "",
   description: "",
   executionType: kind === "webhook" ? "external" : "gateway",
   execution: kind === "webhook" ? { webhookUrl: "", method: "POST" } : { url: "", method: "GET" },
   inputSchema: { type: "object", properties: {} },
-  riskLevel: "low",
-  requiresApproval: false,
 })

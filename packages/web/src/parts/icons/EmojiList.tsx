@@ -1,7 +1,8 @@
+import { emojiOf } from "@stoa/contract"
 import { useEffect, useRef } from "react"
 import { words } from "../../words/en.ts"
 
-const emojis = [..."👍👎❤🎉😀😂🙂🤔😮😢🙏👏🔥✅❌👀🚀💡⚓☕🌞🌧⏰📌"].filter((sign) => sign !== "\ufe0f")
+const emojis = [..."👍👎❤🎉😀😂🙂🤔😮😢🙏👏🔥✅❌👀🚀💡⚓☕🌞🌧⏰📌"].flatMap((sign) => emojiOf(sign) ?? [])
 
 /** A small choice; `undefined` if none was chosen. */
 export const EmojiList = ({ choose }: { readonly choose: (emoji: string | undefined) => void }) => {

@@ -1,7 +1,8 @@
 import type { Token, Tokens } from "marked"
 import { Fragment, memo, type ReactNode } from "react"
 import { Copy } from "./Copy.tsx"
-import { splitAtMentions, safeHref, tokensOf } from "./markdown.logic.ts"
+import { safeHref } from "./address.logic.ts"
+import { splitAtMentions, tokensOf } from "./markdown.logic.ts"
 
 export interface TextProps {
   readonly text: string

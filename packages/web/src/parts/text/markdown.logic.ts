@@ -41,14 +41,6 @@ export const tokensOf = (text: string, isWhole = true): ReadonlyArray<Token> => 
   return tokens
 }
 
-/** Where a link may lead: other sites, mail, and pages of this house. */
-export const safeHref = (href: string): string | undefined =>
-  // A browser removes control characters from an address before it parses it.
-  // oxlint-disable-next-line no-control-regex
-  !/[\u0000-\u0020]/.test(href) && (/^(?:https?:\/\/|mailto:)/i.test(href) || /^\/(?![/\\])/.test(href))
-    ? href
-    : undefined
-
 export interface TextPart {
   readonly text: string
   readonly mention?: string

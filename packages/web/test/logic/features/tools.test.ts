@@ -1,4 +1,5 @@
 /** A configured tool as a form, and a call as it is shown. */
+import { definitionOf, httpMethods, readTool } from "@stoa/contract"
 import { describe, expect, it } from "vitest"
 import { messageCallOf, type Call } from "../../../src/features/tools/lastCalls.logic.ts"
 import { initialForm, formSchema, kindOf, newKinds } from "../../../src/features/tools/toolForm.logic.ts"
@@ -10,15 +11,39 @@ describe("a tool as a form", () => {
       const form = initialForm(kind)
       expect(kindOf(form)).toBe(kind)
       const address = kind === "http" ? "execution.url" : "execution.webhookUrl"
-      expect(issuesOf(formSchema(kind, true), form).map(({ path }) => path)).toEqual(["name", "description", address])
+      expect(issuesOf(formSchema(form, true), form).map(({ path }) => path)).toEqual(["name", "description", address])
     }
+  })
+
+  it("X-54 what was not chosen is left to the house: a method has the same risk from the page as from the API", () => {
+    const base = { name: "t", description: "d", inputSchema: { type: "object" }, executionType: "gateway" }
+    const risk = (form: object) => {
+      const read = readTool(form)
+      return read.ok ? definitionOf(read.tool).riskLevel : JSON.stringify(read.issues)
+    }
+    for (const method of Object.keys(httpMethods)) {
+      const execution = { url: "https://a.example", method }
+      const fromPage = { ...initialForm("http"), name: "t", description: "d", execution }
+      expect([method, risk(fromPage)]).toEqual([method, httpMethods[method]!.riskLevel])
+      expect(risk(fromPage)).toBe(risk({ ...base, execution }))
+      const shown = formSchema(fromPage, true)["properties"] as Record<string, { description?: string }>
+      expect(shown["riskLevel"]!.description).toContain(httpMethods[method]!.riskLevel)
+    }
+    for (const kind of newKinds)
+      expect(Object.keys(initialForm(kind))).toEqual([
+        "name",
+        "description",
+        "executionType",
+        "execution",
+        "inputSchema",
+      ])
   })
 
   it("one of another kind keeps what the form does not show, and a tool keeps its name", () => {
     const other = { executionType: "gateway", execution: { operation: "evaluate", expression: "1" } }
     expect(kindOf(other)).toBe("other")
-    expect(issuesOf(formSchema("other", false), { ...other, description: "Counts", inputSchema: {} })).toEqual([])
-    expect(JSON.stringify(formSchema("http", false))).not.toContain('"name"')
+    expect(issuesOf(formSchema(other, false), { ...other, description: "Counts", inputSchema: {} })).toEqual([])
+    expect(JSON.stringify(formSchema(initialForm("http"), false))).not.toContain('"name"')
   })
 })
 

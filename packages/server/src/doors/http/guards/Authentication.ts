@@ -63,11 +63,11 @@ const actingAsService = Effect.map(
       Effect.gen(function* () {
         const request = yield* HttpServerRequest.HttpServerRequest
         const { agent = "" } = yield* HttpRouter.params
-        const once = request.headers["idempotency-key"]
         const caller = yield* acting.identifyService(senderOf(request), {
           service: request.headers[serviceHeader] ?? "",
           signature,
-          scope: once === undefined ? agent : `${agent}.${once}`,
+          agent,
+          key: request.headers["idempotency-key"] ?? "",
           body: Effect.orDie(request.text),
         })
         const { correlationId } = yield* currentCause

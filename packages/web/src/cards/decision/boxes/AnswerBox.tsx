@@ -6,6 +6,7 @@ import { type Issue, issuesOf, initialValue, type JsonSchema } from "../../../pa
 import { isFields } from "../../../parts/form/json.logic.ts"
 import { SchemaForm } from "../../../parts/form/SchemaForm.tsx"
 import { Icon } from "../../../parts/icons/Icon.tsx"
+import { safeHref } from "../../../parts/text/address.logic.ts"
 import { hostOf } from "../decision.logic.ts"
 import { words } from "../words/en.ts"
 
@@ -59,7 +60,7 @@ export const FormBox = ({ armed, busy, decision, decline, issues: fromHouse, sen
 /** Never opened or fetched by the page itself: the person reads where it leads, and presses. */
 export const AddressBox = ({ armed, busy, decision, decline, send }: AnswerBoxProps) => {
   const url = decision.url ?? ""
-  const host = hostOf(url)
+  const host = safeHref(url) === undefined ? undefined : hostOf(url)
   return (
     <div className="stack">
       {host === undefined ? null : (

@@ -80,6 +80,7 @@ export const words = {
     input: "Input schema",
     inputHint: "A JSON Schema of an object: what a call must be given.",
     risk: "Risk",
+    riskHint: (usual: string) => `if you choose none: ${usual}`,
     approval: "A person must approve each call",
   },
   set: "Set",
