@@ -10,6 +10,7 @@ import access from "./access/migrations/0002_access.ts"
 import auditCalls from "./access/migrations/0018_audit_calls.ts"
 import spellings from "./access/migrations/0139_spellings.ts"
 import usedStates from "./access/migrations/0168_used_states.ts"
+import orderOfActs from "./access/migrations/0169_order_of_acts.ts"
 import delegationsToken from "./access/migrations/0137_delegations_token.ts"
 import loans from "./access/migrations/0016_loans.ts"
 import origins from "./access/migrations/0050_origins.ts"
@@ -148,4 +149,5 @@ export const migrations: Migrations = {
   "0163_authors": authors,
   "0164_offers": offers,
   "0168_used_states": usedStates,
+  "0169_order_of_acts": orderOfActs,
 }

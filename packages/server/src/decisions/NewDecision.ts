@@ -10,7 +10,7 @@ import type {
   Role,
   SpaceId,
 } from "@stoa/contract"
-import type { DateTime, Schema } from "effect"
+import type { Schema } from "effect"
 
 export interface NewDecision {
   readonly kind: DecisionKind
@@ -22,8 +22,6 @@ export interface NewDecision {
     readonly input: Schema.Json
     readonly riskLevel?: RiskLevel
   } | null
-  /** When the call was made: people who joined later have no say in an approval. */
-  readonly askedAt: DateTime.Utc
   /** Digest of the exact subject. */
   readonly digest: string
   /** Of the definition as shown, for a standing approval. */

@@ -32,8 +32,8 @@ export interface DecisionRow {
   readonly fingerprint: string | null
   readonly policy: number
   readonly askedBy: PrincipalId
-  /** When the call was made. */
-  readonly askedAt: string
+  /** The newest event of the journal when it was asked. */
+  readonly askedAfter: number
   readonly approver: PrincipalId | null
   readonly people: number
   /** How far an approval may reach at most. */

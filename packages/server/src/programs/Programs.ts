@@ -17,7 +17,7 @@ import { Folder } from "../store/Folder.ts"
 import { causedBy, newCorrelation } from "../store/journal/Correlation.ts"
 import { bridgeBinds, bridgeEntry, findBridge, inBox } from "./bridge.ts"
 import { putInside } from "./confine.ts"
-import { boxArguments, findBubblewrap } from "./isolation.ts"
+import { boxArguments, makeIsolation } from "./isolation.ts"
 import { runProcess } from "./process.ts"
 import { claude } from "./providers/claude.ts"
 import { codex } from "./providers/codex.ts"
@@ -90,10 +90,8 @@ export class Programs extends Context.Service<
       const turns = join(realpathSync(folder.path), "turns")
       // Leftovers of a killed house, whose programs have ended too.
       rmSync(turns, { recursive: true, force: true })
-      let found: { readonly bwrap: string | undefined } | undefined
-      const bubblewrap = () => (found ??= { bwrap: findBubblewrap(process.getuid?.() === 0) }).bwrap
-      const isolation = () =>
-        settings.programs === "unisolated" ? "none" : bubblewrap() === undefined ? undefined : "bubblewrap"
+      const isolated = makeIsolation(settings.programs)
+      const isolation = () => isolated()?.kind
 
       /** What no program may see. */
       const hidden = () => {
@@ -187,7 +185,7 @@ export class Programs extends Context.Service<
         const [program, args] =
           kept === "bubblewrap"
             ? [
-                bubblewrap()!,
+                isolated()!.bwrap!,
                 [
                   ...boxArguments({
                     workspace: workspace.path,

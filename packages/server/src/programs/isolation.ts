@@ -61,12 +61,15 @@ const seenAs = (path: string, folders: ReadonlyArray<string>): ReadonlyArray<str
     return isInside(real, path) ? [join(folder, relative(real, path))] : []
   })
 
+/** Whether it has to become another user first: only root can. */
+const isOther = (user: User | undefined): user is User => user !== undefined && user.uid !== 0
+
 /** Root drops its capabilities, and then becomes another user. */
 const apart = (user: User | undefined): ReadonlyArray<string> => [
   ...(user === undefined ? ["--unshare-user"] : []),
   "--cap-drop",
   "ALL",
-  ...(user === undefined ? [] : ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]),
+  ...(isOther(user) ? ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"] : []),
   "--unshare-pid",
   "--unshare-ipc",
   "--unshare-uts",
@@ -80,7 +83,7 @@ const apart = (user: User | undefined): ReadonlyArray<string> => [
 const goesThere = 'cd -- "$1" && shift && exec "$@"'
 
 const become = (user: User | undefined, at: string): ReadonlyArray<string> =>
-  user === undefined
+  !isOther(user)
     ? ["--chdir", at, "--"]
     : [
         "--chdir",
@@ -136,6 +139,33 @@ export const boxArguments = (box: Box): ReadonlyArray<string> => {
   ]
 }
 
+/** For a command of the house's own, such as git: what it works on, the programs of the system, and nothing else. */
+export interface Cell {
+  readonly binds: ReadonlyArray<Bind>
+  readonly at: string
+  readonly user: User | undefined
+}
+const tools = usualSystem.filter((path) => path !== "/etc" && path !== "/opt")
+
+export const cellArguments = ({ at, binds, user }: Cell): ReadonlyArray<string> => [
+  "--die-with-parent",
+  "--new-session",
+  ...apart(user),
+  "--unshare-net",
+  ...tools.flatMap((path) => ["--ro-bind-try", path, path]),
+  "--proc",
+  "/proc",
+  "--dev",
+  "/dev",
+  "--perms",
+  "1777",
+  "--tmpfs",
+  "/tmp",
+  ...binds.flatMap(({ path }) => ["--dir", dirname(path)]),
+  ...binds.flatMap(({ path, write }) => [write ? "--bind" : "--ro-bind", path, path]),
+  ...become(user, at),
+]
+
 const places = ["/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap"]
 
 /** The bubblewrap of this machine, if there is one that works: some machines do not have it, and some forbid it. */
@@ -149,3 +179,16 @@ export const findBubblewrap = (isRoot: boolean): string | undefined => {
   })
   return tried.status === 0 ? found : undefined
 }
+
+/** How programs are isolated from this machine, looked up once; `bwrap` is undefined if they may not run. */
+export const makeIsolation = (programs: "isolated" | "unisolated") => {
+  let found: { readonly bwrap: string | undefined } | undefined
+  const bubblewrap = () => (found ??= { bwrap: findBubblewrap(process.getuid?.() === 0) }).bwrap
+  return programs === "unisolated"
+    ? () => ({ kind: "none" as const, bwrap: undefined })
+    : () => {
+        const bwrap = bubblewrap()
+        return bwrap === undefined ? undefined : { kind: "bubblewrap" as const, bwrap }
+      }
+}
+export type Isolation = ReturnType<typeof makeIsolation>

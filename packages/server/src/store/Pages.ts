@@ -18,6 +18,22 @@ export const pageFrom = (query: PageQuery): { readonly after: string; readonly l
   limit: query.limit ?? usual,
 })
 
+/** About what a row takes in an answer: its texts. */
+const sizeOf = (row: unknown): number =>
+  typeof row !== "object" || row === null
+    ? 0
+    : Object.values(row).reduce((sum: number, value) => sum + (typeof value === "string" ? value.length : 8), 0)
+
+/** The first of these rows that fit on a page: fewer than the limit if they are long, but at least one. */
+export const fitting = <Row>(rows: ReadonlyArray<Row>, limit: number): ReadonlyArray<Row> => {
+  let size = 0
+  for (const [at, row] of rows.entries()) {
+    size += sizeOf(row)
+    if (at === limit || (size > largestPage && at > 0)) return rows.slice(0, at)
+  }
+  return rows
+}
+
 /** Query one row more than the limit: it shows whether there is a next page. */
 export const pageOf = <Row, A>(
   rows: ReadonlyArray<Row>,
@@ -25,7 +41,7 @@ export const pageOf = <Row, A>(
   make: (row: Row) => A,
   key: (item: A) => string,
 ): Page<A> => {
-  const items = rows.slice(0, limit).map(make)
+  const items = fitting(rows, limit).map(make)
   const last = items.at(-1)
-  return { items, next: rows.length > limit && last !== undefined ? encodeCursor(key(last)) : null }
+  return { items, next: rows.length > items.length && last !== undefined ? encodeCursor(key(last)) : null }
 }

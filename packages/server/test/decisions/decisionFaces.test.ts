@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs"
 import { hash } from "node:crypto"
 import { assert, layer } from "@effect/vitest"
 import type { CallId } from "@stoa/contract"
-import { DateTime, Effect } from "effect"
+import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { hiddenCodePoints, hides } from "../../../contract/test/hidden.ts"
 import { Decisions } from "../../src/decisions/Decisions.ts"
@@ -142,7 +142,6 @@ for (const store of stores)
                   kind: tool === "form" ? "form" : "elicitation",
                   question,
                   askedBy: bot.principal,
-                  askedAt: yield* DateTime.now,
                   call: { id: newId<CallId>("call"), tool, input: {} },
                   digest: "",
                   fingerprint: null,

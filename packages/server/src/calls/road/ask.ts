@@ -35,13 +35,9 @@ export const makeAsk = Effect.fnUntraced(function* (record: CallRecorder) {
   const { hangUp } = yield* Servers
 
   /** The content of an approval or a form. */
-  const about = (
-    { caller, id, input, root, space, startedAt }: Attempt,
-    { pinnedAt, server, tool }: CatalogueTool,
-  ) => ({
+  const about = ({ caller, id, input, root, space }: Attempt, { pinnedAt, server, tool }: CatalogueTool) => ({
     ...(root === undefined ? {} : { run: root }),
     askedBy: caller.principal,
-    askedAt: DateTime.makeUnsafe(startedAt),
     call: { id, tool: tool.definition.name, input: input as Schema.Json, riskLevel: tool.definition.riskLevel },
     fingerprint: tool.fingerprint,
     policy: caller.epoch,

@@ -126,7 +126,7 @@ export class MCPDoor extends Context.Service<
             )
             return caller === null
               ? acting.asNobody(senderOf(request), correlationId, asked)
-              : acting.as(caller, correlationId, asked, body.length)
+              : acting.as(caller, correlationId, asked, { bytes: body.length, response: reply.response })
           }
           const settled = Effect.matchCauseEffect(
             Effect.suspend(() => chain(who, serveAs)),

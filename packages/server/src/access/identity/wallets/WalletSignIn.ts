@@ -74,7 +74,7 @@ export class WalletSignIn extends Context.Service<
     WalletSignIn,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const { transact } = yield* Journal
+      const { committed, transact } = yield* Journal
       const tokens = yield* Tokens
       const wallets = yield* Wallets
 
@@ -158,11 +158,11 @@ export class WalletSignIn extends Context.Service<
         }
         // The principal that assigned the wallet may have its key, so it may be the one that signs.
         const given = yield* Effect.orDie(
-          sql<{ walletBy: PrincipalId | null; walletSince: string | null }>`SELECT wallet_by, wallet_since
+          sql<{ walletBy: PrincipalId | null; walletAfter: number | null }>`SELECT wallet_by, wallet_after
             FROM principals WHERE id = ${principal.id}`,
         )
-        const { walletBy = null, walletSince = null } = given[0] ?? {}
-        const firstIssuer = { hand: walletBy ?? principal.id, handSince: walletSince ?? at }
+        const { walletBy = null, walletAfter = null } = given[0] ?? {}
+        const firstIssuer = { hand: walletBy ?? principal.id, handAfter: walletAfter ?? (yield* committed) }
         return yield* causedBy(
           cause,
           transact(tokens.issue({ principal: principal.id, label: "wallet sign-in", expiresAt }, { firstIssuer })),
