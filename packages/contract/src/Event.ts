@@ -287,7 +287,10 @@ export const kinds = {
   "pause.set": kind("admins", 365, { subject: Schema.String, reason: Schema.String }),
   "pause.lifted": kind("admins", 365, { subject: Schema.String }),
   // `owner`: the agent that owns the server; null: the house does.
-  "server.added": kind("admins", 365, server),
+  // `program`: what the house runs for it, without secrets; absent for an address.
+  "server.added": kind("admins", 365, { ...server, program: Schema.optionalKey(Schema.String) }),
+  // A program was run once, to see what it offers: an admin had confirmed exactly this.
+  "server.tried": kind("admins", 365, { ...server, program: Schema.String }),
   "server.changed": kind("admins", 365, server),
   "server.removed": kind("admins", 365, server),
   "server.connected": kind("admins", 7, {

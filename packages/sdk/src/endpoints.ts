@@ -87,7 +87,7 @@ export const endpoints: Endpoints = {
     list: "GET /api/v1/mcp-servers",
     get: "GET /api/v1/mcp-servers/:server",
     add: "POST /api/v1/mcp-servers body",
-    look: "POST /api/v1/mcp-servers/look body",
+    look: "POST /api/v1/mcp-servers/look body query",
     remove: "DELETE /api/v1/mcp-servers/:server",
     tools: "GET /api/v1/mcp-servers/:server/tools",
     log: "GET /api/v1/mcp-servers/:server/log",

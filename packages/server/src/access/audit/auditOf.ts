@@ -196,6 +196,8 @@ export const auditOf = (event: Event): TrailEntry | undefined => {
       return done("let go on", event.body.subject)
     case "server.added":
       return done("add", `servers/${event.body.server}`)
+    case "server.tried":
+      return done("run", `servers/${event.body.server}/programs/${event.body.program}`)
     case "server.changed":
       return done("change", `servers/${event.body.server}`)
     case "server.removed":

@@ -152,6 +152,7 @@ const cells: { readonly [K in EventKind]: Cell<K> } = {
   "pause.set": () => [stale("pauses")],
   "pause.lifted": () => [stale("pauses")],
   "server.added": servers,
+  "server.tried": nothing,
   "server.changed": servers,
   "server.removed": servers,
   "server.connected": servers,
