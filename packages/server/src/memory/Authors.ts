@@ -8,8 +8,8 @@ const authorsOf = ({ authors, origin }: Written): ReadonlyArray<PrincipalId> =>
   authors === undefined ? [origin.principal] : [...new Set([...authors.content, ...authors.tags])]
 
 /** Those of them who are not its owner. */
-export const strangersIn = (record: Written): ReadonlyArray<PrincipalId> =>
+export const otherAuthorsOf = (record: Written): ReadonlyArray<PrincipalId> =>
   authorsOf(record).filter((author) => author !== record.owner)
 
 /** The one it is said to be by: another before its owner, so that nobody speaks as the owner. */
-export const writerOf = (record: Written): PrincipalId => strangersIn(record)[0] ?? record.owner
+export const writerOf = (record: Written): PrincipalId => otherAuthorsOf(record)[0] ?? record.owner

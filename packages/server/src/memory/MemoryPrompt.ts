@@ -9,7 +9,7 @@ import { Principals } from "../access/identity/Principals.ts"
 import { makeBatch } from "../store/journal/Batch.ts"
 import { cutToTokens, estimatedTokens, lettersFor } from "../models/text/Estimate.ts"
 import { foreignText, foreignTextRule, inLine, markFor } from "../models/text/ForeignText.ts"
-import { strangersIn } from "./Authors.ts"
+import { otherAuthorsOf } from "./Authors.ts"
 import { goalIn } from "./plans/Goals.ts"
 import { type Plan, Plans } from "./plans/Plans.ts"
 import { type Excerpts, makeExcerpts } from "./records/excerpts.ts"
@@ -87,7 +87,7 @@ const headingOf = (label: string): string => label.replaceAll(/[\p{Cc}\p{Zl}\p{Z
 const foreignSection = (agent: PrincipalId, { left, record }: Shown, nameOf: NameOf): Section => {
   const { content, key, owner } = record
   const mark = markFor([key, content])
-  const writers = strangersIn(record).map(nameOf)
+  const writers = otherAuthorsOf(record).map(nameOf)
   const isOwn = owner === agent
   const by = isOwn ? writers.join(" and ") : nameOf(owner)
   const others = isOwn || writers.length === 0 ? "" : `, written by ${inLine(writers.join(" and "))}`
@@ -137,7 +137,7 @@ const memorySections = (remembered: Remembered, nameOf: NameOf): ReadonlyArray<S
   const { agent, blocks, goals, lent, memories, plans } = remembered
   /** Others who wrote in the agent's records are named as authors; they do not speak for the agent. */
   const writersOf = (record: MemoryRecord) => {
-    const strangers = strangersIn(record)
+    const strangers = otherAuthorsOf(record)
     return strangers.length === 0 ? undefined : strangers.map(nameOf).join(" and ")
   }
   const isOwn = ({ record }: Shown) => writersOf(record) === undefined
@@ -275,7 +275,7 @@ export const makeMemoryPrompt = Effect.gen(function* () {
     const authors = new Set([
       ...[...blocks.items, ...lent.items, ...goals.items, ...memories.items].flatMap(({ record }) => [
         record.owner,
-        ...strangersIn(record),
+        ...otherAuthorsOf(record),
       ]),
       ...shownPlans.map(({ writer }) => writer),
     ])

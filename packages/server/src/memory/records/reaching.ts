@@ -40,7 +40,7 @@ export const makeReach = (sql: SqlClient.SqlClient) => {
     act === "own"
       ? "Only the owner may do this."
       : share?.state === "pending" && share.access === "write"
-        ? "It is offered to you: take it first (PUT /api/v1/memory/:id/offer, or stoa memory take)."
+        ? "It is offered to you: take it first (PUT /api/v1/memory/:id/offer)."
         : "Ask its owner to do it, or to let you write to it."
 
   /** One that the caller may not see, or that has expired, is missing. */
