@@ -28,7 +28,9 @@ for (const store of stores)
             const [mine, hers] = [yield* dm(ada, bot), yield* dm(eve, bot)]
             const open = yield* room("public", ada, eve, bot)
             const other = yield* room("public", ada, bot)
-            const small = yield* ask(() => ada.client.spaces.add({ name: fresh("small"), kind: "private", members: [bot.id] }))
+            const small = yield* ask(() =>
+              ada.client.spaces.add({ name: fresh("small"), kind: "private", members: [bot.id] }),
+            )
             yield* setRules([
               {
                 when: { agent: bot.name, text: "divorce", step: 1 },
