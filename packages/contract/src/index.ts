@@ -1,7 +1,16 @@
 /** What crosses the wire, defined once and safe in a browser. */
 export { Api } from "./Api.ts"
 export { AgentState, MailKind, NewTeamAgent, TeamActivity, TeamAgent } from "./runs/Team.ts"
-export { Agent, AgentChange, AgentLimits, type AgentModel, AgentRole, AgentThinker, ProgramName } from "./runs/Agent.ts"
+export {
+  Agent,
+  AgentChange,
+  AgentLimits,
+  type AgentModel,
+  AgentRole,
+  AgentThinker,
+  type ProgramBounds,
+  ProgramName,
+} from "./runs/Agent.ts"
 export { AccessContext, AllowList, AllowListChange } from "./access/rights/AllowList.ts"
 export { AuditChain, AuditEntry, AuditResult } from "./access/Audit.ts"
 export {
@@ -42,7 +51,7 @@ export {
   eventVersion,
   upgradedBody,
 } from "./Event.ts"
-export { FaceName, faces, inputOf, nameOfEvent, nameOn } from "./Faces.ts"
+export { FaceName, faces, inputOf, nameOfEvent, nameOn, wireEventOn, wireMessageOn } from "./Faces.ts"
 export { exactLines, quoted, visible, visibleJson, visibleLines, visibleValue } from "./decisions/foreignText.ts"
 export {
   actions,
@@ -100,6 +109,9 @@ export {
   IdempotencyKey,
   MemoryId,
   MessageId,
+  messageIdOf,
+  MessageRef,
+  withoutPrefix,
   Moment,
   PrincipalId,
   RunId,

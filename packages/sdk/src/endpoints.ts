@@ -74,7 +74,7 @@ export const endpoints: Endpoints = {
   },
   messages: {
     search: "GET /api/v1/messages query",
-    get: "GET /api/v1/messages/:message",
+    get: "GET /api/v1/messages/:message query",
     history: "GET /api/v1/messages/:message/history",
     edit: "PATCH /api/v1/messages/:message body",
     remove: "DELETE /api/v1/messages/:message",

@@ -8,6 +8,7 @@ import sessions from "./access/migrations/0075_sessions.ts"
 import sessionsApart from "./access/migrations/0076_sessions_apart.ts"
 import access from "./access/migrations/0002_access.ts"
 import auditCalls from "./access/migrations/0018_audit_calls.ts"
+import causers from "./runs/migrations/0153_causers.ts"
 import spellings from "./access/migrations/0139_spellings.ts"
 import usedStates from "./access/migrations/0168_used_states.ts"
 import orderOfActs from "./access/migrations/0169_order_of_acts.ts"
@@ -142,6 +143,7 @@ export const migrations: Migrations = {
   "0138_retired_spaces": retiredSpaces,
   "0139_spellings": spellings,
   "0145_max_reach": maxReach,
+  "0153_causers": causers,
   "0158_memory_texts": memoryTexts,
   "0159_storage": storage,
   "0168_used_states": usedStates,

@@ -48,6 +48,19 @@ for (const store of ["sqlite", "postgres"] as const)
             yield* status(() => ann.memory.put({ kind: "note", key: "new", content: "x", expectedVersion: 3 })),
             409,
           )
+          // By its id as by its key, whatever is changed; and what was refused left nothing.
+          for (const change of [{ content: "by car" }, { tags: ["late"] }, { pinned: true }]) {
+            const late = yield* refusal(() => ann.memory.change(first.id, { ...change, expectedVersion: 1 }))
+            assert.deepStrictEqual([late.status, late.tag], [409, "StaleVersion"], JSON.stringify(change))
+          }
+          assert.deepInclude(yield* ask(() => ann.memory.get(first.id)), {
+            version: 2,
+            content: "by boat",
+            tags: [],
+            pinned: false,
+          })
+          const third = yield* ask(() => ann.memory.change(first.id, { content: "by foot", expectedVersion: 2 }))
+          assert.deepInclude(third, { version: 3, content: "by foot" })
         }),
     )
 

@@ -6,6 +6,9 @@
 /** The context window of a model if none is declared. */
 export const usualWindow = 100_000
 
+/** The most tokens that a model is taken to answer with if its `maxOutput` is not declared. */
+export const usualOutput = 32_000
+
 /** For cases where too many tokens would fail: right for text, and conservative for JSON. */
 export const carefulLettersPerToken = 3
 

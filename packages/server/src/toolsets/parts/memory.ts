@@ -2,14 +2,13 @@
  * The memory tools of the toolsets: seed 000's blocks and passages, and the house's own notes. Each works on its
  * caller's memory.
  */
-import { Caller, type MemoryRecord, type NewMemory } from "@stoa/contract"
+import { Caller, type MemoryRecord, type NewMemory, withoutPrefix } from "@stoa/contract"
 import { DateTime, Effect } from "effect"
 import { Principals } from "../../access/identity/Principals.ts"
 import { makeVisiblePrincipal } from "../../access/rights/VisiblePrincipal.ts"
 import type { HandlerCall } from "../../calls/road/Handler.ts"
 import { Memories } from "../../memory/Memories.ts"
 import { type ToolsetTool, integer, lineOfText, catalogueOffer, tagList, text } from "../toolsetTool.ts"
-import { withoutPrefix } from "./conversation.ts"
 
 const tags = tagList("Words to sort it by")
 const me = Effect.map(Caller, ({ principal }) => principal)

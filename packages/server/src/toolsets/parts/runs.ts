@@ -1,5 +1,5 @@
 /** Seed 001's two tools about the caller's own runs (S1-52, S1-61). */
-import { Caller, RunState } from "@stoa/contract"
+import { Caller, RunState, withoutPrefix } from "@stoa/contract"
 import { Effect } from "effect"
 import { Grants } from "../../access/rights/Grants.ts"
 import { ownViewer } from "../../access/rights/Viewer.ts"
@@ -7,7 +7,6 @@ import { type HandlerCall, PendingResult } from "../../calls/road/Handler.ts"
 import { Children } from "../../runs/waking/Children.ts"
 import { Runs } from "../../runs/Runs.ts"
 import { integer, catalogueOffer, text } from "../toolsetTool.ts"
-import { withoutPrefix } from "./conversation.ts"
 
 const runId = (given: string): string => (given.startsWith("run_") ? given : `run_${given}`)
 
