@@ -86,8 +86,8 @@ for (const store of stores)
             assert.notInclude(nowhere, "picnic")
             assert.match(nowhere, /You work on 2 other things elsewhere\./)
             // Itself, outside of a run, it may ask.
-            const { output } = yield* ask(() => bot.client.tools.call("get_my_runs", { input: {} }))
-            assert.include(JSON.stringify(output), "divorce")
+            const alone = yield* ask(() => bot.client.tools.call("get_my_runs", { input: {} }))
+            assert.include(JSON.stringify(alone), "divorce")
             for (const { id } of (yield* runsOf(bot)).filter(({ state }) => state === "running"))
               yield* ask(() => admin.runs.cancel(id))
           }),
