@@ -190,7 +190,6 @@ export const kinds = {
   "memory.written": kind("concerned", 90, {
     ...memory,
     version: Schema.Int,
-    /** The run that wrote it. */
     run: Schema.optionalKey(RunId),
   }),
   "memory.deleted": kind("concerned", 90, { ...memory, version: Schema.Int, permanent: Schema.Boolean }),
@@ -200,7 +199,8 @@ export const kinds = {
     reader: PrincipalId,
     right: Schema.NullOr(MemoryRight),
   }),
-  // A call is its row; the journal says what happened to it (X-44: one event for the call, one for its outcome).
+  "memory.answered": kind("concerned", 365, { ...memory, reader: PrincipalId, taken: Schema.Boolean }),
+  // A call is its row; the journal says what happened to it.
   "call.received": kind("concerned", 90, aCall),
   "call.waiting": kind("concerned", 90, { ...aCall, on: WaitsOn }),
   "call.settled": kind("concerned", 90, {

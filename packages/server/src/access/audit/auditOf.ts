@@ -145,6 +145,8 @@ export const auditOf = (event: Event): TrailEntry | undefined => {
         event.body.right === null ? "unshare" : `share to ${event.body.right}`,
         `memory/${event.body.record}/shares/${event.body.reader}`,
       )
+    case "memory.answered":
+      return done(event.body.taken ? "take" : "decline", `memory/${event.body.record}/shares/${event.body.reader}`)
     case "tool.added":
       return done("add", `tools/${event.body.tool}`)
     case "tool.changed":
