@@ -37,7 +37,8 @@ export {
   DecisionState,
   NewAnswer,
 } from "./decisions/Decision.ts"
-export { inputIn, nobodyMayAnswer, questionIn, reachWords } from "./decisions/decisionText.ts"
+export { extentOf, inputIn, nobodyMayAnswer, questionIn, reachWords } from "./decisions/decisionText.ts"
+export { type DiffTextLine, diffTextLines, isDiff } from "./decisions/diffText.ts"
 export { Reach, reachesFurther } from "./decisions/Reach.ts"
 export {
   Delta,
@@ -51,7 +52,7 @@ export {
   upgradedBody,
 } from "./Event.ts"
 export { FaceName, faces, inputOf, nameOfEvent, nameOn, wireEventOn, wireMessageOn } from "./Faces.ts"
-export { quoted, visible, visibleJson, visibleLines, visibleValue } from "./decisions/foreignText.ts"
+export { exactLines, quoted, visible, visibleJson, visibleLines, visibleValue } from "./decisions/foreignText.ts"
 export {
   actions,
   agentRoles,
