@@ -49,7 +49,8 @@ export const makeClaim = Effect.fnUntraced(function* (record: RunRecorder, slots
 
   /**
    * A turn is the number of slots that a party would hold with this run and those before it. Whoever holds the fewest
-   * is next: first among those who wake agents, then among the owners of what they wake, then among trees.
+   * is next: first among those who wake agents, then among the owners of what they wake, then among trees. Nobody has
+   * more turns than there are slots.
    */
   const turns = (now: number) => sql`WITH heads AS (SELECT id, resumed, ready_at, causer, owner, tree, busy, 0 AS works
       FROM (${heads(now)}) AS waiting
@@ -57,9 +58,11 @@ export const makeClaim = Effect.fnUntraced(function* (record: RunRecorder, slots
     by_tree AS (SELECT *, row_number() OVER (PARTITION BY causer, owner, tree
       ORDER BY works DESC, busy, resumed DESC, ready_at, id) AS tree_turn FROM heads),
     by_owner AS (SELECT *, row_number() OVER (PARTITION BY causer, owner
-      ORDER BY works DESC, tree_turn, busy, resumed DESC, ready_at, id) AS owner_turn FROM by_tree)
+      ORDER BY works DESC, tree_turn, busy, resumed DESC, ready_at, id) AS owner_turn
+      FROM by_tree WHERE tree_turn <= ${slots})
     SELECT *, row_number() OVER (PARTITION BY causer
-      ORDER BY works DESC, owner_turn, tree_turn, busy, resumed DESC, ready_at, id) AS causer_turn FROM by_owner`
+      ORDER BY works DESC, owner_turn, tree_turn, busy, resumed DESC, ready_at, id) AS causer_turn
+      FROM by_owner WHERE owner_turn <= ${slots}`
 
   // Skips locked rows, never waiting while it holds others: they are claimed in the next pass.
   const unlocked = sql.onDialectOrElse({
