@@ -190,7 +190,6 @@ export const kinds = {
   "memory.written": kind("concerned", 90, {
     ...memory,
     version: Schema.Int,
-    /** The run that wrote it. */
     run: Schema.optionalKey(RunId),
   }),
   "memory.deleted": kind("concerned", 90, { ...memory, version: Schema.Int, permanent: Schema.Boolean }),
@@ -200,7 +199,8 @@ export const kinds = {
     reader: PrincipalId,
     right: Schema.NullOr(MemoryRight),
   }),
-  // A call is its row; the journal says what happened to it (X-44: one event for the call, one for its outcome).
+  "memory.answered": kind("concerned", 365, { ...memory, reader: PrincipalId, taken: Schema.Boolean }),
+  // A call is its row; the journal says what happened to it.
   "call.received": kind("concerned", 90, aCall),
   "call.waiting": kind("concerned", 90, { ...aCall, on: WaitsOn }),
   "call.settled": kind("concerned", 90, {
@@ -215,11 +215,11 @@ export const kinds = {
     whole: Schema.optionalKey(Schema.Literal(true)),
   }),
   "run.queued": kind("concerned", 90, { ...aRun, trigger: TriggerKind }),
-  // The space sees that an agent has begun and has ended; it does not see its thoughts (S1-74).
+  // The space sees that an agent has begun, waits, goes on and has ended; it does not see its thoughts (S1-74).
   "run.started": kind("space", 90, aRun),
   "run.stepped": kind("concerned", 90, { ...aRun, step: Schema.Int, calls: Schema.Int }),
-  "run.waiting": kind("concerned", 90, { ...aRun, state: RunState }),
-  "run.resumed": kind("concerned", 90, aRun),
+  "run.waiting": kind("space", 90, { ...aRun, state: RunState }),
+  "run.resumed": kind("space", 90, aRun),
   // The space does not see that a run entered (S1-40).
   "run.entered": kind("concerned", 90, { ...aRun, entered: SpaceId }),
   "run.retried": kind("concerned", 365, { ...aRun, of: RunId }),

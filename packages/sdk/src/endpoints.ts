@@ -136,6 +136,8 @@ export const endpoints: Endpoints = {
     embedding: "GET /api/v1/memory/embedding",
     import: "POST /api/v1/memory/import body",
     erase: "POST /api/v1/memory/erase body",
+    offers: "GET /api/v1/memory/offers query",
+    answer: "PUT /api/v1/memory/:id/offer body",
     get: "GET /api/v1/memory/:id",
     change: "PATCH /api/v1/memory/:id body",
     remove: "DELETE /api/v1/memory/:id query",

@@ -61,6 +61,7 @@ import { Workspaces } from "./programs/Workspaces.ts"
 import { Dispatch } from "./runs/working/Dispatch.ts"
 import { AgentSettings } from "./runs/AgentSettings.ts"
 import { Prompts } from "./runs/Prompts.ts"
+import { layerVisits } from "./runs/Visits.ts"
 import { Runs } from "./runs/Runs.ts"
 import { Children } from "./runs/waking/Children.ts"
 import { Inbox } from "./runs/waking/Inbox.ts"
@@ -83,6 +84,7 @@ import { Embedding } from "./memory/meaning/Embedding.ts"
 import { Meanings } from "./memory/meaning/Meanings.ts"
 import { Engrams } from "./memory/Engrams.ts"
 import { Memories } from "./memory/Memories.ts"
+import { Shares } from "./memory/Shares.ts"
 import { Portability } from "./memory/portability/Portability.ts"
 import { layerPlans, Plans } from "./memory/plans/Plans.ts"
 import { layerMemoryUpkeep } from "./memory/upkeep/MemoryUpkeep.ts"
@@ -199,7 +201,14 @@ const rooms = (keys: Keys, file: string) =>
     ),
     Layer.provideMerge(Embedding.layer),
     Layer.provideMerge(
-      Layer.mergeAll(Spaces.layer(file), ActiveSpaces.layer, Servers.layer(file), Memories.layer, Engrams.layer),
+      Layer.mergeAll(
+        Spaces.layer(file),
+        ActiveSpaces.layer,
+        Servers.layer(file),
+        Memories.layer,
+        Shares.layer,
+        Engrams.layer,
+      ),
     ),
     Layer.provideMerge(Layer.provideMerge(Meanings.layer, Embeddings.layer)),
     Layer.provideMerge(Layer.provide(Languages.layer, modelKeys)),
@@ -239,6 +248,7 @@ const calls = (keys: Keys, file: string) =>
     Layer.provideMerge(
       Layer.mergeAll(Runs.layer, AgentSettings.layer, Prompts.layer, Waits.layer, Children.layer, Inbox.layer),
     ),
+    Layer.provideMerge(layerVisits),
     Layer.provideMerge(Programs.layer),
     Layer.provideMerge(Workspaces.layer),
     Layer.provideMerge(

@@ -8,6 +8,7 @@ import {
   type Prompt,
   promptTextOf,
   type RunId,
+  type Space,
   type SpaceId,
 } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer, Option } from "effect"
@@ -15,9 +16,11 @@ import { SqlClient } from "effect/sql"
 import { Agents } from "../access/identity/Agents.ts"
 import { Principals } from "../access/identity/Principals.ts"
 import { Tokens } from "../access/identity/Tokens.ts"
+import { Wallets } from "../access/identity/wallets/Wallets.ts"
 import { Grants } from "../access/rights/Grants.ts"
 import type { Viewer } from "../access/rights/Viewer.ts"
 import { Catalogue, everything } from "../calls/catalogue/Catalogue.ts"
+import { makeVisitorProfile } from "../memory/VisitorProfile.ts"
 import { makeMemoryPrompt } from "../memory/MemoryPrompt.ts"
 import { estimatedTokens, usualWindow } from "../models/text/Estimate.ts"
 import { Languages } from "../models/Languages.ts"
@@ -25,7 +28,9 @@ import { Messages } from "../spaces/messages/Messages.ts"
 import { makeBatch } from "../store/journal/Batch.ts"
 import { makeEventCache } from "../store/journal/events/EventCache.ts"
 import { Spaces } from "../spaces/Spaces.ts"
+import { makeAudience } from "./Audience.ts"
 import { profileNamed, profileNameOf } from "./profile.ts"
+import { tokensFor } from "./prompt/shares.ts"
 import { systemPrompt, systemSections } from "./prompt/system.ts"
 import { type PromptMessage, type PromptTrigger, userPrompt } from "./prompt/user.ts"
 import { open } from "./record/lifecycle.ts"
@@ -57,6 +62,7 @@ export interface PromptSubject {
 const maxOthers = 20
 interface OpenRun {
   readonly id: string
+  readonly space: SpaceId | null
   readonly agent: string
   readonly state: string
   readonly summary: string
@@ -91,6 +97,9 @@ export class Prompts extends Context.Service<
       const catalogue = yield* Catalogue
       const languages = yield* Languages
       const memoryOf = yield* makeMemoryPrompt
+      const profileOf = yield* makeVisitorProfile
+      const wallets = yield* Wallets
+      const audience = yield* makeAudience
 
       const people = yield* makeEventCache(["principal.changed", "principal.retired"], (id) =>
         Effect.option(principals.get(id)),
@@ -113,7 +122,7 @@ export class Prompts extends Context.Service<
         } satisfies PromptTrigger
       })
 
-      const openRuns = sql`SELECT id, agent, state, trigger_summary AS summary FROM runs WHERE ${inState(sql, open)}`
+      const openRuns = sql`SELECT id, agent, state, trigger_space AS space, trigger_summary AS summary FROM runs WHERE ${inState(sql, open)}`
       const first = sql`ORDER BY id LIMIT ${maxOthers + 1}`
       /** Includes the run itself, which is filtered out later. On Postgres one statement reads several agents. */
       const openOf = yield* sql.onDialectOrElse({
@@ -128,8 +137,16 @@ export class Prompts extends Context.Service<
         orElse: () =>
           Effect.succeed((agent: string) => Effect.orDie(sql<OpenRun>`${openRuns} AND agent = ${agent} ${first}`)),
       })
-      const othersOf = (agent: string, run: RunId | null) =>
-        Effect.map(openOf(agent), (rows) => rows.filter(({ id }) => id !== run).slice(0, maxOthers))
+      /** Of its other runs, those that everybody who reads it may know of, and how many more there are. */
+      const othersOf = Effect.fnUntraced(function* (agent: string, run: RunId | null, space: Space | null) {
+        const others = (yield* openOf(agent)).filter(({ id }) => id !== run)
+        const seen = yield* audience.seenByAll(
+          space,
+          others.flatMap((one) => (one.space === null ? [] : [one.space])),
+        )
+        const told = others.filter((one) => one.space !== null && seen.has(one.space)).slice(0, maxOthers)
+        return { told, more: others.length - told.length }
+      })
 
       /** The messages that woke a run, if its agent still sees them. */
       const wokenBy = Effect.fnUntraced(function* (
@@ -151,6 +168,7 @@ export class Prompts extends Context.Service<
       const make: Prompts["Service"]["make"] = Effect.fn("Prompts.make")(function* (about) {
         const { agent, caller } = about
         const { guidance, history: most } = profileNamed(about.profile)
+        const window = (yield* windowOf(agent)) ?? usualWindow
         const viewer = yield* grants.viewerOf(caller, "spaces")
         const found = about.space === null ? Option.none() : yield* Effect.option(spaces.get(about.space, viewer))
         const space = Option.getOrNull(found)
@@ -171,16 +189,21 @@ export class Prompts extends Context.Service<
         const before = woke.filter(({ id }) => page.every((message) => message.id !== id))
         const told = [...before, ...page].toSorted((one, other) => one.seq - other.seq)
         const reads = [
-          memoryOf(agent.id),
+          memoryOf(agent.id, {
+            tokens: tokensFor("memory", window),
+            mayTell: (runs) => audience.mayTell(space, runs),
+          }),
           Effect.forEach(about.triggers, shownTrigger),
-          about.speaks ? Effect.succeed([]) : othersOf(agent.id, about.run),
+          about.speaks ? Effect.succeed({ told: [], more: 0 }) : othersOf(agent.id, about.run, space),
         ] as const
         const [memory, triggers, others] = yield* Effect.all(reads, { concurrency: "unbounded" })
+        const visitor = about.speaks ? yield* wallets.behind(caller) : undefined
+        const profile = visitor === undefined || visitor.id === agent.id ? [] : yield* profileOf(visitor)
         return {
           system: systemPrompt({
             name: agent.name,
             persona: about.persona,
-            memory,
+            memory: [...memory, ...profile],
             guidance,
             speaks: about.speaks,
           }),
@@ -199,7 +222,8 @@ export class Prompts extends Context.Service<
               replyTo: message.replyTo,
               seen: message.seq <= read,
             })),
-            others,
+            others: others.told,
+            elsewhere: others.more,
             context: about.context,
           }),
         }
@@ -209,7 +233,7 @@ export class Prompts extends Context.Service<
       const toolsOf = Effect.fnUntraced(function* (agent: Agent) {
         const found = yield* Effect.option(tokens.callerNow(agent.id, "agent"))
         if (Option.isNone(found)) return { names: [], ...sizeOf("") }
-        const tools = wireToolsOf(yield* catalogue.list(found.value, everything), found.value.principal)
+        const tools = wireToolsOf(yield* catalogue.list(found.value, everything), found.value.principal.wallet)
         return { names: tools.map(({ name }) => name), ...sizeOf(tools.length === 0 ? "" : JSON.stringify(tools)) }
       })
 
@@ -227,7 +251,7 @@ export class Prompts extends Context.Service<
         const sections = systemSections({
           name: agent.name,
           persona: agent.persona,
-          memory: yield* memoryOf(agent.id),
+          memory: yield* memoryOf(agent.id, { tokens: tokensFor("memory", (yield* windowOf(agent)) ?? usualWindow) }),
           guidance: profileNamed(profileNameOf(agent)).guidance,
           speaks: false,
         })

@@ -4,7 +4,7 @@
  * the house's. Pure.
  */
 import { withoutPrefix } from "@stoa/contract"
-import { foreignText, foreignTextRule, inLine, markFor } from "../../models/text/ForeignText.ts"
+import { foreignText, foreignTextRule, inLine, isPlain, markFor } from "../../models/text/ForeignText.ts"
 
 export interface Mail {
   /** The sender's name; null if a plan or a service woke it. */
@@ -37,9 +37,6 @@ interface LateResult {
   readonly tool: string
   readonly text: string
 }
-
-/** Without anything that could be taken for the end of a line, or for a tag. */
-const isPlain = (text: string): boolean => !/[\n\r\v\f\x85\u2028\u2029]|^\s*</.test(text)
 
 /** Formats a text written by somebody else. */
 type Write = (text: string) => string

@@ -8,6 +8,7 @@ import { SqlClient } from "effect/sql"
 import { Agents, branchOf } from "../../access/identity/Agents.ts"
 import { mayStartCall } from "../../calls/CallReads.ts"
 import { Calls } from "../../calls/Calls.ts"
+import { writerOf } from "../../memory/Authors.ts"
 import { Memories } from "../../memory/Memories.ts"
 import { newId } from "../../store/journal/Correlation.ts"
 import { makeFailedEvents } from "../../store/journal/readers/FailedEvents.ts"
@@ -234,7 +235,7 @@ export const layerWake = Layer.effect(
           ),
         )
       const trigger = { agent: principal, source, run, kind: "plan", message: null, space: null } as const
-      const author = planRecord.origin.principal
+      const author = writerOf(planRecord)
       const causer = causerAfter(author, from)
       if (!(yield* record.trigger({ ...trigger, author, text, depth, at, causer }))) return
       const profile = profileNameOf(agent)

@@ -129,6 +129,7 @@ const cells: { readonly [K in EventKind]: Cell<K> } = {
   "memory.deleted": memory,
   "memory.erased": memory,
   "memory.shared": memory,
+  "memory.answered": memory,
   "call.received": calls,
   "call.waiting": calls,
   "call.settled": calls,
