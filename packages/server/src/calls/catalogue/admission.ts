@@ -34,13 +34,15 @@ export interface Admission {
   readonly toolset: boolean
   /** It is not only for a turn, or this is one. */
   readonly turn: boolean
+  /** It is not for an app alone, or the caller is no model. */
+  readonly audience: boolean
   /** The lists of the caller's context have it. */
   readonly list: boolean
   /** Every caller may use it, listed or not. */
   readonly anyway: boolean
 }
 
-export const isListed = ({ list, toolset, turn }: Admission): boolean => toolset && turn && list
+export const isListed = ({ audience, list, toolset, turn }: Admission): boolean => toolset && turn && audience && list
 export const isAdmitted = (admission: Admission): boolean => admission.anyway || isListed(admission)
 
 export const isEverywhereIn = ({ owner, traits }: ToolGroup, name: string): boolean =>
@@ -68,6 +70,7 @@ export const makeAdmission = Effect.gen(function* () {
     return (name: string): Admission => ({
       toolset,
       turn: caller.turn !== undefined || group.traits.get(name)?.onlyInTurn !== true,
+      audience: caller.principal.kind !== "agent" || group.traits.get(name)?.onlyForApps !== true,
       list: asked.every(([set, tools]) => listsTool(set, tools, name)),
       anyway: isEverywhereIn(group, name),
     })
