@@ -8,8 +8,10 @@ import type { CatalogueTool } from "./Traits.ts"
 type Whose = Pick<Principal, "wallet">
 
 /** Whether a principal can use it in a run. */
-export const isForModel = ({ wallets }: Pick<CatalogueTool, "wallets">, { wallet }: Whose): boolean =>
-  wallets === undefined || wallet !== null
+export const isForModel = (
+  { onlyForApps, wallets }: Pick<CatalogueTool, "onlyForApps" | "wallets">,
+  { wallet }: Whose,
+): boolean => onlyForApps !== true && (wallets === undefined || wallet !== null)
 
 /** Its schema without the fields that the house fills in. */
 export const schemaForModel = ({

@@ -34,7 +34,7 @@ export interface Admission {
   readonly toolset: boolean
   /** It is not only for a turn, or this is one. */
   readonly turn: boolean
-  /** It is not for an app alone, or the caller is no model. */
+  /** It is not for an app alone, or the caller is no run, which is a model. */
   readonly audience: boolean
   /** The lists of the caller's context have it. */
   readonly list: boolean
@@ -70,7 +70,7 @@ export const makeAdmission = Effect.gen(function* () {
     return (name: string): Admission => ({
       toolset,
       turn: caller.turn !== undefined || group.traits.get(name)?.onlyInTurn !== true,
-      audience: caller.principal.kind !== "agent" || group.traits.get(name)?.onlyForApps !== true,
+      audience: caller.run === undefined || group.traits.get(name)?.onlyForApps !== true,
       list: asked.every(([set, tools]) => listsTool(set, tools, name)),
       anyway: isEverywhereIn(group, name),
     })
