@@ -1,6 +1,6 @@
 /** Seed 001's two tools about the caller's own runs (S1-52, S1-61). */
 import { Caller, RunState } from "@stoa/contract"
-import { Effect } from "effect"
+import { DateTime, Effect } from "effect"
 import { Grants } from "../../access/rights/Grants.ts"
 import { ownViewer } from "../../access/rights/Viewer.ts"
 import { type HandlerCall, PendingResult } from "../../calls/road/Handler.ts"
@@ -52,7 +52,7 @@ export const gatewayRuns = Effect.gen(function* () {
             triggerType: run.trigger.kind,
             triggerSummary: run.trigger.summary,
             activeSpaceId: run.space === null ? null : withoutPrefix(run.space),
-            startedAt: run.startedAt === null ? null : run.startedAt.epochMilliseconds,
+            startedAt: run.startedAt === null ? null : DateTime.formatIso(run.startedAt),
             waitingFor: run.waitsFor ?? [],
           })),
         }
