@@ -119,6 +119,7 @@ export const insertRecords = Effect.fnUntraced(function* (
         call: null,
         message: null,
         expiresAt: null,
+        authors: "{}",
       }
       const row: RecordRow = {
         ...shared,

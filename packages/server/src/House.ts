@@ -83,6 +83,7 @@ import { Embedding } from "./memory/meaning/Embedding.ts"
 import { Meanings } from "./memory/meaning/Meanings.ts"
 import { Engrams } from "./memory/Engrams.ts"
 import { Memories } from "./memory/Memories.ts"
+import { Shares } from "./memory/Shares.ts"
 import { Portability } from "./memory/portability/Portability.ts"
 import { layerPlans, Plans } from "./memory/plans/Plans.ts"
 import { layerMemoryUpkeep } from "./memory/upkeep/MemoryUpkeep.ts"
@@ -199,7 +200,14 @@ const rooms = (keys: Keys, file: string) =>
     ),
     Layer.provideMerge(Embedding.layer),
     Layer.provideMerge(
-      Layer.mergeAll(Spaces.layer(file), ActiveSpaces.layer, Servers.layer(file), Memories.layer, Engrams.layer),
+      Layer.mergeAll(
+        Spaces.layer(file),
+        ActiveSpaces.layer,
+        Servers.layer(file),
+        Memories.layer,
+        Shares.layer,
+        Engrams.layer,
+      ),
     ),
     Layer.provideMerge(Layer.provideMerge(Meanings.layer, Embeddings.layer)),
     Layer.provideMerge(Layer.provide(Languages.layer, modelKeys)),

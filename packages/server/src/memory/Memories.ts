@@ -8,15 +8,12 @@ import {
   type BadInput,
   Forbidden,
   largestMemory,
-  mayUse,
-  type MemoryAct,
+  type MemoryAuthors,
   type MemoryChange,
   type MemoryDiff,
   type MemoryId,
   type MemoryNamespace,
   type MemoryRecord,
-  type MemoryRight,
-  MemoryShare,
   type MemoryVersion,
   Missing,
   type NewMemory,
@@ -33,8 +30,10 @@ import { newId } from "../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../store/journal/Journal.ts"
 import { lockName } from "../store/database/dialect/Locks.ts"
 import { type SearchAnswer, SearchIndex } from "../store/search/SearchIndex.ts"
+import { authorsAfter, authorsIn, authorsText } from "./records/authorship.ts"
 import { changeOf, momentText } from "./records/changing.ts"
 import { diffOf } from "./records/diff.ts"
+import { allowedBy, makeReach } from "./records/reaching.ts"
 import { type MemoryActor, makeRecordReads, type MemoryQuery } from "./records/recordReads.ts"
 import { hasEnded } from "./upkeep/expiry.ts"
 import { scopeOf } from "./records/indexing.ts"
@@ -119,14 +118,6 @@ export class Memories extends Context.Service<
       readonly deleted: string
     }) => Effect.Effect<{ readonly versions: number; readonly records: number }>
     readonly restore: (by: MemoryActor, id: MemoryId) => Effect.Effect<MemoryRecord, WriteError, Transaction>
-    readonly shares: (by: MemoryActor, id: MemoryId) => Effect.Effect<Page<MemoryShare>, Missing>
-    /** `null` revokes the right. */
-    readonly share: (
-      by: MemoryActor,
-      id: MemoryId,
-      principal: PrincipalId,
-      right: MemoryRight | null,
-    ) => Effect.Effect<void, Missing | WrongState | Forbidden, Transaction>
   }
 >()("server/memory/Memories") {
   static readonly layer = Layer.effect(
@@ -137,35 +128,12 @@ export class Memories extends Context.Service<
       const index = yield* SearchIndex
       const now = Effect.map(DateTime.now, DateTime.formatIso)
       const { among, containing, list } = makeRecordReads(sql, index, yield* Meanings)
-      const held = sql.literal(sql.onDialectOrElse({ pg: () => "FOR UPDATE", orElse: () => "" }))
-      const { about, drop, indexed, reweigh, sharesOf, store, weigh } = yield* makeStoring
+      const { held, reach, shareOf } = makeReach(sql)
+      const { about, drop, store, weigh } = yield* makeStoring
       const versions = makeVersionReads(sql)
       /** Or is it only public for them? */
       const knows = Effect.fnUntraced(function* (by: MemoryActor, row: RecordRow) {
-        return row.owner === by.id || (yield* sharesOf(row.id)).some(({ principal }) => principal === by.id)
-      })
-
-      /** The record, if the caller may do this with it; one that it may not see, or that has expired, is missing. */
-      const reach = Effect.fnUntraced(function* (by: MemoryActor, id: MemoryId, act: MemoryAct, deleted = false) {
-        const missing = new Missing({ noun: "memory", ref: id })
-        const rows = yield* Effect.orDie(
-          sql<RecordRow>`SELECT * FROM memory_records WHERE id = ${id} ${act === "read" ? sql`` : held}`,
-        )
-        const row = rows[0]
-        if (row === undefined || (row.deletedAt !== null) !== deleted) return yield* missing
-        if (hasEnded(row, yield* now)) return yield* missing
-        const shared = (yield* sharesOf(id)).find(({ principal }) => principal === by.id)?.access ?? null
-        const standing = { owner: row.owner, public: recordFrom(row).public, shared }
-        if (!mayUse("read", by.id, standing)) return yield* missing
-        if (!mayUse(act, by.id, standing))
-          return yield* new Forbidden({
-            action: act === "own" ? "manage" : act,
-            resource: `memory/${id}`,
-            rule: "only the owner",
-            instead:
-              act === "own" ? "Only the owner may do this." : "Ask its owner to do it, or to let you write to it.",
-          })
-        return row
+        return row.owner === by.id || allowedBy(yield* shareOf(row.id, by.id)) !== null
       })
 
       const fits = Effect.fnUntraced(function* (memory: Partial<NewMemory>) {
@@ -180,7 +148,12 @@ export class Memories extends Context.Service<
           : Effect.fail(new StaleVersion({ noun: "memory", ref: row.key, expected: wanted, current: row.version }))
 
       /** The next version of a row, or the row itself if nothing would change. */
-      const next = Effect.fnUntraced(function* (by: MemoryActor, row: RecordRow, change: MemoryChange) {
+      const next = Effect.fnUntraced(function* (
+        by: MemoryActor,
+        row: RecordRow,
+        change: MemoryChange,
+        writers?: MemoryAuthors,
+      ) {
         yield* expected(row, change.expectedVersion)
         yield* fits(change)
         const owns = by.id === row.owner
@@ -197,7 +170,11 @@ export class Memories extends Context.Service<
         if (fields.includes("content") || fields.includes("mediaType"))
           yield* refused(jsonFault(after.content, after.mediaType))
         const origin = originOf(by)
-        const stored = { ...row, ...after, ...origin, version: row.version + 1, updatedAt: yield* now }
+        // Words that come back are still by those who wrote them.
+        const authors = authorsText(
+          writers ?? authorsAfter(origin.principal, authorsIn(row.authors, row.principal), row, after),
+        )
+        const stored = { ...row, ...after, ...origin, authors, version: row.version + 1, updatedAt: yield* now }
         return yield* store(stored, row)
       })
 
@@ -243,6 +220,7 @@ export class Memories extends Context.Service<
           pinned: rest.pinned ?? false,
           version: 1,
           ...originOf(by),
+          authors: "{}",
           createdAt: at,
           updatedAt: at,
           expiresAt: momentText(rest.expiresAt ?? null),
@@ -291,8 +269,9 @@ export class Memories extends Context.Service<
 
       const revert: Memories["Service"]["revert"] = Effect.fn("Memories.revert")(function* (by, id, version) {
         const row = yield* reach(by, id, "write")
-        const { content, mediaType, tags } = yield* versionOf(by, row, version)
-        return yield* next(by, row, { content, mediaType, tags })
+        const { authors, content, mediaType, origin, tags } = yield* versionOf(by, row, version)
+        const writers = authors ?? { content: [origin.principal], tags: [origin.principal] }
+        return yield* next(by, row, { content, mediaType, tags }, writers)
       })
 
       const expire: Memories["Service"]["expire"] = Effect.fn("Memories.expire")(function* (id) {
@@ -326,35 +305,16 @@ export class Memories extends Context.Service<
           })
         const origin = originOf(by)
         return yield* store(
-          { ...row, ...origin, deletedAt: null, version: row.version + 1, updatedAt: yield* now },
+          {
+            ...row,
+            ...origin,
+            authors: authorsText(authorsIn(row.authors, row.principal)),
+            deletedAt: null,
+            version: row.version + 1,
+            updatedAt: yield* now,
+          },
           row,
         )
-      })
-
-      const shares: Memories["Service"]["shares"] = Effect.fn("Memories.shares")(function* (by, id) {
-        yield* Effect.catchTag(reach(by, id, "read"), "Forbidden", Effect.die)
-        const items = (yield* sharesOf(id)).map(
-          ({ access, createdAt, principal }) =>
-            new MemoryShare({ principal, right: access, createdAt: DateTime.makeUnsafe(createdAt) }),
-        )
-        return { items, next: null }
-      })
-
-      const share: Memories["Service"]["share"] = Effect.fn("Memories.share")(function* (by, id, principal, right) {
-        const row = yield* reach(by, id, "own")
-        if (principal === row.owner) return yield* new WrongState({ detail: "They own this record already." })
-        const createdAt = yield* now
-        const before = (yield* sharesOf(id)).length
-        yield* Effect.orDie(
-          right === null
-            ? sql`DELETE FROM memory_shares WHERE record = ${id} AND principal = ${principal}`
-            : sql`INSERT INTO memory_shares ${sql.insert({ record: id, principal, access: right, createdAt })}
-                ON CONFLICT (record, principal) DO UPDATE SET access = excluded.access`,
-        )
-        yield* reweigh(row, before)
-        if (right === null) yield* index.remove(id, scopeOf(principal))
-        yield* indexed(row)
-        yield* journal.append({ kind: "memory.shared", body: { ...(yield* about(row)), reader: principal, right } })
       })
 
       const countSome: Memories["Service"]["countSome"] = Effect.fn("Memories.countSome")(function* (after) {
@@ -385,8 +345,6 @@ export class Memories extends Context.Service<
         countSome,
         retain,
         restore,
-        shares,
-        share,
       })
     }),
   )

@@ -26,6 +26,8 @@ interface Place {
 export interface Workspace extends Place {
   /** What it keeps between turns; no other agent sees it. */
   readonly home: string
+  /** The folder is one that a person has named, not one that the house made for it. */
+  readonly isNamed: boolean
   /** What else its program can see. */
   readonly binds: ReadonlyArray<Bind>
   /** The user of its program, if the house is root and isolates it. */
@@ -183,7 +185,14 @@ export class Workspaces extends Context.Service<
                 if (apart) notRuling(place.path)
                 const user = apart && process.getuid?.() === 0 ? userOf(place.path) : undefined
                 confine(place.path, place.subdir, user)
-                return { ...place, home: homeOf(agent, user), binds: [...namedBy(thinker), ...linksOf(thinker)], user }
+                const isNamed = !isInside(ours, place.path)
+                return {
+                  ...place,
+                  isNamed,
+                  home: homeOf(agent, user),
+                  binds: [...namedBy(thinker), ...linksOf(thinker)],
+                  user,
+                }
               },
               catch: (cause) =>
                 `The workspace ${typeof thinker.workspace === "string" ? thinker.workspace : "of its own"} cannot be used: ${words(cause)}.`,

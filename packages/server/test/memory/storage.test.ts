@@ -1,11 +1,13 @@
 /** What memory stores, and for whom: each text once, counted for its owner, and no more than the limit allows. */
 import { assert, layer } from "@effect/vitest"
-import type { MemoryId, MemoryRecord, PrincipalId } from "@stoa/contract"
+import { Caller, type MemoryId, type MemoryRecord, type PrincipalId } from "@stoa/contract"
 import { connect, type StoaError } from "@stoa/sdk"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import fc from "fast-check"
+import { Tokens } from "../../src/access/identity/Tokens.ts"
 import { Memories } from "../../src/memory/Memories.ts"
+import { Shares } from "../../src/memory/Shares.ts"
 import { makeVersions } from "../../src/memory/records/versions.ts"
 import type { RecordRow } from "../../src/memory/records/rows.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
@@ -91,6 +93,9 @@ for (const store of ["sqlite", "postgres"] as const)
             const { transact } = yield* Journal
             const [ann, bob] = [yield* member("Counted"), yield* member("Reader")]
             const by = { id: ann.id }
+            const shares = yield* Shares
+            const caller = yield* (yield* Tokens).callerNow(ann.id, "agent")
+            const asAnn = Effect.provideService(Caller, caller)
             const { weightOf } = makeVersions(sql)
             const act = fc.record({
               record: fc.nat(2),
@@ -133,8 +138,8 @@ for (const store of ["sqlite", "postgres"] as const)
                 const step = {
                   tags: transact(memories.change(by, id, { tags: [text.slice(0, 9) + "."] })),
                   open: transact(memories.change(by, id, { public: text.length > 1 })),
-                  share: transact(memories.share(by, id, bob.id, "read")),
-                  unshare: transact(memories.share(by, id, bob.id, null)),
+                  share: transact(asAnn(shares.share(by, id, bob.id, "read"))),
+                  unshare: transact(asAnn(shares.share(by, id, bob.id, null))),
                   revert: transact(memories.revert(by, id, 1)),
                   bin: transact(memories.remove(by, id, false)),
                   restore: transact(memories.restore(by, id)),

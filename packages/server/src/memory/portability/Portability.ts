@@ -5,6 +5,7 @@
  */
 import {
   BadInput,
+  type Caller,
   type Forbidden,
   type MemoryImported,
   type MemoryLine,
@@ -23,9 +24,11 @@ import { SqlClient } from "effect/sql"
 import { Secrets } from "../../access/secrets/Secrets.ts"
 import { Journal, type Transaction } from "../../store/journal/Journal.ts"
 import { decodeCursor, encodeCursor, largestPage } from "../../store/Pages.ts"
+import { authorsIn, authorsText } from "../records/authorship.ts"
 import type { MemoryActor } from "../records/recordReads.ts"
 import { isSealed, lineOf, type LineRow, rowOf, sealed, type ShareRow } from "./memoryLines.ts"
 import { Memories } from "../Memories.ts"
+import { Shares } from "../Shares.ts"
 import type { RecordRow, VersionRow } from "../records/rows.ts"
 import { slotOf } from "../records/rules.ts"
 import { makeStoring } from "../records/storing.ts"
@@ -44,7 +47,7 @@ export class Portability extends Context.Service<
     readonly import: (
       by: MemoryActor,
       lines: ReadonlyArray<MemoryLine>,
-    ) => Effect.Effect<MemoryImported, Refused, Transaction>
+    ) => Effect.Effect<MemoryImported, Refused, Transaction | Caller>
     /** Deletes everything the caller owns, pinned or not, with its history, and returns how many records that were. */
     readonly erase: (owner: PrincipalId) => Effect.Effect<number>
     /** Erases one's own, or says how much that would be. It cannot be undone, so it takes one's own name. */
@@ -62,7 +65,8 @@ export class Portability extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const journal = yield* Journal
       const memories = yield* Memories
-      const { about, drop, indexed, reweigh, sharesOf, store } = yield* makeStoring
+      const shares = yield* Shares
+      const { about, drop, store } = yield* makeStoring
       const versions = makeVersions(sql)
       const key = (yield* Secrets).derive("memory-lines")
       const now = Effect.map(DateTime.now, DateTime.formatIso)
@@ -115,31 +119,26 @@ export class Portability extends Context.Service<
         if (taken.length > 0)
           return yield* bad(at, `there is another record with the key "${row.key}"; delete it first`)
         yield* store({ ...row, bytes: there?.bytes ?? null }, there)
-        const readers = there === undefined ? 0 : (yield* sharesOf(row.id)).length
-        const createdAt = yield* now
+        const stored = (yield* storedOf(row.id))!
         for (const { principal, right } of line.shares ?? []) {
           const known = yield* Effect.orDie(
             sql`SELECT id FROM principals WHERE id = ${principal} AND retired_at IS NULL`,
           )
-          if (known.length > 0)
-            yield* Effect.orDie(
-              sql`INSERT INTO memory_shares ${sql.insert({ record: row.id, principal, access: right, createdAt })}
-                ON CONFLICT (record, principal) DO UPDATE SET access = excluded.access`,
-            )
+          // A share that was restored is offered again; those for which there is no room are left out.
+          if (known.length > 0) yield* shares.bringBack(stored, principal, right)
         }
-        if ((line.shares ?? []).length > 0) yield* reweigh((yield* storedOf(row.id))!, readers)
-        if ((line.shares ?? []).length > 0 && row.deletedAt === null) yield* indexed(row)
         return true
       })
 
       /** Whether its claim about its author matches the stored version. */
       const isTrue = Effect.fnUntraced(function* (by: MemoryActor, line: MemoryLine) {
-        const { call, message } = line
-        if ((line.by ?? by.id) === by.id && call === undefined && message === undefined) return true
+        const { authors, call, message } = line
+        if ((line.by ?? by.id) === by.id && call === undefined && message === undefined && authors === undefined)
+          return true
         const rows = yield* Effect.orDie(
           sql<
-            Pick<VersionRow, "principal" | "call" | "message">
-          >`SELECT v.principal, v.call, v.message FROM memory_versions v JOIN memory_records r ON r.id = v.record
+            Pick<VersionRow, "principal" | "call" | "message" | "authors">
+          >`SELECT v.principal, v.call, v.message, v.authors FROM memory_versions v JOIN memory_records r ON r.id = v.record
             WHERE r.owner = ${by.id} AND v.record = ${line.id ?? ""} AND v.version = ${line.version ?? 0}`,
         )
         const was = rows[0]
@@ -147,7 +146,8 @@ export class Portability extends Context.Service<
           was !== undefined &&
           was.principal === (line.by ?? by.id) &&
           was.call === (call ?? null) &&
-          was.message === (message ?? null)
+          was.message === (message ?? null) &&
+          (authors === undefined || authorsText(authors) === authorsText(authorsIn(was.authors, was.principal)))
         )
       })
 
@@ -156,7 +156,10 @@ export class Portability extends Context.Service<
         if (line.current === false)
           return yield* bad(at, "this earlier version was changed, and history is not rewritten")
         if (!(yield* isTrue(by, line)))
-          return yield* bad(at, "who wrote it, and in which call, is not yours to say; leave out by, call and message")
+          return yield* bad(
+            at,
+            "who wrote it, and in which call, is not yours to say; leave out by, authors, call and message",
+          )
         const { content, id, kind, key: name, mediaType, namespace, tags } = line
         const change = {
           content,

@@ -2,6 +2,7 @@
 import type { MemoryId, MemoryLine, MemoryNamespace, MemoryRight, PrincipalId } from "@stoa/contract"
 import { DateTime, type Redacted } from "effect"
 import { isMacOf, macOf, shortestMac, type SignedText, signedText } from "../../access/secrets/SignedText.ts"
+import { authorsText } from "../records/authorship.ts"
 import { type RecordRow, recordFrom, type VersionRow } from "../records/rows.ts"
 
 export interface LineRow extends VersionRow {
@@ -46,6 +47,7 @@ export const isSealed = (key: Redacted.Redacted, owner: PrincipalId, line: Memor
 /** Leaves out defaults: people read and edit the file. */
 export const lineOf = (row: LineRow, shares: ReadonlyArray<ShareRow>): MemoryLine => {
   const {
+    authors,
     public: open,
     pinned,
     tags,
@@ -69,6 +71,7 @@ export const lineOf = (row: LineRow, shares: ReadonlyArray<ShareRow>): MemoryLin
     ...(row.expiresAt === null ? {} : { expiresAt: momentOf(row.expiresAt) }),
     ...(row.deletedAt === null ? {} : { deletedAt: momentOf(row.deletedAt) }),
     ...(row.principal === row.owner ? {} : { by: row.principal }),
+    ...(authors === undefined ? {} : { authors }),
     ...(row.call === null ? {} : { call: row.call }),
     ...(row.message === null ? {} : { message: row.message }),
     ...(own.length === 0 ? {} : { shares: own.map(({ access, principal }) => ({ principal, right: access })) }),
@@ -90,6 +93,7 @@ export const rowOf = (line: MemoryLine, owner: PrincipalId, slot: string): Recor
   pinned: line.pinned!,
   version: line.version!,
   principal: line.by ?? owner,
+  authors: line.authors === undefined ? "{}" : authorsText(line.authors),
   call: line.call ?? null,
   message: line.message ?? null,
   createdAt: textOf(line.createdAt)!,

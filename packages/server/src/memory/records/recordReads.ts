@@ -78,7 +78,7 @@ export const makeRecordReads = (
     whose: "any" | "own" | "lent" = "any",
   ) {
     const own = sql`owner = ${by.id}`
-    const lent = sql`id IN (SELECT record FROM memory_shares WHERE principal = ${by.id})`
+    const lent = sql`id IN (SELECT record FROM memory_shares WHERE principal = ${by.id} AND state = 'taken')`
     const where = [
       query.owner === undefined
         ? whose === "any"

@@ -1,5 +1,5 @@
 /** Writes and removes records: the row, its version, its tags, its index entry, its timer and its event. */
-import type { MemoryId, MemoryRight, PrincipalId } from "@stoa/contract"
+import type { MemoryId } from "@stoa/contract"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { currentCause } from "../../store/journal/Correlation.ts"
@@ -11,6 +11,7 @@ import { endKey, setEnd } from "../upkeep/expiry.ts"
 import { indexRecord, readingOf } from "./indexing.ts"
 import { digestOf, textsOf } from "../meaning/texts.ts"
 import { Storage } from "../../access/limits/Storage.ts"
+import type { ShareRow } from "./reaching.ts"
 import { type RecordRow, recordFrom } from "./rows.ts"
 import { makeVersions } from "./versions.ts"
 import { presentWeight, textDigest, versionWeight } from "./weight.ts"
@@ -26,18 +27,14 @@ export const makeStoring = Effect.gen(function* () {
 
   const sharesOf = (id: MemoryId) =>
     Effect.orDie(
-      sql<{
-        principal: PrincipalId
-        access: MemoryRight
-        createdAt: string
-      }>`SELECT principal, access, created_at FROM memory_shares WHERE record = ${id} ORDER BY principal`,
+      sql<ShareRow>`SELECT principal, access, state, created_at FROM memory_shares WHERE record = ${id} ORDER BY principal`,
     )
 
   const indexed = (row: RecordRow, isNew = false): Effect.Effect<void, never, Transaction> =>
     Effect.flatMap(readingOf(sql, row, isNew), (reading) => indexRecord(index, recordFrom(row), reading, isNew))
 
   const about = Effect.fnUntraced(function* (row: RecordRow) {
-    const readers = (yield* sharesOf(row.id)).map(({ principal }) => principal)
+    const readers = (yield* sharesOf(row.id)).filter(({ state }) => state === "taken").map(({ principal }) => principal)
     return {
       record: row.id,
       principal: row.owner,
@@ -100,7 +97,7 @@ export const makeStoring = Effect.gen(function* () {
     yield* isNew
       ? sql`INSERT INTO memory_records ${sql.insert(row as never)}`
       : sql`UPDATE memory_records SET ${sql.update(row as never, ["id" as never])} WHERE id = ${row.id}`
-    const { call, expiresAt, id, mediaType, message, pinned, principal, tags, version } = row
+    const { authors, call, expiresAt, id, mediaType, message, pinned, principal, tags, version } = row
     yield* sql`INSERT INTO memory_versions ${sql.insert({
       record: id,
       version,
@@ -112,6 +109,7 @@ export const makeStoring = Effect.gen(function* () {
       pinned,
       expiresAt,
       principal,
+      authors,
       call,
       message,
       at: row.updatedAt,

@@ -10,7 +10,7 @@ import { bytesOf, presentWeight, textDigest, versionWeight } from "./weight.ts"
 export const makeVersions = (sql: SqlClient.SqlClient) => {
   /** Versions `v` of records `r`, with their texts. */
   const columns = sql`v.record, v.version, COALESCE(t.content, CASE WHEN v.digest IS NULL THEN v.content ELSE r.content END)
-    AS content, v.media_type, v.tags, v.public, v.pinned, v.expires_at, v.principal, v.call, v.message, v.at`
+    AS content, v.media_type, v.tags, v.public, v.pinned, v.expires_at, v.principal, v.authors, v.call, v.message, v.at`
   const tables = sql`memory_versions v JOIN memory_records r ON r.id = v.record
     LEFT JOIN memory_texts t ON t.record = v.record AND t.digest = v.digest`
 

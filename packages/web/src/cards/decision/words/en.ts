@@ -15,6 +15,7 @@ export const words = {
   size: (bytes: number) => `The whole input: ${bytes} bytes, sha256`,
   copyDigest: "Copy the digest",
   more: (count: number) => (count === 1 ? "1 more line" : `${count} more lines`),
+  openWhole: (count: number) => `and ${count.toLocaleString("en")} more characters: open the whole`,
   moreSigns: (count: number) => `${count} more characters`,
   approve: "Approve",
   approveChanges: "Approve changes",
