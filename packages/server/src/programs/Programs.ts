@@ -199,6 +199,7 @@ export class Programs extends Context.Service<
                 [
                   ...boxArguments({
                     workspace: workspace.path,
+                    id: workspace.id,
                     subdir: workspace.subdir,
                     folder: place,
                     home: workspace.home,

@@ -8,10 +8,13 @@ import {
   constants,
   fchownSync,
   fchmodSync,
+  fstatSync,
   lchownSync,
   mkdirSync,
   openSync,
   readdirSync,
+  readlinkSync,
+  realpathSync,
   rmSync,
   writeSync,
 } from "node:fs"
@@ -28,6 +31,33 @@ export const partsOf = (inner: string): ReadonlyArray<string> => {
   const parts = inner.split(/[/\\]/).filter((part) => part !== "" && part !== ".")
   if (parts.includes("..") || inner.includes("\0")) throw new Error(`"${inner}" leads out of the workspace`)
   return parts
+}
+
+/** A file or folder as it was at one moment: all of this is of the same one, whatever its path leads to later. */
+export interface Found {
+  /** Its path without links. */
+  readonly path: string
+  readonly id: string
+  readonly user: User
+  readonly isFolder: boolean
+}
+
+/** Opens nothing for reading: only its place and owner are wanted. */
+const O_PATH = 0o10000000
+
+export const find = (path: string): Found => {
+  const fd = openSync(path, process.platform === "linux" ? O_PATH : O_RDONLY)
+  try {
+    const { dev, gid, ino, uid } = fstatSync(fd, { bigint: true })
+    return {
+      path: process.platform === "linux" ? readlinkSync(`/proc/self/fd/${fd}`) : realpathSync(path),
+      id: `${dev}:${ino}`,
+      user: { uid: Number(uid), gid: Number(gid) },
+      isFolder: fstatSync(fd).isDirectory(),
+    }
+  } finally {
+    closeSync(fd)
+  }
 }
 
 interface Held {

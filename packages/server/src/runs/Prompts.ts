@@ -16,9 +16,11 @@ import { SqlClient } from "effect/sql"
 import { Agents } from "../access/identity/Agents.ts"
 import { Principals } from "../access/identity/Principals.ts"
 import { Tokens } from "../access/identity/Tokens.ts"
+import { Wallets } from "../access/identity/wallets/Wallets.ts"
 import { Grants } from "../access/rights/Grants.ts"
 import type { Viewer } from "../access/rights/Viewer.ts"
 import { Catalogue, everything } from "../calls/catalogue/Catalogue.ts"
+import { makeVisitorProfile } from "../memory/VisitorProfile.ts"
 import { makeMemoryPrompt } from "../memory/MemoryPrompt.ts"
 import { estimatedTokens, usualWindow } from "../models/text/Estimate.ts"
 import { Languages } from "../models/Languages.ts"
@@ -95,6 +97,8 @@ export class Prompts extends Context.Service<
       const catalogue = yield* Catalogue
       const languages = yield* Languages
       const memoryOf = yield* makeMemoryPrompt
+      const profileOf = yield* makeVisitorProfile
+      const wallets = yield* Wallets
       const audience = yield* makeAudience
 
       const people = yield* makeEventCache(["principal.changed", "principal.retired"], (id) =>
@@ -193,11 +197,13 @@ export class Prompts extends Context.Service<
           about.speaks ? Effect.succeed({ told: [], more: 0 }) : othersOf(agent.id, about.run, space),
         ] as const
         const [memory, triggers, others] = yield* Effect.all(reads, { concurrency: "unbounded" })
+        const visitor = about.speaks ? yield* wallets.behind(caller) : undefined
+        const profile = visitor === undefined || visitor.id === agent.id ? [] : yield* profileOf(visitor)
         return {
           system: systemPrompt({
             name: agent.name,
             persona: about.persona,
-            memory,
+            memory: [...memory, ...profile],
             guidance,
             speaks: about.speaks,
           }),
@@ -227,7 +233,7 @@ export class Prompts extends Context.Service<
       const toolsOf = Effect.fnUntraced(function* (agent: Agent) {
         const found = yield* Effect.option(tokens.callerNow(agent.id, "agent"))
         if (Option.isNone(found)) return { names: [], ...sizeOf("") }
-        const tools = wireToolsOf(yield* catalogue.list(found.value, everything), found.value.principal)
+        const tools = wireToolsOf(yield* catalogue.list(found.value, everything), found.value.principal.wallet)
         return { names: tools.map(({ name }) => name), ...sizeOf(tools.length === 0 ? "" : JSON.stringify(tools)) }
       })
 

@@ -291,7 +291,7 @@ export const makeRunRecorder = Effect.gen(function* () {
             busy_ms = busy_ms + ${busyMs} WHERE id = ${row.id} AND fence = ${row.fence} AND rung = ${seen}
             AND ${inState(sql, from(on))} RETURNING id`)
           if (parked.length === 0) return false
-          yield* journal.append({ kind: "run.waiting", body: { ...about(row), state: to(on) } })
+          yield* journal.append({ kind: "run.waiting", ...inSpace(row), body: { ...about(row), state: to(on) } })
           return true
         }),
       ),
@@ -304,7 +304,10 @@ export const makeRunRecorder = Effect.gen(function* () {
         AND ${isOpenCall(sql, "c")} AND (c.on_kind IS NULL OR c.on_kind <> 'reply'))
       RETURNING *`)
     for (const row of rows)
-      yield* because(row, journal.append({ kind: "run.waiting", body: { ...about(row), state: to("awaitReply") } }))
+      yield* because(
+        row,
+        journal.append({ kind: "run.waiting", ...inSpace(row), body: { ...about(row), state: to("awaitReply") } }),
+      )
   })
 
   /**
@@ -334,7 +337,8 @@ export const makeRunRecorder = Effect.gen(function* () {
           AND NOT EXISTS (SELECT 1 FROM waits w WHERE w.run = runs.id AND w.call = '' AND w.state = 'open')
           RETURNING *`,
     )
-    for (const row of resumed) yield* because(row, journal.append({ kind: "run.resumed", body: about(row) }))
+    for (const row of resumed)
+      yield* because(row, journal.append({ kind: "run.resumed", ...inSpace(row), body: about(row) }))
     if (slot !== undefined) yield* slot.use(resumed[0])
   })
 
