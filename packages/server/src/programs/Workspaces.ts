@@ -188,7 +188,7 @@ export class Workspaces extends Context.Service<
                 const place = placeOf(agent, thinker)
                 if (apart) notRuling(place.path)
                 const user = apart && process.getuid?.() === 0 ? userOf(place) : undefined
-                confine(place.path, place.subdir, user)
+                confine(place.path, place.subdir, user, place.id)
                 const isNamed = !isInside(ours, place.path)
                 return {
                   ...place,
@@ -208,9 +208,9 @@ export class Workspaces extends Context.Service<
               // A child's worktree is made when the child starts, and its subfolder too.
               if (typeof thinker.workspace === "object")
                 return { workspace: thinker.workspace, subdir: join(...partsOf(inner ?? ""), ".") }
-              const { owner, path, subdir } = placeOf(agent, thinker)
+              const { id, owner, path, subdir } = placeOf(agent, thinker)
               const place = { path, subdir: join(subdir, ...partsOf(inner ?? "")) }
-              confine(path, place.subdir, process.getuid?.() === 0 ? owner : undefined)
+              confine(path, place.subdir, process.getuid?.() === 0 ? owner : undefined, id)
               return { workspace: place.path, subdir: place.subdir }
             },
             catch: words,

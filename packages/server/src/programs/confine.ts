@@ -90,8 +90,15 @@ const step = (at: Held, part: string, inner: string, user: User | undefined): He
   }
 }
 
+/** A folder that may have been exchanged for another since it was looked at (`Found`). */
+const sameAs = (fd: number, path: string, id: string | undefined): void => {
+  const { dev, ino } = fstatSync(fd, { bigint: true })
+  if (id !== undefined && id !== `${dev}:${ino}`) throw new Error(`${path} was exchanged for another folder`)
+}
+
 const within = <A>(
   outer: string,
+  id: string | undefined,
   inner: string,
   parts: ReadonlyArray<string>,
   user: User | undefined,
@@ -99,6 +106,7 @@ const within = <A>(
 ): A => {
   let at: Held = { fd: openSync(outer, O_RDONLY | O_DIRECTORY | O_NOFOLLOW), path: outer }
   try {
+    sameAs(at.fd, outer, id)
     for (const part of parts) {
       const next = step(at, part, inner, user)
       closeSync(at.fd)
@@ -111,8 +119,8 @@ const within = <A>(
 }
 
 /** A folder below another, created if it is missing. */
-export const confine = (outer: string, inner: string, user?: User): string =>
-  within(outer, inner, partsOf(inner), user, ({ path }) => path)
+export const confine = (outer: string, inner: string, user?: User, id?: string): string =>
+  within(outer, id, inner, partsOf(inner), user, ({ path }) => path)
 
 const giveIn = (folder: Held, user: User): void => {
   for (const name of readdirSync(named(folder, "."))) {
@@ -145,9 +153,9 @@ export const give = (path: string, user: User): void => {
 }
 
 /** Creates a file below a folder, and replaces what had its name, link or not. */
-export const putInside = (outer: string, inner: string, text: string, user?: User): void => {
+export const putInside = (outer: string, inner: string, text: string, user?: User, id?: string): void => {
   const parts = partsOf(inner)
-  within(outer, inner, parts.slice(0, -1), user, (folder) => {
+  within(outer, id, inner, parts.slice(0, -1), user, (folder) => {
     const name = named(folder, parts.at(-1)!)
     rmSync(name, { force: true })
     const fd = openSync(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
