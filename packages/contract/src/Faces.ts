@@ -1,6 +1,7 @@
 /** The seeds' names for our events: each event has one source, and a face only renames it. */
 import { Schema } from "effect"
-import type { Delta, Event, EventKind } from "./Event.ts"
+import type { Delta } from "./Delta.ts"
+import type { Event, EventKind } from "./Event.ts"
 import { withoutPrefix } from "./Ids.ts"
 
 /** The seeds' names for our events, by face (X-45): each event has one source, and a face only renames it. */
