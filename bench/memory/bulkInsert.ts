@@ -119,6 +119,7 @@ export const insertRecords = Effect.fnUntraced(function* (
         call: null,
         message: null,
         expiresAt: null,
+        authors: "{}",
       }
       const row: RecordRow = {
         ...shared,
@@ -131,6 +132,7 @@ export const insertRecords = Effect.fnUntraced(function* (
         createdAt: moment,
         updatedAt: moment,
         deletedAt: null,
+        bytes: null,
       }
       records.push(snake(row))
       versions.push(snake({ ...shared, record: row.id, at: moment }))

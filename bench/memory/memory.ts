@@ -8,6 +8,7 @@ import { join } from "node:path"
 import type { PrincipalId } from "@stoa/contract"
 import { Effect, Layer, ManagedRuntime, Option, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
+import { Storage } from "../../packages/server/src/access/limits/Storage.ts"
 import { Principals } from "../../packages/server/src/access/identity/Principals.ts"
 import { Meanings } from "../../packages/server/src/memory/meaning/Meanings.ts"
 import { digestOf, textsOf } from "../../packages/server/src/memory/meaning/texts.ts"
@@ -56,7 +57,7 @@ const openMemory = <A>(
 ) => {
   const migrated = Layer.effectDiscard(migrate({ migrations, backup: () => Effect.succeed("nowhere") }))
   const ground = Journal.layer.pipe(Layer.provideMerge(migrated.pipe(Layer.provideMerge(store))))
-  const floor = Layer.mergeAll(Timers.layer, SearchIndex.layer, Principals.layer("none")).pipe(
+  const floor = Layer.mergeAll(Timers.layer, SearchIndex.layer, Principals.layer("none"), Storage.layer).pipe(
     Layer.provideMerge(Layer.provideMerge(Holder.layer, ground)),
   )
   return ManagedRuntime.make(Memories.layer.pipe(Layer.provideMerge(meanings), Layer.provideMerge(floor)))

@@ -13,15 +13,19 @@ assert(STOA_URL !== undefined && STOA_TOKEN !== undefined, "Set STOA_URL and STO
 // #endregion
 
 // #region verify
-const mac = (key: string, seconds: string, call: string, body: string) =>
-  createHmac("sha256", key).update(`${seconds}.${call}.${body}`).digest("hex")
+// Each field with its length in bytes, so that no two lists of fields make the same text.
+const mac = (key: string, ...fields: ReadonlyArray<string>) =>
+  createHmac("sha256", key)
+    .update(fields.map((field) => `${Buffer.byteLength(field)}:${field},`).join(""))
+    .digest("hex")
 
 /** Whether our house sent this request within the last five minutes. `body` is the raw text of the request. */
 const isFromHouse = ({ headers }: IncomingMessage, key: string, body: string): boolean => {
-  const [, seconds, v1] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(headers["stoa-signature"])) ?? []
-  if (seconds === undefined || v1 === undefined) return false
+  const [, seconds, v2] = /^t=([1-9]\d*),v2=([0-9a-f]{64})$/.exec(String(headers["stoa-signature"])) ?? []
+  if (seconds === undefined || v2 === undefined) return false
   if (Math.abs(Date.now() / 1000 - Number(seconds)) > 300) return false
-  return timingSafeEqual(Buffer.from(v1), Buffer.from(mac(key, seconds, String(headers["stoa-call"]), body)))
+  const expected = mac(key, "stoa/webhook-call/2", seconds, String(headers["stoa-call"]), body)
+  return timingSafeEqual(Buffer.from(v2), Buffer.from(expected))
 }
 // #endregion
 
@@ -29,7 +33,7 @@ const isFromHouse = ({ headers }: IncomingMessage, key: string, body: string): b
 const answer = async (key: string, callId: string, callback: string, result: object) => {
   const body = JSON.stringify(result)
   const seconds = String(Math.floor(Date.now() / 1000))
-  const signature = `t=${seconds},v1=${mac(key, seconds, callId, body)}`
+  const signature = `t=${seconds},v2=${mac(key, "stoa/webhook-result/2", seconds, callId, body)}`
   const headers = { "content-type": "application/json", "stoa-signature": signature }
   return (await fetch(callback, { method: "POST", headers, body })).status
 }

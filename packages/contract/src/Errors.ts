@@ -27,9 +27,9 @@ export class Unauthenticated extends Schema.TaggedError<Unauthenticated>()(
 ) {
   override get message(): string {
     if (this.reason === "signature")
-      return "The signature is wrong. It must cover the time, the call id and the exact body, use the tool's key, and be at most 5 minutes old. Compare key and clock."
+      return "The signature is wrong. It has the form t=<seconds>,v2=<hex>; it must cover the time, the call id and the exact body as docs/user/webhooks.md says, use the tool's key, and be at most 5 minutes old. Compare key and clock."
     if (this.reason === "service")
-      return "The signature is wrong. Stoa-Service must name a service of the house; Stoa-Signature must cover the time, the agent as the address names it, the Idempotency-Key if there is one, and the exact body, use that service's key, and be at most 5 minutes old. Compare key and clock."
+      return "The signature is wrong. Stoa-Service must name a service of the house; Stoa-Signature has the form t=<seconds>,v2=<hex> and must cover the time, the agent as the address names it, the Idempotency-Key if there is one, and the exact body, as docs/user/agents.md says, use that service's key, and be at most 5 minutes old. Compare key and clock."
     if (this.reason === "wallet")
       return "This wallet could not sign in. A challenge works once, within 5 minutes, and must be signed exactly as given; the wallet must belong to a principal of this house. Ask for a new challenge (POST /api/v1/wallet/challenge)."
     if (this.reason === "scheme") return 'The token was not sent as a bearer. Send "Authorization: Bearer <token>".'

@@ -6,7 +6,8 @@
 import { type DateTime, Schema } from "effect"
 import { AccessContext } from "./access/rights/AllowList.ts"
 import { CallError, CallRun, CallState, WaitsOn } from "./tools/Call.ts"
-import { AnswerVerdict, DecisionKind, Reach } from "./decisions/Decision.ts"
+import { AnswerVerdict, DecisionKind } from "./decisions/Decision.ts"
+import { Reach } from "./decisions/Reach.ts"
 import { DemoState, FirstStep } from "./house/Demo.ts"
 import { Action, Verdict } from "./access/rights/Grant.ts"
 import {
@@ -189,7 +190,6 @@ export const kinds = {
   "memory.written": kind("concerned", 90, {
     ...memory,
     version: Schema.Int,
-    /** The run that wrote it. */
     run: Schema.optionalKey(RunId),
   }),
   "memory.deleted": kind("concerned", 90, { ...memory, version: Schema.Int, permanent: Schema.Boolean }),
@@ -199,7 +199,8 @@ export const kinds = {
     reader: PrincipalId,
     right: Schema.NullOr(MemoryRight),
   }),
-  // A call is its row; the journal says what happened to it (X-44: one event for the call, one for its outcome).
+  "memory.answered": kind("concerned", 365, { ...memory, reader: PrincipalId, taken: Schema.Boolean }),
+  // A call is its row; the journal says what happened to it (X-44).
   "call.received": kind("concerned", 90, aCall),
   "call.waiting": kind("concerned", 90, { ...aCall, on: WaitsOn }),
   "call.settled": kind("concerned", 90, {
@@ -284,7 +285,10 @@ export const kinds = {
   "pause.set": kind("admins", 365, { subject: Schema.String, reason: Schema.String }),
   "pause.lifted": kind("admins", 365, { subject: Schema.String }),
   // `owner`: the agent that owns the server; null: the house does.
-  "server.added": kind("admins", 365, server),
+  // `program`: what the house runs for it, without secrets; absent for an address.
+  "server.added": kind("admins", 365, { ...server, program: Schema.optionalKey(Schema.String) }),
+  // A program was run once, to see what it offers: an admin had confirmed exactly this.
+  "server.tried": kind("admins", 365, { ...server, program: Schema.String }),
   "server.changed": kind("admins", 365, server),
   "server.removed": kind("admins", 365, server),
   "server.connected": kind("admins", 7, {

@@ -1,6 +1,7 @@
 /** The seeds' names for our events: each event has one source, and a face only renames it. */
 import { Schema } from "effect"
 import type { Delta, Event, EventKind } from "./Event.ts"
+import { withoutPrefix } from "./Ids.ts"
 
 /** The seeds' names for our events, by face (X-45): each event has one source, and a face only renames it. */
 export const faces = {
@@ -51,4 +52,30 @@ export const inputOf = (event: Event): Delta | undefined => {
   if (call === null || "output" in call || "error" in call) return undefined
   const { actor, at, space } = event
   return { kind: "call.input", at, space, actor, body: { call: call.id, delta: JSON.stringify(call.input) } }
+}
+
+/** The faces of toolsets whose tools return a message's id without its prefix: there it has this one form everywhere. */
+const bareFaces = new Set<FaceName | undefined>(["office", "gateway", "team"])
+
+interface WireMessage {
+  readonly id: string
+  readonly replyTo: string | null
+}
+
+/** A message on the wire, with its ids as the tools of a face give them (X-48). */
+export const wireMessageOn = <A extends WireMessage>(face: FaceName | undefined, message: A): A =>
+  bareFaces.has(face)
+    ? {
+        ...message,
+        id: withoutPrefix(message.id),
+        replyTo: message.replyTo === null ? null : withoutPrefix(message.replyTo),
+      }
+    : message
+
+/** An event on the wire: what it says of a message, or which message it is about. */
+export const wireEventOn = (face: FaceName | undefined, event: Readonly<Record<string, unknown>>) => {
+  const body = event["body"] as { readonly message?: string | WireMessage | null }
+  if (!bareFaces.has(face) || body.message == null) return event
+  const message = typeof body.message === "string" ? withoutPrefix(body.message) : wireMessageOn(face, body.message)
+  return { ...event, body: { ...body, message } }
 }

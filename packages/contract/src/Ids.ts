@@ -1,5 +1,5 @@
 /** Opaque ids: `<prefix>_<uuid>`. Clients must not infer an order or a meaning from one (X-48). */
-import { Schema } from "effect"
+import { Schema, SchemaTransformation } from "effect"
 
 const id = <const Prefix extends string, const Brand extends string>(prefix: Prefix, brand: Brand) =>
   Schema.String.check(
@@ -22,6 +22,16 @@ export const SpaceId = id("spc", "SpaceId")
 export type SpaceId = typeof SpaceId.Type
 export const MessageId = id("msg", "MessageId")
 export type MessageId = typeof MessageId.Type
+
+const bareId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+/** An id as the seeds know it: a bare UUID (X-48). */
+export const withoutPrefix = (id: string): string => id.slice(id.indexOf("_") + 1)
+/** The message that is meant by an id with its prefix or without it; any other text stays as it is, and names none. */
+export const messageIdOf = (given: string): MessageId => (bareId.test(given) ? `msg_${given}` : given) as MessageId
+/** A message as clients name it at any door: tools of the seeds return its id without the prefix. */
+export const MessageRef = Schema.String.pipe(
+  Schema.decodeTo(MessageId, SchemaTransformation.transform<string, string>({ decode: messageIdOf, encode: String })),
+)
 export const CallId = id("call", "CallId")
 export type CallId = typeof CallId.Type
 export const DecisionId = id("dcs", "DecisionId")

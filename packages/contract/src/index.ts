@@ -1,7 +1,16 @@
 /** What crosses the wire, defined once and safe in a browser. */
 export { Api } from "./Api.ts"
 export { AgentState, MailKind, NewTeamAgent, TeamActivity, TeamAgent } from "./runs/Team.ts"
-export { Agent, AgentChange, AgentLimits, type AgentModel, AgentRole, AgentThinker, ProgramName } from "./runs/Agent.ts"
+export {
+  Agent,
+  AgentChange,
+  AgentLimits,
+  type AgentModel,
+  AgentRole,
+  AgentThinker,
+  type ProgramBounds,
+  ProgramName,
+} from "./runs/Agent.ts"
 export { AccessContext, AllowList, AllowListChange } from "./access/rights/AllowList.ts"
 export { AuditChain, AuditEntry, AuditResult } from "./access/Audit.ts"
 export {
@@ -27,9 +36,10 @@ export {
   DecisionLink,
   DecisionState,
   NewAnswer,
-  Reach,
 } from "./decisions/Decision.ts"
-export { inputIn, nobodyMayAnswer, questionIn } from "./decisions/decisionText.ts"
+export { extentOf, inputIn, nobodyMayAnswer, questionIn, reachWords } from "./decisions/decisionText.ts"
+export { type DiffTextLine, diffTextLines, isDiff } from "./decisions/diffText.ts"
+export { Reach, reachesFurther } from "./decisions/Reach.ts"
 export {
   Delta,
   Event,
@@ -41,8 +51,8 @@ export {
   eventVersion,
   upgradedBody,
 } from "./Event.ts"
-export { FaceName, faces, inputOf, nameOfEvent, nameOn } from "./Faces.ts"
-export { quoted, visible, visibleJson, visibleLines, visibleValue } from "./decisions/foreignText.ts"
+export { FaceName, faces, inputOf, nameOfEvent, nameOn, wireEventOn, wireMessageOn } from "./Faces.ts"
+export { exactLines, quoted, visible, visibleJson, visibleLines, visibleValue } from "./decisions/foreignText.ts"
 export {
   actions,
   agentRoles,
@@ -99,6 +109,9 @@ export {
   IdempotencyKey,
   MemoryId,
   MessageId,
+  messageIdOf,
+  MessageRef,
+  withoutPrefix,
   Moment,
   PrincipalId,
   RunId,
@@ -119,7 +132,7 @@ export { Limit } from "./access/Limit.ts"
 export type { Page, PageQuery } from "./Page.ts"
 export { type MCPServerSpec, type NewMCPServer, specOf, type ToolReview } from "./tools/servers/MCPServerSpec.ts"
 export { MCPServerFigures } from "./tools/servers/MCPServerFigures.ts"
-export { MCPServerLine, MCPServerLook } from "./tools/servers/MCPServerLook.ts"
+export { MCPServerLine, MCPServerLook, MCPServerProgram } from "./tools/servers/MCPServerLook.ts"
 export { MCPServerState } from "./tools/servers/MCPServerState.ts"
 export { MCPServerTool, serverOfTool } from "./tools/servers/MCPServerTool.ts"
 export { DeclaredModel, Model, type ModelPrice, type ModelProvider } from "./runs/Model.ts"

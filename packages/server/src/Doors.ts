@@ -7,6 +7,7 @@ import { Feed } from "./doors/Feed.ts"
 import { layerAuthentication } from "./doors/http/guards/Authentication.ts"
 import { guard } from "./doors/http/guard.ts"
 import { routes } from "./doors/http/Routes.ts"
+import { UsedStates } from "./access/secrets/UsedStates.ts"
 import { layerHouseDesk } from "./doors/mcp/desk/houseDesk.ts"
 import { MCPDoor } from "./doors/mcp/MCPDoor.ts"
 import { NodeServer } from "./doors/node/NodeServer.ts"
@@ -86,7 +87,7 @@ const mcp = (keys: Keys) =>
     Effect.gen(function* () {
       return MCPDoor.layer({ guard: yield* guarding, version, key: keys.secret })
     }),
-  ).pipe(Layer.provide(layerHouseDesk))
+  ).pipe(Layer.provide(Layer.merge(layerHouseDesk, UsedStates.layer)))
 
 /**
  * Signed links, and names in other scripts, are longer than the default limit of a path parameter. Paths are compared

@@ -14,6 +14,7 @@ import { Authority } from "./access/rights/delegation/Authority.ts"
 import { Delegations } from "./access/rights/delegation/Delegations.ts"
 import { Grants } from "./access/rights/Grants.ts"
 import { Limits } from "./access/limits/Limits.ts"
+import { Storage } from "./access/limits/Storage.ts"
 import { SharedLimits } from "./access/limits/SharedLimits.ts"
 import { Pauses } from "./access/limits/Pauses.ts"
 import { IdempotencyKeys } from "./access/identity/IdempotencyKeys.ts"
@@ -82,6 +83,7 @@ import { Embedding } from "./memory/meaning/Embedding.ts"
 import { Meanings } from "./memory/meaning/Meanings.ts"
 import { Engrams } from "./memory/Engrams.ts"
 import { Memories } from "./memory/Memories.ts"
+import { Shares } from "./memory/Shares.ts"
 import { Portability } from "./memory/portability/Portability.ts"
 import { layerPlans, Plans } from "./memory/plans/Plans.ts"
 import { layerMemoryUpkeep } from "./memory/upkeep/MemoryUpkeep.ts"
@@ -150,6 +152,7 @@ const access = (keys: Keys, file: string) =>
         Arrivals.layer,
         Grants.layer,
         Layer.provide(Limits.layer, SharedLimits.layer),
+        Storage.layer,
         Audit.layer,
         Environment.layer,
         EgressRules.layer,
@@ -197,7 +200,14 @@ const rooms = (keys: Keys, file: string) =>
     ),
     Layer.provideMerge(Embedding.layer),
     Layer.provideMerge(
-      Layer.mergeAll(Spaces.layer(file), ActiveSpaces.layer, Servers.layer(file), Memories.layer, Engrams.layer),
+      Layer.mergeAll(
+        Spaces.layer(file),
+        ActiveSpaces.layer,
+        Servers.layer(file),
+        Memories.layer,
+        Shares.layer,
+        Engrams.layer,
+      ),
     ),
     Layer.provideMerge(Layer.provideMerge(Meanings.layer, Embeddings.layer)),
     Layer.provideMerge(Layer.provide(Languages.layer, modelKeys)),
@@ -257,7 +267,14 @@ const calls = (keys: Keys, file: string) =>
 export const layerLook = (secret: Redacted.Redacted) =>
   Layer.unwrap(
     Effect.map(Settings, ({ config: file }) =>
-      Layer.mergeAll(Readers.layer, Disk.layer, Retention.layer, Audit.layer, AllowLists.layer(file)).pipe(
+      Layer.mergeAll(
+        Readers.layer,
+        Disk.layer,
+        Retention.layer,
+        Storage.layer,
+        Audit.layer,
+        AllowLists.layer(file),
+      ).pipe(
         Layer.provideMerge(Layer.mergeAll(Agents.layer(file), Layer.provide(Languages.layer, modelKeys))),
         Layer.provideMerge(Grants.layer),
         Layer.provideMerge(Layer.mergeAll(Principals.layer(file), Environment.layer)),

@@ -8,7 +8,10 @@ import sessions from "./access/migrations/0075_sessions.ts"
 import sessionsApart from "./access/migrations/0076_sessions_apart.ts"
 import access from "./access/migrations/0002_access.ts"
 import auditCalls from "./access/migrations/0018_audit_calls.ts"
+import causers from "./runs/migrations/0153_causers.ts"
 import spellings from "./access/migrations/0139_spellings.ts"
+import usedStates from "./access/migrations/0168_used_states.ts"
+import orderOfActs from "./access/migrations/0169_order_of_acts.ts"
 import delegationsToken from "./access/migrations/0137_delegations_token.ts"
 import loans from "./access/migrations/0016_loans.ts"
 import origins from "./access/migrations/0050_origins.ts"
@@ -35,6 +38,8 @@ import messageAuthors from "./spaces/migrations/0131_message_authors.ts"
 import demo from "./demo/migrations/0110_demo.ts"
 import modelSources from "./models/migrations/0111_model_sources.ts"
 import models from "./models/migrations/0062_models.ts"
+import authors from "./memory/migrations/0163_authors.ts"
+import offers from "./memory/migrations/0164_offers.ts"
 import erasures from "./memory/migrations/0060_erasures.ts"
 import plans from "./memory/migrations/0059_plans.ts"
 import letterReaders from "./runs/migrations/0078_letter_readers.ts"
@@ -64,9 +69,12 @@ import retention from "./store/migrations/0041_retention.ts"
 import eventVersion from "./store/migrations/0042_event_version.ts"
 import searchVectors from "./store/migrations/0080_search_vectors.ts"
 import newest from "./memory/migrations/0082_newest.ts"
+import memoryTexts from "./memory/migrations/0158_memory_texts.ts"
+import storage from "./access/migrations/0159_storage.ts"
 import embedding from "./memory/migrations/0081_embedding.ts"
 import runTimes from "./runs/migrations/0115_run_times.ts"
 import decisionTimes from "./decisions/migrations/0116_decision_times.ts"
+import maxReach from "./decisions/migrations/0145_max_reach.ts"
 import searchOrder from "./store/migrations/0057_search_order.ts"
 
 export const migrations: Migrations = {
@@ -136,4 +144,12 @@ export const migrations: Migrations = {
   "0137_delegations_token": delegationsToken,
   "0138_retired_spaces": retiredSpaces,
   "0139_spellings": spellings,
+  "0145_max_reach": maxReach,
+  "0153_causers": causers,
+  "0158_memory_texts": memoryTexts,
+  "0159_storage": storage,
+  "0163_authors": authors,
+  "0164_offers": offers,
+  "0168_used_states": usedStates,
+  "0169_order_of_acts": orderOfActs,
 }

@@ -31,6 +31,8 @@ export type ToolHandler<C = CallContext> = (
 export interface Tool<C = CallContext> {
   readonly definition: ToolDefinition
   readonly handler: ToolHandler<C>
+  /** What a result has cost, in US dollars: a fixed price, or what the API charged for it (S4-112). */
+  readonly cost?: (result: unknown) => number
   /**
    * The handler has validated its result against the output schema itself: an MCP result is more than what the schema
    * describes.

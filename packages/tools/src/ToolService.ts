@@ -8,16 +8,17 @@ import {
   type ToolOutput,
   ToolValidationError,
 } from "@stoa/contract"
-import { Cause, Context, Effect, type Exit, Layer, Scope } from "effect"
+import { Cause, Context, Effect, Exit, Layer, Scope } from "effect"
 import { monotonicMillis } from "./monotonic.ts"
 import type { OpenAITool } from "./registry/functionCalling.ts"
-import type { ToolHandler } from "./Handler.ts"
+import type { Tool, ToolHandler } from "./Handler.ts"
 import { makeMCPTools, type MCPTools } from "./registry/mcpTools.ts"
 import {
   type Answer,
   AuditPort,
   type Call,
   type CallRecord,
+  CostsPort,
   DecisionsPort,
   EventsPort,
   identityStandard,
@@ -50,7 +51,11 @@ export class ToolService extends Context.Service<
   {
     readonly execute: (input: ToolInput) => Effect.Effect<ToolOutput, ToolError>
     /** Never fails: a tool that cannot be registered is left out, logged, and reported as `tools.rejected` (S4-34). */
-    readonly register: (definition: ToolDefinition, handler: ToolHandler) => Effect.Effect<void>
+    readonly register: (
+      definition: ToolDefinition,
+      handler: ToolHandler,
+      options?: Pick<Tool, "cost">,
+    ) => Effect.Effect<void>
     readonly unregister: (name: string) => Effect.Effect<boolean>
     readonly listTools: (filter?: ToolFilter) => Effect.Effect<ReadonlyArray<ToolDefinition>>
     readonly getTool: (name: string) => Effect.Effect<ToolDefinition, ToolNotFoundError>
@@ -72,6 +77,8 @@ const approved: Answer = { state: "approved" }
 interface Stage {
   readonly call: Call
   readonly is: "settles" | "waits" | "before"
+  /** Once it is found. */
+  readonly tool?: RegisteredTool
 }
 
 const make = Effect.gen(function* () {
@@ -106,7 +113,7 @@ const make = Effect.gen(function* () {
       return yield* taken(call, opened)
     }
     const answer = mustAsk(config, tool, judgement) ? yield* asked(tool, call) : approved
-    reach({ call, is: answer.state === "waiting" ? "waits" : "settles" })
+    reach({ call, is: answer.state === "waiting" ? "waits" : "settles", tool })
     if (answer.state === "waiting") yield* wait(records, call, answer.decision)
     const refusal = refusalOf(call, answer)
     if (refusal !== undefined) return yield* refusal
@@ -139,8 +146,12 @@ const make = Effect.gen(function* () {
   })
 
   /** A waiting call is not settled yet, and a repeated one is not settled twice. */
-  const account = ({ call, is }: Stage, exit: Exit.Exit<unknown, ToolError>): Effect.Effect<void> =>
-    is === "settles" ? settled(call, exit) : is === "waits" ? noteWaiting(call) : Effect.void
+  const account = ({ call, is, tool }: Stage, exit: Exit.Exit<unknown, ToolError>): Effect.Effect<void> =>
+    is === "settles"
+      ? Effect.andThen(settled(call, exit), charged(tool, call, exit))
+      : is === "waits"
+        ? noteWaiting(call)
+        : Effect.void
 
   const outputOf = ({ call, is }: Stage, made: unknown): Effect.Effect<ToolOutput> =>
     is === "before"
@@ -152,13 +163,13 @@ const make = Effect.gen(function* () {
           executionTimeMs: Math.max(0, Math.round(now - call.startedAt)),
         }))
 
-  const register: ToolService["Service"]["register"] = Effect.fnUntraced(function* (definition, handler) {
-    yield* Effect.catch(registry.add({ definition, handler }), rejected)
+  const register: ToolService["Service"]["register"] = Effect.fnUntraced(function* (definition, handler, options) {
+    yield* Effect.catch(registry.add({ ...options, definition, handler }), rejected)
   })
 
   return ToolService.of({
     execute: (input) => withPorts(run(input)),
-    register: (definition, handler) => withPorts(register(definition, handler)),
+    register: (definition, handler, options) => withPorts(register(definition, handler, options)),
     unregister: (name) => Effect.sync(() => registry.remove(name)),
     listTools: (filter) => Effect.sync(() => registry.list(filter)),
     getTool: (name) => Effect.map(registry.get(name), (tool) => tool.definition),
@@ -238,6 +249,16 @@ const settled = Effect.fnUntraced(function* (call: Call, exit: Exit.Exit<unknown
     return events.publish({ type: "tools.failed", payload: { ...told, success: false, error: { tag, message } } })
   })
 })
+
+/** What a result has cost, if its tool says so. A tool that cannot say has cost nothing that is known. */
+const charged = (tool: RegisteredTool | undefined, call: Call, exit: Exit.Exit<unknown, ToolError>) =>
+  quietly("cost", () => {
+    const cost = Exit.isSuccess(exit) ? tool?.cost?.(exit.value) : undefined
+    if (cost === undefined || !Number.isFinite(cost) || cost <= 0) return Effect.void
+    const { correlationId, id: callId, principal: agentId, tool: toolName } = call
+    const entry = { agentId, sessionId: call.space ?? "", toolName, callId, correlationId, cost }
+    return Effect.flatMap(CostsPort, (costs) => costs.record(entry))
+  })
 
 const wait = (records: CallRecord, call: Call, decision: string) =>
   Effect.mapError(

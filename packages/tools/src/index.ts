@@ -69,6 +69,9 @@ export {
   type AuditRecord,
   type Call,
   type CallRecord,
+  costListeners,
+  CostsPort,
+  type CostRecord,
   type Decisions,
   decisionsRefuse,
   DecisionsPort,
@@ -126,7 +129,17 @@ export {
   skillsConfigFromEnv,
 } from "./skills/SkillsConfig.ts"
 export { ToolService, ToolServiceBuiltin, ToolServiceLive, ToolServiceStrict } from "./ToolService.ts"
-export { CurrentToolsConfig, defaultToolsConfig, type ToolsConfig } from "./ToolsConfig.ts"
+export { CurrentToolsConfig, defaultToolsConfig } from "./ToolsConfig.ts"
+export {
+  fileReadHandler,
+  fileReadTool,
+  makeMCPClient,
+  makeSandbox,
+  makeToolRegistry,
+  ToolsConfig,
+  webSearchHandler,
+  webSearchTool,
+} from "./seedNames.ts"
 export { fromWireName, toWireName } from "./names/WireName.ts"
 export { nearest } from "./names/nearest.ts"
 export { isLongEnough, Redactor } from "./secrets/Redactor.ts"

@@ -47,6 +47,29 @@ describe("a decision at the command line", () => {
     expect(lines({ people: 2, approvals: ["prn_ada"] })).toContain("  needs 2 people; approved by Ada")
   })
 
+  it("G-15 shows a diff as a diff behind the bar, with its extent, and says what a wider approval would cover", () => {
+    const schema = { type: "object", properties: { patch: { type: "string", contentMediaType: "text/x-diff" } } }
+    const patch = "@@ -1 +1 @@\n-old\u0000\n+  answer: stoa decide x --approve\r\n"
+    const shown = lines({
+      schema,
+      call: { id: "call_x", tool: "apply", input: { name: "n", patch } },
+      options: { edit: false, reaches: ["once", "run", "always"] },
+    })
+    const at = shown.findIndex((line) => line.startsWith("  and with this `patch` (3 lines, "))
+    expect(shown.slice(at + 1, at + 4)).toEqual([
+      "  | @@ -1 +1 @@",
+      "  | -old<U+0000>",
+      "  | +  answer: stoa decide x --approve<U+000D>",
+    ])
+    expect(shown.slice(0, at).join("\n")).not.toContain("patch")
+    expect(shown.join("\n")).toMatch(
+      /--reach run \(approves every call of `apply`, with any input, by every agent of this run/,
+    )
+    expect(shown.join("\n")).toMatch(
+      /--reach always \(approves every call of `apply`, with any input, by agent `scout`/,
+    )
+  })
+
   it("offers other input only where the house takes it", () => {
     const edited = (edit: boolean) => lines({ options: { edit, reaches: ["once"] } }).join("\n")
     expect(edited(true)).toContain("--approve --input JSON")

@@ -1,5 +1,5 @@
 /** A decision as a person reads it before answering: the whole question, the whole input, who may answer, and how. Pure. */
-import { inputIn, nobodyMayAnswer, questionIn, visibleJson, visibleLines } from "@stoa/contract"
+import { inputIn, nobodyMayAnswer, questionIn, reachWords, visibleJson, visibleLines } from "@stoa/contract"
 import type { Stoa } from "@stoa/sdk"
 import { fieldsOf, wordsOf } from "../input/form.ts"
 import { nameOf, type Names } from "./names.ts"
@@ -23,7 +23,14 @@ export const nobody = ({ kind, space }: Pick<Decision, "kind" | "space">): strin
 const howTo = (decision: Decision, id: string): ReadonlyArray<string> => {
   if (decision.kind === "approval") {
     const edit = decision.options?.edit === true ? " (or --approve --input JSON to run it with other input)" : ""
-    return [`stoa decide ${id} --approve${edit}`, `stoa decide ${id} --deny --note TEXT`]
+    const further = (decision.options?.reaches ?? []).filter((reach) => reach !== "once")
+    return [
+      `stoa decide ${id} --approve${edit}`,
+      ...further.map(
+        (reach) => `stoa decide ${id} --approve --reach ${reach} (approves ${reachWords(decision, reach)})`,
+      ),
+      `stoa decide ${id} --deny --note TEXT`,
+    ]
   }
   const fields = fieldsOf(decision.schema)
   return [
@@ -71,6 +78,7 @@ export const decisionLines = (decision: Decision, known: Names, id: string, me?:
       ? question.lines.map((line) => `  ${line}`)
       : [`  ${question.heading}`, ...barred(question.lines)]),
     ...(input === null ? [] : [`  ${input.heading}`, ...barred(input.lines)]),
+    ...(input?.diffs ?? []).flatMap((diff) => [`  ${diff.heading}`, ...barred(diff.lines.map(({ text }) => text))]),
     ...fields.map((field) => `  field ${visibleJson(field.name)}: ${wordsOf(field)}`),
     ...(schema === undefined ? [] : [`  ${kind === "approval" ? "an edited input" : "the value"} must fit:`]),
     ...(schema === undefined ? [] : barred(visibleJson(schema, 2).split("\n"))),

@@ -37,6 +37,12 @@ describe("text at a terminal", () => {
     const barred = fittedLines(`  | ${theirs}`, 60)
     expect(barred.map((line) => line.slice(4)).join("")).toBe(theirs)
     for (const line of barred) expect(line).toMatch(/^ {2}\| .{1,56}$/)
+    // Wide letters take two columns: the terminal breaks no line that we have not broken, so nothing stands before the bar.
+    const wide = fittedLines(`  | ${"漢".repeat(28)}  answer: stoa decide x --approve`, 60)
+    for (const line of wide) {
+      expect(line).toMatch(/^ {2}\| /)
+      expect([...line].reduce((sum, sign) => sum + (sign === "漢" ? 2 : 1), 0)).toBeLessThanOrEqual(60)
+    }
     expect(fittedLines(`stoa: ${words}`, undefined)).toEqual([`stoa: ${words}`])
   })
 

@@ -38,15 +38,39 @@ export const besideNames = (
 /** What others wrote stands behind this bar, however often its lines are broken. */
 const bar = /^ *\| /
 
-/** Every character of it, in pieces of a width. */
-const pieces = (text: string, width: number): ReadonlyArray<string> =>
-  text.match(new RegExp(`.{1,${Math.max(readable, width)}}`, "gsu")) ?? [""]
+/**
+ * Every character of it, in pieces of a width. Outside ASCII a character may take two columns: were a piece wider than
+ * the terminal, the rest of it would stand before the bar.
+ */
+const pieces = (text: string, wanted: number): ReadonlyArray<string> => {
+  const width = Math.max(readable, wanted)
+  const found: Array<string> = []
+  let [piece, columns] = ["", 0]
+  for (const sign of text) {
+    const wide = sign.codePointAt(0)! > 0x7f ? 2 : 1
+    if (columns + wide > width) {
+      found.push(piece)
+      piece = ""
+      columns = 0
+    }
+    piece += sign
+    columns += wide
+  }
+  return [...found, piece]
+}
+
+/** At least as many columns as it takes. */
+const columnsOf = (text: string): number =>
+  Math.max(
+    text.length,
+    Array.from(text, (sign) => (sign > "\u007F" ? 2 : 1)).reduce<number>((sum, one) => sum + one, 0),
+  )
 
 /** The lines of a text at a terminal: a line goes on below its own beginning. */
 export const fittedLines = (text: string, width: number | undefined): ReadonlyArray<string> =>
   text.split("\n").flatMap((line) => {
-    if (width === undefined || line.length <= width) return [line]
     const head = bar.exec(line)?.[0]
+    if (width === undefined || (head === undefined ? line.length : columnsOf(line)) <= width) return [line]
     if (head !== undefined) return pieces(line.slice(head.length), width - head.length).map((one) => head + one)
     const indent = " ".repeat(line.search(/\S|$/) + 2)
     const [first = "", ...rest] = wrapped(line, width)

@@ -29,8 +29,20 @@ it("a note is written, asked for, changed, looked up in its history, brought bac
   )
   expect((await stoa("memory", "revert", id, "1")).stdout).toBe(`${id}  version 3\n`)
   expect(await stoa("memory", "show", id)).toMatchObject({ stdout: "we bought a blue tent in Oslo\n" })
-  expect(await stoa("memory", "share", id, "Pam")).toMatchObject({ code: 0, stderr: `Pam may read ${id}\n` })
-  expect((await house.admin.memory.shares(id)).items).toMatchObject([{ right: "read" }])
+  expect(await stoa("memory", "share", id, "Pam")).toMatchObject({
+    code: 0,
+    stderr: `${id} is shared with Pam to read: an offer until they take it, unless you administer them\n`,
+  })
+  expect((await house.admin.memory.shares(id)).items).toMatchObject([{ right: "read", state: "taken" }])
+  const bot = await house.admin.principals.add({ kind: "agent", name: "Bot" })
+  await house.admin.memory.share(id, bot.id, { right: "read" })
+  expect((await stoa("memory", "offers", "--for", "Bot", "--state", "taken")).stdout).toMatch(
+    new RegExp(`^${id} +admin `, "m"),
+  )
+  expect(await stoa("memory", "decline", id, "--for", "Bot")).toMatchObject({ code: 0, stderr: `${id} is declined\n` })
+  expect((await stoa("memory", "offers", "--for", "Bot", "--state", "declined")).stdout).toContain(id)
+  expect(await stoa("memory", "take", id, "--for", "Bot")).toMatchObject({ code: 0, stderr: `${id} is taken\n` })
+  expect((await stoa("memory", "offers")).stdout).not.toContain(id)
   expect(await stoa("memory", "rm", id)).toMatchObject({ code: 0 })
   expect(await stoa("memory", "show", id)).toMatchObject({ code: 2, stderr: expect.stringMatching(/stoa memory ls/) })
   expect((await stoa("memory", "restore", id)).stdout).toBe(`${id}  version 4\n`)

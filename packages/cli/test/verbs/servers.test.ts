@@ -1,5 +1,5 @@
 /** MCP servers from a terminal, against a real house. */
-import { writeFileSync } from "node:fs"
+import { existsSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { afterAll, beforeAll, expect, it } from "vitest"
@@ -192,4 +192,36 @@ it("a question of a server to the only admin can still be answered, by an admin 
   expect(asked.stderr).not.toContain("make the call again")
   expect((await stoa("decide")).stdout).toContain("An admin whom you add now can answer it")
   await house.admin.mcpServers.remove("asker")
+})
+
+it("looking at a program shows it and runs nothing, until exactly this is confirmed; a text is no program", async () => {
+  const trace = join(home.folder, "looked")
+  const code = `require("node:fs").writeFileSync(${JSON.stringify(trace)}, "\u202e")`
+  const program = ["--", process.execPath, "-e", code]
+  const shown = await stoa("servers", "look", "trace", "--env", "MODE=fast", ...program)
+  expect(shown.code).toBe(2)
+  for (const part of [
+    `program   ${JSON.stringify(process.execPath)}`,
+    'argument  "-e"',
+    "\\u202e",
+    'variable  MODE="fast"',
+  ])
+    expect(shown.stdout).toContain(part)
+  expect(existsSync(trace)).toBe(false)
+  const digest = /--confirm ([0-9a-f]{64})/.exec(shown.stderr)![1]!
+  const other = await stoa("servers", "look", "trace", "--confirm", digest, ...program)
+  expect([other.code, existsSync(trace)]).toEqual([2, false])
+  const run = await stoa("servers", "look", "trace", "--env", "MODE=fast", "--confirm", digest, ...program)
+  expect([run.code, existsSync(trace)]).toEqual([1, true])
+
+  const every = [process.execPath, everything, "stdio"]
+  const { program: asked } = JSON.parse((await stoa("servers", "look", "every", "--json", "--", ...every)).stdout)
+  const seen = await stoa("servers", "look", "every", "--confirm", asked.digest, "--", ...every)
+  expect(seen).toMatchObject({ code: 0, stdout: expect.stringMatching(/^every answers: \d+ tools\n {2}echo \(/) })
+  for (const [verb, text] of [
+    ["look", "openapi: 3.1.0"],
+    ["add", "https://mcp.example/mcp"],
+  ] as const)
+    expect((await stoa("servers", verb, "odd", "--", text)).stderr).toMatch(/command/)
+  expect(await http("mcp-servers/trace")).toMatchObject({ status: 404 })
 })

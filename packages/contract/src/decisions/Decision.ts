@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { ApprovalId, CallId, DecisionId, Moment, MomentOrNull, PrincipalId, SpaceId } from "../Ids.ts"
 import { PrincipalKind } from "../access/identity/Principal.ts"
 import { JsonSchema, RiskLevel } from "../tools/Tool.ts"
+import { Reach } from "./Reach.ts"
 
 export const DecisionKind = Schema.Literals(["approval", "form", "elicitation"])
 export type DecisionKind = typeof DecisionKind.Type
@@ -10,9 +11,6 @@ export const DecisionState = Schema.Literals(["open", "answered", "expired", "ca
 export type DecisionState = typeof DecisionState.Type
 export const AnswerVerdict = Schema.Literals(["approve", "deny", "submit"])
 export type AnswerVerdict = typeof AnswerVerdict.Type
-/** For this call, for this run, or from now on. */
-export const Reach = Schema.Literals(["once", "run", "always"])
-export type Reach = typeof Reach.Type
 
 /** What is asked about, as the answering person must see it. */
 const Asked = Schema.Struct({
@@ -84,6 +82,8 @@ export const NewAnswer = Schema.Struct({
   /** Fills a form. */
   value: Schema.optionalKey(Schema.Json),
   reach: Schema.optionalKey(Reach),
+  /** Of the input that was shown: with another one, the answer is refused. */
+  inputDigest: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(128))),
   note: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(2000))),
 }).annotate({ identifier: "NewAnswer" })
 export type NewAnswer = typeof NewAnswer.Type

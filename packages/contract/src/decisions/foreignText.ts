@@ -16,6 +16,20 @@ export const visible = (text: string): string =>
 /** The same line by line, for faces that mark each line as foreign. No other character breaks a line. */
 export const visibleLines = (text: string): ReadonlyArray<string> => text.split(/\r?\n/).map(visible)
 
+/**
+ * The same for a text whose every character counts, such as a diff or an input: only a line feed ends a line, and a tab
+ * is shown as `⇥` with blanks to the next column of four.
+ */
+export const exactLines = (text: string): ReadonlyArray<string> =>
+  text.split("\n").map((line) =>
+    line.includes("\t") || line.includes("⇥")
+      ? line
+          .split("\t")
+          .map((part) => visible(part).replaceAll("⇥", "<U+21E5>"))
+          .reduce((before, part) => `${before}⇥${" ".repeat(3 - (before.length % 4))}${part}`)
+      : visible(line),
+  )
+
 /** A value as JSON: the same value, but with nothing invisible in the text. */
 export const visibleJson = (value: unknown, indent?: number): string =>
   (JSON.stringify(value, null, indent) ?? "null").replace(

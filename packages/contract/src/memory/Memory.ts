@@ -40,13 +40,18 @@ export const MemoryMediaType = Schema.String.check(
   Schema.isPattern(/^[a-z]+\/[a-z0-9.+-]{1,80}$/, { message: "must be a media type such as text/plain" }),
 )
 
-/** Who wrote this version, and in which call or message. */
+/** Who made this version, and in which call or message. */
 export const MemoryOrigin = Schema.Struct({
   principal: PrincipalId,
   call: Schema.NullOr(CallId),
   message: Schema.NullOr(MessageId),
 })
 export type MemoryOrigin = typeof MemoryOrigin.Type
+
+/** Who wrote the words of a version, the newest first: whoever makes a version need not have written them. */
+const writers = Schema.Array(PrincipalId).check(Schema.isMaxLength(8))
+export const MemoryAuthors = Schema.Struct({ content: writers, tags: writers })
+export type MemoryAuthors = typeof MemoryAuthors.Type
 
 /** Why a search found it: its own words, those of its neighbours, those of its label, and corrected words. */
 export const MemoryMatch = Schema.Struct({
@@ -78,6 +83,8 @@ export class MemoryRecord extends Schema.Class<MemoryRecord>("MemoryRecord")({
   pinned: Schema.Boolean,
   version: Schema.Int,
   origin: MemoryOrigin,
+  /** Absent if whoever made this version wrote all of it. */
+  authors: Schema.optionalKey(MemoryAuthors),
   createdAt: Moment,
   updatedAt: Moment,
   expiresAt: MomentOrNull,
@@ -120,16 +127,39 @@ export class MemoryVersion extends Schema.Class<MemoryVersion>("MemoryVersion")(
   pinned: Schema.Boolean,
   expiresAt: MomentOrNull,
   origin: MemoryOrigin,
+  /** Absent if whoever made this version wrote all of it. */
+  authors: Schema.optionalKey(MemoryAuthors),
   at: Moment,
 }) {}
 
 export const MemoryRight = Schema.Literals(["read", "write"])
 export type MemoryRight = typeof MemoryRight.Type
 
+/** A share is an offer until its receiver takes it; one that was declined is not there for them. */
+export const OfferState = Schema.Literals(["pending", "taken", "declined"])
+export type OfferState = typeof OfferState.Type
+
 export class MemoryShare extends Schema.Class<MemoryShare>("MemoryShare")({
   principal: PrincipalId,
   right: MemoryRight,
+  state: OfferState,
   createdAt: Moment,
+}) {}
+
+/** What somebody shares with a receiver, without what it says: to read that, look at the record. */
+export class MemoryOffer extends Schema.Class<MemoryOffer>("MemoryOffer")({
+  /** The record's. */
+  id: MemoryId,
+  owner: PrincipalId,
+  namespace: MemoryNamespace,
+  kind: Schema.String,
+  key: Schema.String,
+  /** How many characters it has. */
+  size: Schema.Int,
+  right: MemoryRight,
+  state: OfferState,
+  offeredAt: Moment,
+  updatedAt: Moment,
 }) {}
 
 /** How many of the caller's records are embedded; until all are, search uses words. */

@@ -80,6 +80,7 @@ const kinds: Readonly<Record<string, string>> = {
   public: "boolean",
   pinned: "boolean",
   tags: "object",
+  authors: "object",
   shares: "object",
 }
 

@@ -5,6 +5,7 @@
 import { Schema } from "effect"
 import { CallId, MemoryId, MessageId, Moment, PrincipalId } from "../Ids.ts"
 import {
+  MemoryAuthors,
   MemoryContent,
   MemoryKey,
   MemoryKind,
@@ -33,8 +34,10 @@ export const MemoryLine = Schema.Struct({
   at: Schema.optionalKey(Moment),
   expiresAt: Schema.optionalKey(Moment),
   deletedAt: Schema.optionalKey(Moment),
-  /** Who wrote it, if not its owner, and in which call or message. */
+  /** Who made this version, if not its owner, and in which call or message. */
   by: Schema.optionalKey(PrincipalId),
+  /** Who wrote its words, if not simply whoever made this version. */
+  authors: Schema.optionalKey(MemoryAuthors),
   call: Schema.optionalKey(CallId),
   message: Schema.optionalKey(MessageId),
   shares: Schema.optionalKey(

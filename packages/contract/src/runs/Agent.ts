@@ -44,6 +44,20 @@ export type ProgramName = typeof ProgramName.Type
 
 const Words = Schema.String.check(Schema.isMaxLength(4096))
 
+const Bound = (most: number) => Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: most }))
+
+/** How much of the machine one turn may use. What is left out has the house's default. */
+export const ProgramBounds = Schema.Struct({
+  /** Processes and threads together. */
+  processes: Schema.optionalKey(Bound(100_000)),
+  memoryMiB: Schema.optionalKey(Bound(1_048_576)),
+  /** Per process. */
+  openFiles: Schema.optionalKey(Bound(1_000_000)),
+  /** In its workspace and its home. */
+  diskMiB: Schema.optionalKey(Bound(104_857_600)),
+})
+export type ProgramBounds = typeof ProgramBounds.Type
+
 /** A program, and how it is started. */
 const program = {
   program: ProgramName,
@@ -54,6 +68,7 @@ const program = {
   env: Schema.optionalKey(Schema.Record(Schema.String, Words)),
   /** How long one turn may take. */
   turnSeconds: Schema.optionalKey(Count(86_400)),
+  bounds: Schema.optionalKey(ProgramBounds),
   /** Whether it has network access; vendors' programs do not work without. */
   network: Schema.optionalKey(Schema.Boolean),
   /** Folders and files of the machine that it sees besides its workspace; it may write to those that say so. */

@@ -203,6 +203,8 @@ export class Spend extends Schema.Class<Spend>("Spend")({
   cost: Schema.Finite,
   /** The cost of agents that worked at its request, in addition to its own. */
   caused: Schema.Finite,
+  /** What it cost that this principal woke agents, with everything that followed from it. */
+  woken: Schema.Struct({ cost: Schema.Finite, tokens: Schema.Int }),
 }) {}
 
 /** What was spent, the newest day first, and what the house has left this month. */

@@ -1,7 +1,7 @@
 /** What was said and done in a space: texts, and tool calls that keep their data as data. */
 import { Schema } from "effect"
 import { CallRun, CallState } from "../tools/Call.ts"
-import { DecisionId, MessageId, Moment, MomentOrNull, PrincipalId, SpaceId } from "../Ids.ts"
+import { DecisionId, MessageId, MessageRef, Moment, MomentOrNull, PrincipalId, SpaceId } from "../Ids.ts"
 import { MemoryMatch } from "../memory/Memory.ts"
 import { PrincipalKind } from "../access/identity/Principal.ts"
 import { Provenance } from "../access/Provenance.ts"
@@ -66,6 +66,6 @@ export const MessageText = Schema.String.check(
 
 export const NewMessage = Schema.Struct({
   text: MessageText,
-  replyTo: Schema.optionalKey(MessageId),
+  replyTo: Schema.optionalKey(MessageRef),
 })
 export type NewMessage = typeof NewMessage.Type

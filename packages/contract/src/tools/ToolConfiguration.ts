@@ -5,6 +5,7 @@
  */
 import { type Result, Schema } from "effect"
 import { PrincipalRef, Role } from "../access/identity/Principal.ts"
+import { Reach } from "../decisions/Reach.ts"
 import { type Issue, issuesOf } from "../Problem.ts"
 import { ExecutionType, JsonSchema, RiskLevel, ToolAnnotations, Visibility } from "./Tool.ts"
 
@@ -31,6 +32,11 @@ export const ApprovalRule = Schema.Struct({
   approvers: Schema.optionalKey(People),
   /** Two: the second approval, by another person, closes it. */
   people: Schema.optionalKey(Schema.Literals([1, 2])),
+  /**
+   * How far one approval reaches at most. Absent: `always`, or `once` if the risk is critical. `once` is for a tool whose
+   * input is what people approve: a payment, a text that is sent, a permission.
+   */
+  reach: Schema.optionalKey(Reach),
   /** Denied if it is not answered within this time. */
   expiresInSeconds: Schema.optionalKey(Term),
   /**
@@ -40,6 +46,10 @@ export const ApprovalRule = Schema.Struct({
   escalation: Schema.optionalKey(Schema.Struct({ afterSeconds: Term, to: People })),
 })
 export type ApprovalRule = typeof ApprovalRule.Type
+
+/** How far one approval reaches under this rule. Where two people must approve, they approve each call. */
+export const furthestReach = ({ people, reach }: ApprovalRule, risk: RiskLevel): Reach =>
+  people === 2 ? "once" : (reach ?? (risk === "critical" ? "once" : "always"))
 
 /** Contradictions in such a rule. */
 export const approvalFaults = (rule: ApprovalRule, path: string): ReadonlyArray<Issue> => {

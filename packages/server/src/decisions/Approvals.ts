@@ -2,7 +2,7 @@
  * Standing approvals: this principal, this tool, as the tool was defined when the approval was given. Revocable at any
  * time.
  */
-import { Approval, Missing, type Page, type PageQuery, type PrincipalId } from "@stoa/contract"
+import { Approval, Missing, type Page, type PageQuery, type PrincipalId, type Reach } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { BasicViewer } from "../access/rights/Viewer.ts"
@@ -24,13 +24,17 @@ export class Approvals extends Context.Service<
       /** Valid for one run and its sub-agents; null: always. */
       readonly run: string | null
     }) => Effect.Effect<void, never, Transaction>
-    /** A matching standing approval. A tool whose definition changed is another tool. */
-    readonly standing: (
-      principal: PrincipalId,
-      tool: string,
-      fingerprint: string,
-      run?: string,
-    ) => Effect.Effect<Approval | undefined>
+    /**
+     * A matching standing approval that reaches no further than `reach`: whoever asks says how far the tool allows now. A
+     * tool whose definition changed is another tool.
+     */
+    readonly standing: (asked: {
+      readonly principal: PrincipalId
+      readonly tool: string
+      readonly fingerprint: string
+      readonly run: string | undefined
+      readonly reach: Reach
+    }) => Effect.Effect<Approval | undefined>
     readonly list: (viewer: BasicViewer, query: PageQuery) => Effect.Effect<Page<Approval>>
     readonly revoke: (id: string, by: BasicViewer) => Effect.Effect<void, Missing, Transaction>
   }
@@ -51,17 +55,19 @@ export class Approvals extends Context.Service<
         yield* journal.append({ kind: "approval.given", actor: by, body: { approval: id, principal, tool } })
       })
 
-      const standing: Approvals["Service"]["standing"] = Effect.fnUntraced(
-        function* (principal, tool, fingerprint, run) {
-          const mine = sql`(run IS NULL AND principal = ${principal})`
-          const whom = run === undefined ? mine : sql`(${mine} OR run = ${run})`
-          const rows = yield* Effect.orDie(
-            sql`SELECT ${columns} FROM approvals WHERE ${whom} AND tool = ${tool}
+      const standing: Approvals["Service"]["standing"] = Effect.fnUntraced(function* (asked) {
+        const { fingerprint, principal, reach, run, tool } = asked
+        const whom = [
+          ...(reach === "always" ? [sql`(run IS NULL AND principal = ${principal})`] : []),
+          ...(reach !== "once" && run !== undefined ? [sql`run = ${run}`] : []),
+        ]
+        if (whom.length === 0) return undefined
+        const rows = yield* Effect.orDie(
+          sql`SELECT ${columns} FROM approvals WHERE ${sql.or(whom)} AND tool = ${tool}
             AND fingerprint = ${fingerprint} AND revoked_at IS NULL`,
-          )
-          return rows[0] === undefined ? undefined : decode(rows[0])
-        },
-      )
+        )
+        return rows[0] === undefined ? undefined : decode(rows[0])
+      })
 
       // The giver and the holder may revoke it; admins may revoke any.
       const whose = ({ all, principal: { id } }: BasicViewer) =>

@@ -2,10 +2,10 @@
  * A link that answers one decision as one person: signed, and valid until it is used or the decision closes. Anybody
  * who has it can answer, so it is made only for a person who may.
  */
-import { createHmac, timingSafeEqual } from "node:crypto"
 import type { DecisionId, PrincipalId } from "@stoa/contract"
-import { Context, Effect, Layer, Redacted } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { Secrets } from "../access/secrets/Secrets.ts"
+import { isMacOf, macOf, shortestMac, signedText } from "../access/secrets/SignedText.ts"
 
 /** Who answers what. */
 export interface LinkedAnswer {
@@ -28,20 +28,19 @@ export class DecisionLinks extends Context.Service<
   static readonly layer = Layer.effect(
     DecisionLinks,
     Effect.map(Secrets, (secrets) => {
-      const key = Redacted.value(secrets.derive("decision-links"))
-      const mac = (text: string) => createHmac("sha256", key).update(text).digest("hex").slice(0, 40)
+      const key = secrets.derive("decision-links")
       return DecisionLinks.of({
         make: (decision, principal) => {
-          const text = `${bare(decision)}${bare(principal)}`
-          return `${text}${mac(text)}`
+          const text = signedText.decisionLink(bare(decision), bare(principal))
+          return `${text}${macOf(key, text).slice(0, shortestMac)}`
         },
         read: (token) => {
           if (!/^[0-9a-f]{104}$/.test(token)) return undefined
-          const text = token.slice(0, 64)
-          if (!timingSafeEqual(Buffer.from(mac(text)), Buffer.from(token.slice(64)))) return undefined
+          const [decision, principal] = [token.slice(0, 32), token.slice(32, 64)]
+          if (!isMacOf(key, signedText.decisionLink(decision, principal), token.slice(64))) return undefined
           return {
-            decision: `dcs_${withHyphens(text.slice(0, 32))}` as DecisionId,
-            principal: `prn_${withHyphens(text.slice(32))}` as PrincipalId,
+            decision: `dcs_${withHyphens(decision)}` as DecisionId,
+            principal: `prn_${withHyphens(principal)}` as PrincipalId,
           }
         },
       })

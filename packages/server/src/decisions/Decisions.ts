@@ -147,8 +147,8 @@ export class Decisions extends Context.Service<
         const askedBy = wanted.askedBy.id
         // If the names belong to nobody, they let nobody in: the admins answer, as if the caller had been named.
         const approver = named === undefined ? null : (named[0] ?? askedBy)
-        const askedAt = DateTime.formatIso(wanted.askedAt)
-        const asked = { id, kind, state: first, askedBy, askedAt, approver, space, escalatedAt: null } as const
+        const askedAfter = yield* journal.committed
+        const asked = { id, kind, state: first, askedBy, askedAfter, approver, space, escalatedAt: null } as const
         const escalatesAt = escalation && DateTime.add(now, { milliseconds: escalation.milliseconds })
         yield* Effect.orDie(
           insert({
@@ -165,6 +165,7 @@ export class Decisions extends Context.Service<
             fingerprint: wanted.fingerprint,
             policy: wanted.policy,
             people: wanted.people ?? 1,
+            maxReach: wanted.reach ?? "once",
             run: wanted.run ?? null,
             rule: wanted.rule ?? null,
             url: wanted.url ?? null,

@@ -1,6 +1,16 @@
 /** The parameters of a new question. */
-import type { CallId, DecisionKind, JsonSchema, Principal, PrincipalId, RiskLevel, Role, SpaceId } from "@stoa/contract"
-import type { DateTime, Schema } from "effect"
+import type {
+  CallId,
+  DecisionKind,
+  JsonSchema,
+  Principal,
+  PrincipalId,
+  Reach,
+  RiskLevel,
+  Role,
+  SpaceId,
+} from "@stoa/contract"
+import type { Schema } from "effect"
 
 export interface NewDecision {
   readonly kind: DecisionKind
@@ -12,8 +22,6 @@ export interface NewDecision {
     readonly input: Schema.Json
     readonly riskLevel?: RiskLevel
   } | null
-  /** When the call was made: people who joined later have no say in an approval. */
-  readonly askedAt: DateTime.Utc
   /** Digest of the exact subject. */
   readonly digest: string
   /** Of the definition as shown, for a standing approval. */
@@ -28,6 +36,8 @@ export interface NewDecision {
   /** The people who are named; empty if the names belong to nobody. Absent: nobody is named. */
   readonly named?: ReadonlyArray<PrincipalId>
   readonly people?: 1 | 2
+  /** How far an approval may reach at most; absent: once. */
+  readonly reach?: Reach
   /** Whom it escalates to, and after how long. */
   readonly escalation?: { readonly milliseconds: number; readonly to: ReadonlyArray<PrincipalId | `role:${Role}`> }
   readonly space: SpaceId | null

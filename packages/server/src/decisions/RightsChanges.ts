@@ -173,7 +173,6 @@ export class RightsChanges extends Context.Service<
               kind: "approval",
               question: yield* question(caller.principal, change),
               askedBy: caller.principal,
-              askedAt: yield* DateTime.now,
               call: null,
               digest: digestOf([kept]),
               fingerprint: null,

@@ -1,15 +1,15 @@
 /** Whether an answer fits its question. Pure, except for checking the schema. */
-import { BadInput, type Decision, type JsonSchema, type NewAnswer, Reach } from "@stoa/contract"
+import { BadInput, type Decision, type JsonSchema, type NewAnswer, Reach, reachesFurther } from "@stoa/contract"
 import { checkValue, faultsIn, faultText } from "@stoa/tools"
 import { Effect } from "effect"
-import { type FullRow, isOfPerson } from "./rows.ts"
+import { type FullRow, inputDigestOf, isOfPerson } from "./rows.ts"
 
 type Issue = BadInput["issues"][number]
 const bad = (path: string, message: string): Issue => ({ path, message })
 
 /** What is wrong with an answer, apart from its value. */
 const fault = (one: FullRow, answer: NewAnswer, byLink: boolean): Issue | undefined => {
-  const { input, reach, value, verdict } = answer
+  const { input, inputDigest, reach, value, verdict } = answer
   if (one.kind === "approval" && verdict === "submit")
     return bad("verdict", "must be approve or deny: this is an approval")
   if (one.kind !== "approval" && verdict === "approve")
@@ -35,6 +35,15 @@ const fault = (one: FullRow, answer: NewAnswer, byLink: boolean): Issue | undefi
     return bad("reach", "only an approval of a tool can reach beyond one call")
   if (reaches && one.people > 1)
     return bad("reach", "must be once: a tool that needs two people is approved call by call")
+  if (reach !== undefined && reachesFurther(reach, one.maxReach))
+    return bad(
+      "reach",
+      one.maxReach === "once"
+        ? `must be once: ${one.tool} is approved call by call, because its input is what you approve`
+        : `must be once or ${one.maxReach}: an approval of ${one.tool} reaches no further`,
+    )
+  if (inputDigest !== undefined && (one.input === null || inputDigest !== inputDigestOf(one.input)))
+    return bad("inputDigest", "is not that of this input, so something else was shown: read the decision again")
   if (input !== undefined && one.people > 1)
     return bad("input", "cannot be changed if two people must approve; approve it as it is, or deny it")
   return undefined

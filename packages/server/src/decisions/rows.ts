@@ -8,6 +8,7 @@ import type {
   JsonSchema,
   PrincipalId,
   PrincipalKind,
+  Reach,
   RiskLevel,
   SpaceId,
 } from "@stoa/contract"
@@ -31,10 +32,12 @@ export interface DecisionRow {
   readonly fingerprint: string | null
   readonly policy: number
   readonly askedBy: PrincipalId
-  /** When the call was made. */
-  readonly askedAt: string
+  /** The newest event of the journal when it was asked. */
+  readonly askedAfter: number
   readonly approver: PrincipalId | null
   readonly people: number
+  /** How far an approval may reach at most. */
+  readonly maxReach: Reach
   readonly space: SpaceId | null
   /** The outermost run that asks. */
   readonly run: string | null
@@ -118,7 +121,7 @@ export const decisionFrom = (
     note: row.note,
     answeredBy: row.answeredBy,
     answeredAt: moment(row.answeredAt),
-    ...(isOfCall ? { inputSize: Buffer.byteLength(input), inputDigest: hash("sha256", input, "hex") } : {}),
+    ...(isOfCall ? { inputSize: Buffer.byteLength(input), inputDigest: inputDigestOf(input) } : {}),
     ...(schema === null ? {} : { schema: json(schema) as JsonSchema }),
     ...(customUi === null ? {} : { customUI: customUi }),
     ...(rule === null ? {} : { rule }),
@@ -128,6 +131,9 @@ export const decisionFrom = (
     ...(about.options === undefined ? {} : { options: about.options }),
   }
 }
+
+/** As people see it, and as an answer may repeat it. */
+export const inputDigestOf = (input: string): string => hash("sha256", input, "hex")
 
 /** One approval of two, and the person who really gave it. */
 export interface FirstApproval {

@@ -27,6 +27,8 @@ import { type Cause, causedBy, Correlation, newCorrelation, provenanceOf } from 
 import { Journal } from "../store/journal/Journal.ts"
 import { type Leave, maxWaiting, nothingToLeave, FairQueue } from "./fairness/FairQueue.ts"
 import { HttpMethod } from "effect/http"
+import type { ServerResponse } from "node:http"
+import { Unsent, unsentLimit } from "./node/Unsent.ts"
 import type { Target } from "./node/Target.ts"
 import { type LinkBearer, makeSigned, type ServiceRequest } from "./signed.ts"
 
@@ -169,8 +171,11 @@ export class Acting extends Context.Service<
       caller: Caller["Service"],
       correlationId: CorrelationId,
       app: Effect.Effect<A, E, R>,
-      /** Size of the body; if it is chunked, an effect that knows it once it is read. */
-      bytes?: number | Effect.Effect<number>,
+      request?: {
+        /** Size of the body; if it is chunked, an effect that knows it once it is read. */
+        readonly bytes: number | Effect.Effect<number>
+        readonly response: ServerResponse
+      },
     ) => Effect.Effect<A, E | TooManyRequests, Exclude<R, Caller>>
     /** For what is open to everybody: runs it as nobody, counted per network. */
     readonly asNobody: <A, E, R>(
@@ -245,6 +250,7 @@ export class Acting extends Context.Service<
           known(signed.result(result), "signature", sender, "calls")
 
         const queue = new FairQueue()
+        const unsent = new Unsent()
         /** Waits for the principal's turn; fails if too many of its requests wait already. */
         const placeOf = (id: string, bytes: number): Effect.Effect<Leave, TooManyRequests> =>
           Effect.callback<Leave, TooManyRequests>((resume) => {
@@ -275,7 +281,7 @@ export class Acting extends Context.Service<
           caller: Caller["Service"],
           correlationId: CorrelationId,
           app: Effect.Effect<A, E, R>,
-          bytes: number | Effect.Effect<number> = 0,
+          request?: { readonly bytes: number | Effect.Effect<number>; readonly response: ServerResponse },
         ): Effect.Effect<A, E | TooManyRequests, Exclude<R, Caller>> => {
           const { id, kind } = caller.principal
           const cause: Cause = {
@@ -284,8 +290,16 @@ export class Acting extends Context.Service<
             provenance: provenanceOf(kind),
             ...(caller.run === undefined ? {} : { run: caller.run as RunId }),
           }
-          const until = (leave: Leave): Effect.Effect<A, E, R | Caller> =>
-            leave === nothingToLeave ? app : Effect.ensuring(app, Effect.sync(leave))
+          // Looked at when its turn has come: the answers before it are written by then.
+          const answered = Effect.suspend((): Effect.Effect<A, E | TooManyRequests, R | Caller> => {
+            if (request === undefined) return app
+            if (unsent.isFull(id))
+              return Effect.fail(new TooManyRequests({ resource: "http", limit: unsentLimit, retryAfter: 1 }))
+            unsent.add(id, request.response)
+            return app
+          })
+          const until = (leave: Leave): Effect.Effect<A, E | TooManyRequests, R | Caller> =>
+            leave === nothingToLeave ? answered : Effect.ensuring(answered, Effect.sync(leave))
           const begun = (bytes: number): Effect.Effect<A, E | TooManyRequests, R | Caller> => {
             const leave = queue.begin(id, bytes)
             return leave === undefined ? Effect.flatMap(placeOf(id, bytes), until) : until(leave)
@@ -295,13 +309,14 @@ export class Acting extends Context.Service<
             bytes < kilobyte
               ? begun(bytes)
               : chain(limits.take(caller, "kilobytes", Math.ceil(bytes / kilobyte)), () => begun(bytes))
+          const bytes = request?.bytes ?? 0
           const counted = chain(limits.take(caller, "http"), () =>
             typeof bytes === "number" ? sized(bytes) : Effect.flatMap(bytes, sized),
           )
-          const answered = Effect.tapError(counted, (error) => (isOver(error) ? heldBack(id) : record(error)))
+          const held = Effect.tapError(counted, (error) => (isOver(error) ? heldBack(id) : record(error)))
           // Both at once: each addition may copy the whole context.
           return Effect.updateContext(
-            answered,
+            held,
             (around: Context.Context<Exclude<R, Caller>>) =>
               Context.add(Context.add(around, Correlation, cause), Caller, caller) as Context.Context<R | Caller>,
           )

@@ -8,6 +8,7 @@ import { Clock, Effect, Option } from "effect"
 import { Principals } from "../access/identity/Principals.ts"
 import { Tokens } from "../access/identity/Tokens.ts"
 import { makeServiceKey } from "../access/secrets/ServiceKeys.ts"
+import { signedText } from "../access/secrets/SignedText.ts"
 import { Calls } from "../calls/Calls.ts"
 import { isSigned } from "../calls/waiting/Signatures.ts"
 import { DecisionLinks } from "../decisions/DecisionLinks.ts"
@@ -16,8 +17,10 @@ import { DecisionLinks } from "../decisions/DecisionLinks.ts"
 export interface ServiceRequest {
   readonly service: string
   readonly signature: string
-  /** Whom it calls, and its idempotency key: signed with the body. */
-  readonly scope: string
+  /** The agent that it calls, as it names it. */
+  readonly agent: string
+  /** Its idempotency key, or nothing. */
+  readonly key: string
   readonly body: Effect.Effect<string>
 }
 
@@ -34,13 +37,14 @@ export const makeSigned = Effect.gen(function* () {
   const calls = yield* Calls
   const keyOf = yield* makeServiceKey
 
-  const service = Effect.fnUntraced(function* ({ body, scope, service: name, signature }: ServiceRequest) {
+  const service = Effect.fnUntraced(function* ({ agent, body, key: once, service: name, signature }: ServiceRequest) {
     const found = yield* Effect.option(principals.get(name))
     const key = Option.flatMap(found, keyOf)
     if (Option.isNone(found) || Option.isNone(key)) return undefined
     // wall clock: the service has signed a moment.
     const now = Math.floor((yield* Clock.currentTimeMillis) / 1000)
-    if (!isSigned(key.value, signature, now, scope, yield* body)) return undefined
+    const sent = yield* body
+    if (!isSigned(key.value, signature, now, (at) => signedText.agentTrigger(at, agent, once, sent))) return undefined
     // Always in the outermost context, whatever its roles: it sent no token of another context.
     return Option.getOrUndefined(yield* Effect.option(tokens.callerNow(found.value.id, "crossroads")))
   })

@@ -8,15 +8,12 @@ import {
   type BadInput,
   Forbidden,
   largestMemory,
-  mayUse,
-  type MemoryAct,
+  type MemoryAuthors,
   type MemoryChange,
   type MemoryDiff,
   type MemoryId,
   type MemoryNamespace,
   type MemoryRecord,
-  type MemoryRight,
-  MemoryShare,
   type MemoryVersion,
   Missing,
   type NewMemory,
@@ -32,20 +29,25 @@ import { SqlClient } from "effect/sql"
 import { newId } from "../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../store/journal/Journal.ts"
 import { lockName } from "../store/database/dialect/Locks.ts"
-import { decodeCursor, encodeCursor } from "../store/Pages.ts"
 import { type SearchAnswer, SearchIndex } from "../store/search/SearchIndex.ts"
+import { authorsAfter, authorsIn, authorsText } from "./records/authorship.ts"
 import { changeOf, momentText } from "./records/changing.ts"
 import { diffOf } from "./records/diff.ts"
+import { allowedBy, makeReach } from "./records/reaching.ts"
 import { type MemoryActor, makeRecordReads, type MemoryQuery } from "./records/recordReads.ts"
 import { hasEnded } from "./upkeep/expiry.ts"
 import { scopeOf } from "./records/indexing.ts"
 import { Meanings } from "./meaning/Meanings.ts"
-import { type RecordRow, recordFrom, versionFrom, type VersionRow } from "./records/rows.ts"
+import { type RecordRow, recordFrom } from "./records/rows.ts"
 import { jsonFault, kindFault, memoryFault, roomFault, slotOf } from "./records/rules.ts"
 import { makeRetaining } from "./upkeep/retaining.ts"
 import { makeStoring } from "./records/storing.ts"
+import { makeVersionReads } from "./records/versionReads.ts"
 
 export type { MemoryActor } from "./records/recordReads.ts"
+
+/** Records that one transaction counts. */
+const countedAtOnce = 20
 
 type WriteError = Missing | StaleVersion | WrongState | TooLarge | Forbidden
 
@@ -108,20 +110,14 @@ export class Memories extends Context.Service<
     ) => Effect.Effect<void, Missing | WrongState | Forbidden, Transaction>
     /** Deletes the record permanently, if it has expired and is not pinned. */
     readonly expire: (id: MemoryId) => Effect.Effect<void, never, Transaction>
+    /** Counts the next records that were not counted when they were written; returns the last, or null if that is all. */
+    readonly countSome: (after: string) => Effect.Effect<string | null, never, Transaction>
     /** Removes versions and deleted records from before these times, in steps. */
     readonly retain: (terms: {
       readonly versions: string
       readonly deleted: string
     }) => Effect.Effect<{ readonly versions: number; readonly records: number }>
     readonly restore: (by: MemoryActor, id: MemoryId) => Effect.Effect<MemoryRecord, WriteError, Transaction>
-    readonly shares: (by: MemoryActor, id: MemoryId) => Effect.Effect<Page<MemoryShare>, Missing>
-    /** `null` revokes the right. */
-    readonly share: (
-      by: MemoryActor,
-      id: MemoryId,
-      principal: PrincipalId,
-      right: MemoryRight | null,
-    ) => Effect.Effect<void, Missing | WrongState | Forbidden, Transaction>
   }
 >()("server/memory/Memories") {
   static readonly layer = Layer.effect(
@@ -132,30 +128,12 @@ export class Memories extends Context.Service<
       const index = yield* SearchIndex
       const now = Effect.map(DateTime.now, DateTime.formatIso)
       const { among, containing, list } = makeRecordReads(sql, index, yield* Meanings)
-      const held = sql.literal(sql.onDialectOrElse({ pg: () => "FOR UPDATE", orElse: () => "" }))
-      const { about, drop, indexed, sharesOf, store } = yield* makeStoring
-
-      /** The record, if the caller may do this with it; one that it may not see, or that has expired, is missing. */
-      const reach = Effect.fnUntraced(function* (by: MemoryActor, id: MemoryId, act: MemoryAct, deleted = false) {
-        const missing = new Missing({ noun: "memory", ref: id })
-        const rows = yield* Effect.orDie(
-          sql<RecordRow>`SELECT * FROM memory_records WHERE id = ${id} ${act === "read" ? sql`` : held}`,
-        )
-        const row = rows[0]
-        if (row === undefined || (row.deletedAt !== null) !== deleted) return yield* missing
-        if (hasEnded(row, yield* now)) return yield* missing
-        const shared = (yield* sharesOf(id)).find(({ principal }) => principal === by.id)?.access ?? null
-        const standing = { owner: row.owner, public: recordFrom(row).public, shared }
-        if (!mayUse("read", by.id, standing)) return yield* missing
-        if (!mayUse(act, by.id, standing))
-          return yield* new Forbidden({
-            action: act === "own" ? "manage" : act,
-            resource: `memory/${id}`,
-            rule: "only the owner",
-            instead:
-              act === "own" ? "Only the owner may do this." : "Ask its owner to do it, or to let you write to it.",
-          })
-        return row
+      const { held, reach, shareOf } = makeReach(sql)
+      const { about, drop, store, weigh } = yield* makeStoring
+      const versions = makeVersionReads(sql)
+      /** Or is it only public for them? */
+      const knows = Effect.fnUntraced(function* (by: MemoryActor, row: RecordRow) {
+        return row.owner === by.id || allowedBy(yield* shareOf(row.id, by.id)) !== null
       })
 
       const fits = Effect.fnUntraced(function* (memory: Partial<NewMemory>) {
@@ -170,7 +148,12 @@ export class Memories extends Context.Service<
           : Effect.fail(new StaleVersion({ noun: "memory", ref: row.key, expected: wanted, current: row.version }))
 
       /** The next version of a row, or the row itself if nothing would change. */
-      const next = Effect.fnUntraced(function* (by: MemoryActor, row: RecordRow, change: MemoryChange) {
+      const next = Effect.fnUntraced(function* (
+        by: MemoryActor,
+        row: RecordRow,
+        change: MemoryChange,
+        writers?: MemoryAuthors,
+      ) {
         yield* expected(row, change.expectedVersion)
         yield* fits(change)
         const owns = by.id === row.owner
@@ -187,8 +170,12 @@ export class Memories extends Context.Service<
         if (fields.includes("content") || fields.includes("mediaType"))
           yield* refused(jsonFault(after.content, after.mediaType))
         const origin = originOf(by)
-        const stored = { ...row, ...after, ...origin, version: row.version + 1, updatedAt: yield* now }
-        return yield* store(stored, false)
+        // Words that come back are still by those who wrote them.
+        const authors = authorsText(
+          writers ?? authorsAfter(origin.principal, authorsIn(row.authors, row.principal), row, after),
+        )
+        const stored = { ...row, ...after, ...origin, authors, version: row.version + 1, updatedAt: yield* now }
+        return yield* store(stored, row)
       })
 
       const bySlot = (owner: PrincipalId, namespace: MemoryNamespace, slot: string) =>
@@ -233,12 +220,14 @@ export class Memories extends Context.Service<
           pinned: rest.pinned ?? false,
           version: 1,
           ...originOf(by),
+          authors: "{}",
           createdAt: at,
           updatedAt: at,
           expiresAt: momentText(rest.expiresAt ?? null),
           deletedAt: null,
+          bytes: null,
         }
-        return { record: yield* store(row, true), made: true }
+        return { record: yield* store(row, undefined), made: true }
       })
 
       const change: Memories["Service"]["change"] = Effect.fn("Memories.change")(function* (by, id, changes) {
@@ -249,31 +238,14 @@ export class Memories extends Context.Service<
         return recordFrom(yield* Effect.catchTag(reach(by, id, "read"), "Forbidden", Effect.die))
       })
 
-      /** A reader for whom the record is only public sees only the versions that were public. */
-      const versionsFor = Effect.fnUntraced(function* (by: MemoryActor, row: RecordRow) {
-        const known = row.owner === by.id || (yield* sharesOf(row.id)).some(({ principal }) => principal === by.id)
-        return known ? sql`1 = 1` : sql`public = ${true}`
-      })
-
       const history: Memories["Service"]["history"] = Effect.fn("Memories.history")(function* (by, id, query) {
         const row = yield* Effect.catchTag(reach(by, id, "read"), "Forbidden", Effect.die)
-        const { cursor, limit = 50 } = query
-        const before = cursor === undefined ? undefined : Number.parseInt(decodeCursor(cursor), 10)
-        const rows = yield* Effect.orDie(
-          sql<VersionRow>`SELECT * FROM memory_versions WHERE record = ${id} AND ${yield* versionsFor(by, row)}
-            ${before === undefined ? sql`` : sql`AND version < ${before}`} ORDER BY version DESC LIMIT ${limit + 1}`,
-        )
-        const items = rows.slice(0, limit).map(versionFrom)
-        const last = items.at(-1)
-        return { items, next: rows.length > limit && last !== undefined ? encodeCursor(String(last.version)) : null }
+        return yield* versions.page(row, yield* knows(by, row), query)
       })
 
       const versionOf = Effect.fnUntraced(function* (by: MemoryActor, row: RecordRow, version: number) {
-        const rows = yield* Effect.orDie(
-          sql<VersionRow>`SELECT * FROM memory_versions
-            WHERE record = ${row.id} AND version = ${version} AND ${yield* versionsFor(by, row)}`,
-        )
-        if (rows[0] !== undefined) return versionFrom(rows[0])
+        const found = yield* versions.get(row, yield* knows(by, row), version)
+        if (found !== undefined) return found
         return yield* new WrongState({
           detail: `"${row.key}" has no version ${version}; its history lists the versions that are stored.`,
         })
@@ -297,8 +269,9 @@ export class Memories extends Context.Service<
 
       const revert: Memories["Service"]["revert"] = Effect.fn("Memories.revert")(function* (by, id, version) {
         const row = yield* reach(by, id, "write")
-        const { content, mediaType, tags } = yield* versionOf(by, row, version)
-        return yield* next(by, row, { content, mediaType, tags })
+        const { authors, content, mediaType, origin, tags } = yield* versionOf(by, row, version)
+        const writers = authors ?? { content: [origin.principal], tags: [origin.principal] }
+        return yield* next(by, row, { content, mediaType, tags }, writers)
       })
 
       const expire: Memories["Service"]["expire"] = Effect.fn("Memories.expire")(function* (id) {
@@ -332,33 +305,25 @@ export class Memories extends Context.Service<
           })
         const origin = originOf(by)
         return yield* store(
-          { ...row, ...origin, deletedAt: null, version: row.version + 1, updatedAt: yield* now },
-          false,
+          {
+            ...row,
+            ...origin,
+            authors: authorsText(authorsIn(row.authors, row.principal)),
+            deletedAt: null,
+            version: row.version + 1,
+            updatedAt: yield* now,
+          },
+          row,
         )
       })
 
-      const shares: Memories["Service"]["shares"] = Effect.fn("Memories.shares")(function* (by, id) {
-        yield* Effect.catchTag(reach(by, id, "read"), "Forbidden", Effect.die)
-        const items = (yield* sharesOf(id)).map(
-          ({ access, createdAt, principal }) =>
-            new MemoryShare({ principal, right: access, createdAt: DateTime.makeUnsafe(createdAt) }),
+      const countSome: Memories["Service"]["countSome"] = Effect.fn("Memories.countSome")(function* (after) {
+        const rows = yield* Effect.orDie(
+          sql<RecordRow>`SELECT * FROM memory_records WHERE id > ${after} AND bytes IS NULL ORDER BY id
+            LIMIT ${countedAtOnce} ${held}`,
         )
-        return { items, next: null }
-      })
-
-      const share: Memories["Service"]["share"] = Effect.fn("Memories.share")(function* (by, id, principal, right) {
-        const row = yield* reach(by, id, "own")
-        if (principal === row.owner) return yield* new WrongState({ detail: "They own this record already." })
-        const createdAt = yield* now
-        yield* Effect.orDie(
-          right === null
-            ? sql`DELETE FROM memory_shares WHERE record = ${id} AND principal = ${principal}`
-            : sql`INSERT INTO memory_shares ${sql.insert({ record: id, principal, access: right, createdAt })}
-                ON CONFLICT (record, principal) DO UPDATE SET access = excluded.access`,
-        )
-        if (right === null) yield* index.remove(id, scopeOf(principal))
-        yield* indexed(row)
-        yield* journal.append({ kind: "memory.shared", body: { ...(yield* about(row)), reader: principal, right } })
+        for (const row of rows) yield* weigh(row)
+        return rows.length < countedAtOnce ? null : rows.at(-1)!.id
       })
 
       const { retain } = yield* makeRetaining
@@ -377,10 +342,9 @@ export class Memories extends Context.Service<
         revert,
         remove,
         expire,
+        countSome,
         retain,
         restore,
-        shares,
-        share,
       })
     }),
   )

@@ -9,6 +9,7 @@ import { AllowLists, wholeServer } from "../access/rights/AllowLists.ts"
 import { Audit } from "../access/audit/Audit.ts"
 import { Agents } from "../access/identity/Agents.ts"
 import { Rules } from "../access/rights/Rules.ts"
+import { Storage } from "../access/limits/Storage.ts"
 import { Secrets } from "../access/secrets/Secrets.ts"
 import { makeToolNotes } from "../calls/catalogue/ToolNotes.ts"
 import { migrations } from "../Migrations.ts"
@@ -161,6 +162,17 @@ const embedding = Effect.gen(function* () {
     : warn("embedding", `${far}; it waits: ${problem} Until it answers, a search compares words only`)
 })
 
+/** Whoever has little room left is named before a write is refused. */
+const storage = Effect.gen(function* () {
+  const most = yield* (yield* Storage).most(5)
+  const mebibytes = (bytes: number) => `${Math.ceil(bytes / 104_857.6) / 10} MiB`
+  const said = most.map(({ bytes, limit, name }) => `${name} ${mebibytes(bytes)} of ${mebibytes(limit)}`).join(", ")
+  if (most.length === 0) return ok("storage", "nobody stores anything in memory")
+  return most.every(({ bytes, limit }) => bytes < limit * 0.9)
+    ? ok("storage", `most in memory: ${said}`)
+    : warn("storage", `${said}: at the limit writes are refused; raise "stored" under "limits", or delete records`)
+})
+
 const secrets = Effect.gen(function* () {
   const shut = yield* (yield* Secrets).unreadable
   const { secretKey } = yield* Folder
@@ -263,7 +275,19 @@ const models = Effect.gen(function* () {
 
 const configured = Effect.all([tools, servers, programs, models])
 
-const quick = Effect.all([clock, readers, timers, runs, agentLimits, embedding, secrets, allowLists, rules, configured])
+const quick = Effect.all([
+  clock,
+  readers,
+  timers,
+  runs,
+  agentLimits,
+  embedding,
+  storage,
+  secrets,
+  allowLists,
+  rules,
+  configured,
+])
 const rooms = Effect.all([audit, quick])
 
 /** An operator's acceptance is recorded in the journal, and so in the audit. */

@@ -15,16 +15,19 @@ import { makeReveal, revealAll } from "../access/secrets/Reveal.ts"
 import { Settings } from "../Settings.ts"
 import { Folder } from "../store/Folder.ts"
 import { causedBy, newCorrelation } from "../store/journal/Correlation.ts"
+import { boundArguments, boundsOf, canBound, canWatch, mebibyte } from "./bounds.ts"
 import { bridgeBinds, bridgeEntry, findBridge, inBox } from "./bridge.ts"
 import { putInside } from "./confine.ts"
-import { boxArguments, findBubblewrap } from "./isolation.ts"
+import { boxArguments, makeIsolation } from "./isolation.ts"
 import { runProcess } from "./process.ts"
 import { claude } from "./providers/claude.ts"
 import { codex } from "./providers/codex.ts"
 import { command } from "./providers/command.ts"
 import { cursorAgent, gemini, opencode } from "./providers/others.ts"
 import { type TurnResult, type MCPEntry, type ProgramThinker, type Provider, sessionOf } from "./providers/Provider.ts"
+import { measureIn } from "./measure.ts"
 import { openSocket } from "./socket.ts"
+import { watch } from "./watch.ts"
 import { Workspaces } from "./Workspaces.ts"
 
 const providers: Record<ProgramName, Provider> = {
@@ -64,6 +67,8 @@ export interface TurnRequest {
 export interface TurnReport extends TurnResult {
   /** How it was isolated from the machine: shown with every turn. */
   readonly isolation: "bubblewrap" | "none"
+  /** What this machine could not limit in a sandbox. */
+  readonly unbounded: ReadonlyArray<string>
 }
 
 export class Programs extends Context.Service<
@@ -90,10 +95,11 @@ export class Programs extends Context.Service<
       const turns = join(realpathSync(folder.path), "turns")
       // Leftovers of a killed house, whose programs have ended too.
       rmSync(turns, { recursive: true, force: true })
-      let found: { readonly bwrap: string | undefined } | undefined
-      const bubblewrap = () => (found ??= { bwrap: findBubblewrap(process.getuid?.() === 0) }).bwrap
-      const isolation = () =>
-        settings.programs === "unisolated" ? "none" : bubblewrap() === undefined ? undefined : "bubblewrap"
+      const isolated = makeIsolation(settings.programs)
+      const isolation = () => isolated()?.kind
+      let bounded: boolean | undefined
+      /** Whether the kernel limits what a program in the sandbox uses. */
+      const bounds = (bwrap: string | undefined) => bwrap !== undefined && (bounded ??= canBound(bwrap))
 
       /** What no program may see. */
       const hidden = () => {
@@ -184,10 +190,12 @@ export class Programs extends Context.Service<
           },
           catch: (cause) => fail(`The files of its turn could not be written: ${String(cause)}`),
         })
+        const bwrap = isolated()?.bwrap
+        const most = boundsOf(thinker.bounds)
         const [program, args] =
-          kept === "bubblewrap"
+          bwrap !== undefined
             ? [
-                bubblewrap()!,
+                bwrap,
                 [
                   ...boxArguments({
                     workspace: workspace.path,
@@ -199,7 +207,9 @@ export class Programs extends Context.Service<
                     hidden: hidden(),
                     network,
                     user: workspace.user,
+                    temporary: (most.memoryMiB * mebibyte) / 2,
                   }),
+                  ...(bounds(bwrap) ? boundArguments(most, workspace.user) : []),
                   line.command,
                   ...line.args,
                 ],
@@ -217,7 +227,26 @@ export class Programs extends Context.Service<
             : Effect.mapError(openSocket(place, request.url, token, workspace.user, wrongToken), (why) =>
                 fail(`Its socket could not be opened: ${why}`),
               )
-        const working = runProcess({ command: program, args, env, cwd, graceMs }, line.stdin, seconds, (chunk) => {
+        const disk = {
+          measure: measureIn(bwrap, [workspace.path, workspace.home]),
+          isNamed: workspace.isNamed,
+          house: folder.path,
+        }
+        const unbounded = [
+          ...(canWatch() ? [] : ["memory"]),
+          ...(canWatch() || bounds(bwrap) ? [] : ["processes"]),
+          ...(bounds(bwrap) ? [] : ["open files"]),
+        ]
+        const options = {
+          command: program,
+          args,
+          env,
+          cwd,
+          graceMs,
+          yields: true as const,
+          watch: (pid: number) => watch(pid, most, disk),
+        }
+        const working = runProcess(options, line.stdin, seconds, (chunk) => {
           const shown = reading.take(decoder.decode(chunk, { stream: true }))
           if (shown !== "") show(cleaned.json({ text: shown }).text)
         })
@@ -239,6 +268,8 @@ export class Programs extends Context.Service<
         switch (ran.end) {
           case "late":
             return yield* fail(`${name} did not end its turn within ${seconds} seconds, and was stopped.`, heard)
+          case "over":
+            return yield* fail(`${name} ${ran.what}, and was stopped.`, heard)
           case "large":
             return yield* fail(`${name} printed more than 8 MiB in one turn, and was stopped.`, heard)
           case "exited": {
@@ -250,7 +281,7 @@ export class Programs extends Context.Service<
                 `${name} ended with ${ran.code === null ? "a signal" : `exit code ${ran.code}`}${why === "" ? "." : `: ${why}`}`,
                 heard,
               )
-            return { ...heard, isolation: kept }
+            return { ...heard, isolation: kept, unbounded }
           }
         }
       })

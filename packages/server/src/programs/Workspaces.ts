@@ -4,14 +4,14 @@
  * the root could later replace it by a link.
  */
 // edge: folders
-import { existsSync, lchownSync, lstatSync, mkdirSync, readdirSync, realpathSync, statSync } from "node:fs"
+import { existsSync, lchownSync, mkdirSync, realpathSync, statSync } from "node:fs"
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path"
 import type { Agent } from "@stoa/contract"
 import { Context, Effect, Layer } from "effect"
 import { Settings } from "../Settings.ts"
 import { Folder } from "../store/Folder.ts"
-import { confine, partsOf } from "./confine.ts"
-import { type Bind, isInside, isOfSystem, nobody, type User } from "./isolation.ts"
+import { confine, give, partsOf } from "./confine.ts"
+import { type Bind, isInside, isOfSystem, makeIsolation, nobody, type User } from "./isolation.ts"
 import type { ProgramThinker } from "./providers/Provider.ts"
 import { makeWorktrees, type Shown, type Work, type Worktree } from "./worktrees.ts"
 
@@ -26,6 +26,8 @@ interface Place {
 export interface Workspace extends Place {
   /** What it keeps between turns; no other agent sees it. */
   readonly home: string
+  /** The folder is one that a person has named, not one that the house made for it. */
+  readonly isNamed: boolean
   /** What else its program can see. */
   readonly binds: ReadonlyArray<Bind>
   /** The user of its program, if the house is root and isolates it. */
@@ -33,13 +35,6 @@ export interface Workspace extends Place {
 }
 
 const words = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))
-
-/** Gives the user everything that a program has left there as root. Follows no links. */
-const give = (path: string, { gid, uid }: User): void => {
-  lchownSync(path, uid, gid)
-  if (!lstatSync(path).isDirectory()) return
-  for (const name of readdirSync(path)) give(join(path, name), { gid, uid })
-}
 
 /** The branch that work is merged to by default. */
 const usualBranch = "stoa"
@@ -116,26 +111,7 @@ export class Workspaces extends Context.Service<
         return nobody
       }
 
-      const worktrees = makeWorktrees(data)
-      const treeOf = (agent: Agent, thinker: ProgramThinker): Worktree | undefined => {
-        const { workspace } = thinker
-        if (typeof workspace !== "object") return undefined
-        const id = bare(agent.id)
-        return { repository: workspace.git, branch: workspace.branch ?? usualBranch, id, path: join(ours, id) }
-      }
-      const treeFor = (agent: Agent) => {
-        const tree = agent.thinker.kind === "program" ? treeOf(agent, agent.thinker) : undefined
-        return tree === undefined
-          ? Effect.fail(`${agent.name} has no worktree: its workspace is not a git repository`)
-          : Effect.succeed(tree)
-      }
-
-      /** The worktree is made before the first turn. */
-      const ready = (agent: Agent, thinker: ProgramThinker): Effect.Effect<unknown, string> => {
-        const tree = treeOf(agent, thinker)
-        return tree === undefined ? Effect.void : Effect.mapError(worktrees.open(tree), ({ message }) => message)
-      }
-
+      const isolation = makeIsolation(settings.programs)
       const homeOf = (agent: Agent, user: User | undefined): string => {
         const path = join(data, "homes", bare(agent.id))
         mkdirSync(path, { recursive: true, mode: 0o700 })
@@ -154,6 +130,40 @@ export class Workspaces extends Context.Service<
           return { path: real, write }
         })
 
+      const worktrees = makeWorktrees(data, isolation)
+      const treeOf = (agent: Agent, thinker: ProgramThinker): Worktree | undefined => {
+        const { workspace } = thinker
+        if (typeof workspace !== "object") return undefined
+        const repository = realpathSync(workspace.git)
+        if (isInside(repository, data) || (isInside(data, repository) && !isInside(ours, dirname(repository))))
+          throw new Error(`${repository} is where the house keeps its own data`)
+        const id = bare(agent.id)
+        const branch = workspace.branch ?? usualBranch
+        return { repository, branch, id, path: join(ours, id), links: linksOf(thinker) }
+      }
+      const treeFor = (agent: Agent) =>
+        Effect.flatMap(
+          Effect.try({
+            try: () => (agent.thinker.kind === "program" ? treeOf(agent, agent.thinker) : undefined),
+            catch: words,
+          }),
+          (tree) =>
+            tree === undefined
+              ? Effect.fail(`${agent.name} has no worktree: its workspace is not a git repository`)
+              : Effect.succeed(tree),
+        )
+
+      /** The worktree is made before the first turn. */
+      const ready = (agent: Agent, thinker: ProgramThinker, apart: boolean): Effect.Effect<unknown, string> =>
+        typeof thinker.workspace === "object"
+          ? Effect.flatMap(treeFor(agent), (tree) =>
+              Effect.mapError(
+                worktrees.open(tree, apart && process.getuid?.() === 0 ? nobody : undefined),
+                ({ message }) => message,
+              ),
+            )
+          : Effect.void
+
       /** The files that a command names are visible to it, unless a link leads elsewhere. */
       const namedBy = ({ command = [] }: ProgramThinker): ReadonlyArray<Bind> =>
         command.flatMap((word) => {
@@ -168,14 +178,21 @@ export class Workspaces extends Context.Service<
           Effect.flatMap(treeFor(agent), (tree) => worktrees.merge(tree, shown, message, agent.name)),
         open: (agent, thinker, apart) =>
           Effect.andThen(
-            Effect.mapError(ready(agent, thinker), (why) => `Its worktree could not be made: ${why}.`),
+            Effect.mapError(ready(agent, thinker, apart), (why) => `Its worktree could not be made: ${why}.`),
             Effect.try({
               try: () => {
                 const place = placeOf(agent, thinker)
                 if (apart) notRuling(place.path)
                 const user = apart && process.getuid?.() === 0 ? userOf(place.path) : undefined
                 confine(place.path, place.subdir, user)
-                return { ...place, home: homeOf(agent, user), binds: [...namedBy(thinker), ...linksOf(thinker)], user }
+                const isNamed = !isInside(ours, place.path)
+                return {
+                  ...place,
+                  isNamed,
+                  home: homeOf(agent, user),
+                  binds: [...namedBy(thinker), ...linksOf(thinker)],
+                  user,
+                }
               },
               catch: (cause) =>
                 `The workspace ${typeof thinker.workspace === "string" ? thinker.workspace : "of its own"} cannot be used: ${words(cause)}.`,

@@ -1,4 +1,5 @@
 import {
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -11,7 +12,7 @@ import {
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, it } from "@effect/vitest"
-import { confine, putInside } from "./confine.ts"
+import { confine, give, putInside } from "./confine.ts"
 
 const withFolder = (body: (outer: string, outside: string) => void): void => {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "stoa-confine-")))
@@ -54,3 +55,23 @@ it("a file of the house's is written over a planted link, never through it", () 
     assert.deepStrictEqual(readdirSync(outside), ["theirs"])
   })
 })
+
+it.skipIf(process.getuid?.() !== 0)(
+  "what is given to a user is what lies in the folder, and nothing that a link names",
+  () => {
+    withFolder((outer, outside) => {
+      writeFileSync(join(outside, "theirs"), "theirs")
+      mkdirSync(join(outer, "a", "b"), { recursive: true })
+      writeFileSync(join(outer, "a", "b", "file"), "")
+      symlinkSync(outside, join(outer, "a", "link"))
+      symlinkSync(join(outside, "theirs"), join(outer, "near"))
+      give(outer, { uid: 65534, gid: 65534 })
+      for (const path of ["", "a", "a/b", "a/b/file", "a/link", "near"])
+        assert.strictEqual(lstatSync(join(outer, path)).uid, 65534, path)
+      for (const path of [outside, join(outside, "theirs")]) assert.strictEqual(lstatSync(path).uid, 0)
+      const link = join(outside, "..", "in-link")
+      symlinkSync(outside, link)
+      assert.throws(() => give(link, { uid: 65534, gid: 65534 }))
+    })
+  },
+)

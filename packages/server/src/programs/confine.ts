@@ -3,7 +3,18 @@
  * held separately, and no link is followed: what was checked is what is used.
  */
 // edge: folders and files
-import { closeSync, constants, fchownSync, fchmodSync, mkdirSync, openSync, rmSync, writeSync } from "node:fs"
+import {
+  closeSync,
+  constants,
+  fchownSync,
+  fchmodSync,
+  lchownSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  writeSync,
+} from "node:fs"
 import { isAbsolute, join } from "node:path"
 import type { User } from "./isolation.ts"
 
@@ -72,6 +83,36 @@ const within = <A>(
 /** A folder below another, created if it is missing. */
 export const confine = (outer: string, inner: string, user?: User): string =>
   within(outer, inner, partsOf(inner), user, ({ path }) => path)
+
+const giveIn = (folder: Held, user: User): void => {
+  for (const name of readdirSync(named(folder, "."))) {
+    const path = named(folder, name)
+    lchownSync(path, user.uid, user.gid)
+    let fd: number
+    try {
+      fd = openSync(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+    } catch (cause) {
+      if (["ELOOP", "ENOTDIR", "ENXIO"].includes(codeOf(cause) ?? "")) continue
+      throw cause
+    }
+    try {
+      giveIn({ fd, path: join(folder.path, name) }, user)
+    } finally {
+      closeSync(fd)
+    }
+  }
+}
+
+/** Gives a user a folder with all that is in it. */
+export const give = (path: string, user: User): void => {
+  const fd = openSync(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+  try {
+    fchownSync(fd, user.uid, user.gid)
+    giveIn({ fd, path }, user)
+  } finally {
+    closeSync(fd)
+  }
+}
 
 /** Creates a file below a folder, and replaces what had its name, link or not. */
 export const putInside = (outer: string, inner: string, text: string, user?: User): void => {

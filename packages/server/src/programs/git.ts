@@ -1,5 +1,6 @@
 /**
- * The house's own git: without hooks, filters, drivers, the user's settings or a terminal. A repository's own settings
+ * The house's own git: in a box in which it sees what it works on and nothing else (decision 140), because a program may change that
+ * meanwhile; and without hooks, filters, drivers, the user's settings or a terminal. A repository's own settings
  * can name programs too, under arbitrary names (`filter.x.clean`, `hook.x.command`): so changes to a repository are
  * made in a view of it that has our settings (`viewOf`), and commands that read one start nothing.
  */
@@ -7,6 +8,8 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { Effect } from "effect"
+import { give } from "./confine.ts"
+import { type Bind, cellArguments, type Isolation, type User } from "./isolation.ts"
 import { runProcess } from "./process.ts"
 
 /** A file, because git drops other forms of settings when it starts itself for another folder. */
@@ -88,7 +91,10 @@ export class GitFailure {
   }
 }
 
-interface GitOptions {
+export interface GitOptions {
+  /** What it sees, and as whom it runs. */
+  readonly sees: ReadonlyArray<Bind>
+  readonly user: User | undefined
   readonly cwd?: string
   readonly env?: Readonly<Record<string, string>>
   readonly stdin?: string | Uint8Array
@@ -96,31 +102,47 @@ interface GitOptions {
   readonly take?: (chunk: Buffer) => void
   readonly most?: number
 }
-export type Git = (args: ReadonlyArray<string>, more?: GitOptions) => Effect.Effect<string, GitFailure>
+export type Git = (args: ReadonlyArray<string>, options: GitOptions) => Effect.Effect<string, GitFailure>
 
 /** `folder` is the house's own; no program can write there. */
-export const makeGit = (folder: string): Git => {
+export const makeGit = (folder: string, isolation: Isolation): Git => {
   const file = join(folder, "gitconfig")
   let written = false
-  return (args, { cwd = folder, env = {}, most, stdin = "", take } = {}) =>
+  return (args, { cwd, env = {}, most, sees, stdin = "", take, user }) =>
     Effect.suspend(() => {
+      const isolated = isolation()
+      if (isolated === undefined)
+        return Effect.fail(
+          new GitFailure(null, "", "git works on files of programs in a sandbox, and this machine has none that works"),
+        )
       if (!written) {
         mkdirSync(folder, { recursive: true, mode: 0o700 })
-        writeFileSync(file, settings, { mode: 0o600 })
+        writeFileSync(file, settings, { mode: 0o644 })
         written = true
       }
       const pieces: Array<Buffer> = []
       const all = {
         PATH: "/usr/local/bin:/usr/bin:/bin",
-        HOME: folder,
+        HOME: "/",
         LC_ALL: "C",
         GIT_CONFIG_GLOBAL: file,
         ...guarded,
         ...env,
       }
+      const binds = [{ path: file, write: false }, ...sees]
+      const [command, before] =
+        isolated.bwrap === undefined
+          ? ["git", []]
+          : [isolated.bwrap, [...cellArguments({ binds, at: cwd ?? "/", user }), "git"]]
       return Effect.flatMap(
         runProcess(
-          { command: "git", args, env: all, cwd, graceMs: 1000 },
+          {
+            command,
+            args: [...before, ...args],
+            env: all,
+            cwd: isolated.bwrap === undefined ? cwd : "/",
+            graceMs: 1000,
+          },
           stdin,
           seconds,
           take ?? ((chunk) => void pieces.push(chunk)),
@@ -153,17 +175,21 @@ const sharing = /^(group|all|world|everybody|true|false|umask|0?[0-7]{3})$/
 
 /**
  * A repository without its settings and hooks: its objects and references, linked into a folder of ours, until the
- * scope ends.
+ * scope ends. `ask` runs git in the repository.
  */
-export const viewOf = Effect.fnUntraced(function* (git: Git, folder: string, repository: string) {
-  const ask = (...args: ReadonlyArray<string>) =>
+export const viewOf = Effect.fnUntraced(function* (
+  ask: (...args: ReadonlyArray<string>) => Effect.Effect<string, GitFailure>,
+  folder: string,
+  user: User | undefined,
+) {
+  const asked = (...args: ReadonlyArray<string>) =>
     Effect.map(
-      Effect.catch(git(["-C", repository, ...args]), () => Effect.succeed("")),
+      Effect.catch(ask(...args), () => Effect.succeed("")),
       first,
     )
-  const common = first(yield* git(["-C", repository, "rev-parse", "--path-format=absolute", "--git-common-dir"]))
-  const hash = (yield* ask("config", "--get", "extensions.objectFormat")) === "sha256"
-  const shared = yield* ask("config", "--get", "core.sharedRepository")
+  const common = first(yield* ask("rev-parse", "--path-format=absolute", "--git-common-dir"))
+  const hash = (yield* asked("config", "--get", "extensions.objectFormat")) === "sha256"
+  const shared = yield* asked("config", "--get", "core.sharedRepository")
   const tables = existsSync(join(common, "reftable"))
   const lines = [
     "[core]",
@@ -180,6 +206,7 @@ export const viewOf = Effect.fnUntraced(function* (git: Git, folder: string, rep
       for (const name of shown) if (existsSync(join(common, name))) symlinkSync(join(common, name), join(view, name))
       writeFileSync(join(view, "HEAD"), "ref: refs/heads/.invalid\n")
       writeFileSync(join(view, "config"), `${lines.join("\n")}\n`)
+      if (user !== undefined) give(view, user)
       return view
     }),
     (view) => Effect.sync(() => rmSync(view, { recursive: true, force: true })),

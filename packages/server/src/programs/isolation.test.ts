@@ -24,6 +24,7 @@ const box: Box = {
   hidden: { folder: "/srv/data", file: undefined },
   network: false,
   user: undefined,
+  temporary: 1024 * 1024,
 }
 
 it("the system is read-only, the workspace is not, there is no network, and it dies with us", () => {
@@ -128,6 +129,17 @@ it.skipIf(bwrap === undefined)("a real box: no capabilities, not root, the syste
       assert.isFalse(run(`touch ${path}/made`).ok)
     }
     assert.isFalse(existsSync(join(root, "opt", "made")))
+  })
+})
+
+it.skipIf(bwrap === undefined)("a real box: memory of the machine is no disk of the program", () => {
+  onMachine(({ root, run }) => {
+    for (const path of ["/made", "/dev/made", `${root}/opt/stoa/made`]) assert.isFalse(run(`echo x > ${path}`).ok, path)
+    for (const path of ["/tmp/made", "/dev/shm/made"]) {
+      assert.isTrue(run(`head -c 500000 /dev/zero > ${path}`).ok, path)
+      assert.match(run(`head -c 2000000 /dev/zero > ${path}`).said, /No space left/)
+    }
+    assert.deepStrictEqual(run("echo x > /dev/null && echo works"), { ok: true, said: "works" })
   })
 })
 

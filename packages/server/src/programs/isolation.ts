@@ -38,6 +38,8 @@ export interface Box {
   readonly network: boolean
   readonly user: User | undefined
   readonly system?: ReadonlyArray<string>
+  /** The most that each of its temporary folders holds: they are memory of the machine. */
+  readonly temporary: number
 }
 
 /** What programs need of a system; missing folders are skipped. */
@@ -61,12 +63,15 @@ const seenAs = (path: string, folders: ReadonlyArray<string>): ReadonlyArray<str
     return isInside(real, path) ? [join(folder, relative(real, path))] : []
   })
 
+/** Whether it has to become another user first: only root can. */
+const isOther = (user: User | undefined): user is User => user !== undefined && user.uid !== 0
+
 /** Root drops its capabilities, and then becomes another user. */
 const apart = (user: User | undefined): ReadonlyArray<string> => [
   ...(user === undefined ? ["--unshare-user"] : []),
   "--cap-drop",
   "ALL",
-  ...(user === undefined ? [] : ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]),
+  ...(isOther(user) ? ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"] : []),
   "--unshare-pid",
   "--unshare-ipc",
   "--unshare-uts",
@@ -80,7 +85,7 @@ const apart = (user: User | undefined): ReadonlyArray<string> => [
 const goesThere = 'cd -- "$1" && shift && exec "$@"'
 
 const become = (user: User | undefined, at: string): ReadonlyArray<string> =>
-  user === undefined
+  !isOther(user)
     ? ["--chdir", at, "--"]
     : [
         "--chdir",
@@ -103,8 +108,21 @@ const become = (user: User | undefined, at: string): ReadonlyArray<string> =>
 
 /** The arguments before the program's own. Later mounts cover earlier ones, so a workspace inside /tmp is visible. */
 export const boxArguments = (box: Box): ReadonlyArray<string> => {
-  const { binds, folder, hidden, home, more = [], network, subdir, system = usualSystem, user, workspace } = box
+  const {
+    binds,
+    folder,
+    hidden,
+    home,
+    more = [],
+    network,
+    subdir,
+    system = usualSystem,
+    temporary,
+    user,
+    workspace,
+  } = box
   const seen = [...system, ...binds.map(({ path }) => path)]
+  const covered = [hidden.folder, ...seenAs(hidden.folder, system)]
   return [
     "--die-with-parent",
     "--new-session",
@@ -116,14 +134,11 @@ export const boxArguments = (box: Box): ReadonlyArray<string> => {
     "--dev",
     "/dev",
     // Writable for the user that it becomes, not only for root.
-    "--perms",
-    "1777",
-    "--tmpfs",
-    "/tmp",
+    ...["/tmp", "/dev/shm"].flatMap((path) => ["--perms", "1777", "--size", String(temporary), "--tmpfs", path]),
     // Before the mounts that hide the house's own files, so that no link shows them.
     ...binds.flatMap(({ path }) => ["--dir", dirname(path)]),
     ...binds.flatMap(({ path, write }) => [write ? "--bind" : "--ro-bind", path, path]),
-    ...[hidden.folder, ...seenAs(hidden.folder, system)].flatMap((path) => ["--tmpfs", path]),
+    ...covered.flatMap((path) => ["--tmpfs", path]),
     ...(hidden.file === undefined ? [] : seenAs(hidden.file, seen)).flatMap((path) => ["--ro-bind", "/dev/null", path]),
     // Otherwise the parents of a private folder would be created as private too, and its user could not reach it.
     ...[workspace, folder, home].flatMap((path) => ["--dir", dirname(path)]),
@@ -132,9 +147,41 @@ export const boxArguments = (box: Box): ReadonlyArray<string> => {
     folder,
     folder,
     ...more,
+    // Whatever else is made for the sandbox is memory too, and without a limit: nothing is written there.
+    ...["/dev", ...covered, "/"].flatMap((path) => ["--remount-ro", path]),
     ...become(user, join(workspace, subdir)),
   ]
 }
+
+/** For a command of the house's own, such as git: what it works on, the programs of the system, and nothing else. */
+export interface Cell {
+  readonly binds: ReadonlyArray<Bind>
+  readonly at: string
+  readonly user: User | undefined
+  /** It can look into every folder that it sees, whatever their owner allows. */
+  readonly looks?: true
+}
+const tools = usualSystem.filter((path) => path !== "/etc" && path !== "/opt")
+
+export const cellArguments = ({ at, binds, looks, user }: Cell): ReadonlyArray<string> => [
+  "--die-with-parent",
+  "--new-session",
+  ...apart(user),
+  ...(looks === true ? ["--cap-add", "CAP_DAC_READ_SEARCH"] : []),
+  "--unshare-net",
+  ...tools.flatMap((path) => ["--ro-bind-try", path, path]),
+  "--proc",
+  "/proc",
+  "--dev",
+  "/dev",
+  "--perms",
+  "1777",
+  "--tmpfs",
+  "/tmp",
+  ...binds.flatMap(({ path }) => ["--dir", dirname(path)]),
+  ...binds.flatMap(({ path, write }) => [write ? "--bind" : "--ro-bind", path, path]),
+  ...become(user, at),
+]
 
 const places = ["/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap"]
 
@@ -149,3 +196,16 @@ export const findBubblewrap = (isRoot: boolean): string | undefined => {
   })
   return tried.status === 0 ? found : undefined
 }
+
+/** How programs are isolated from this machine, looked up once; `bwrap` is undefined if they may not run. */
+export const makeIsolation = (programs: "isolated" | "unisolated") => {
+  let found: { readonly bwrap: string | undefined } | undefined
+  const bubblewrap = () => (found ??= { bwrap: findBubblewrap(process.getuid?.() === 0) }).bwrap
+  return programs === "unisolated"
+    ? () => ({ kind: "none" as const, bwrap: undefined })
+    : () => {
+        const bwrap = bubblewrap()
+        return bwrap === undefined ? undefined : { kind: "bubblewrap" as const, bwrap }
+      }
+}
+export type Isolation = ReturnType<typeof makeIsolation>

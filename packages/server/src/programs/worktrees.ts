@@ -5,12 +5,14 @@
  */
 // edge: folders
 import { createHash } from "node:crypto"
-import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
 import { isDeepStrictEqual } from "node:util"
 import { Effect } from "effect"
 import { readChanges, type UnshownFile } from "./changes.ts"
-import { type Git, GitFailure, makeGit, viewOf } from "./git.ts"
+import { give } from "./confine.ts"
+import { type Git, GitFailure, type GitOptions, makeGit, viewOf } from "./git.ts"
+import type { Bind, Isolation, User } from "./isolation.ts"
 
 export interface Worktree {
   readonly repository: string
@@ -20,6 +22,8 @@ export interface Worktree {
   readonly id: string
   /** Its workspace. */
   readonly path: string
+  /** What else of the machine its program sees, and git with it: where a repository's objects may be. */
+  readonly links: ReadonlyArray<Bind>
 }
 
 /** A changed file that cannot be shown as text, as it would be merged; one that is removed has no digest. */
@@ -47,6 +51,10 @@ export interface Work {
 /** Limited, because a person must read it. */
 const maxDiff = 200_000
 const maxUnshown = 100
+/** The list of the files of a repository. */
+const maxListing = 64 * 1024 * 1024
+/** What has changed, compressed. */
+const maxPack = 64 * 1024 * 1024
 /** The content of one file that is not shown: read for its digest only. */
 const maxHashed = 1024 ** 3
 
@@ -61,17 +69,49 @@ const asText = [
 
 /** The submodules in a listed tree: paths that are commits of other repositories. */
 const submodulesIn = (listed: string): ReadonlyArray<string> =>
-  listed.split("\0").flatMap((entry) => (entry.startsWith("160000 ") ? [entry.slice(entry.indexOf("\t") + 1)] : []))
+  listed
+    .split("\0")
+    .flatMap((entry) =>
+      entry.startsWith("160000 ") ? [Buffer.from(entry.slice(entry.indexOf("\t") + 1), "latin1").toString()] : [],
+    )
 
-export const makeWorktrees = (data: string) => {
+/** The contents in a list of `ls-tree` or `ls-files`: of files and links. */
+const objectsIn = (listed: string): ReadonlySet<string> =>
+  new Set(
+    listed
+      .split("\0")
+      .flatMap((entry) => /^1[02]0\d{3} (?:blob )?([0-9a-f]+) /.exec(entry.replace("\t", " "))?.[1] ?? []),
+  )
+
+/** `isolation`: how programs are kept apart; the house's git works on their files in the same way. */
+export const makeWorktrees = (data: string, isolation: Isolation) => {
   const folder = join(data, "gits")
-  const git: Git = makeGit(folder)
+  const git: Git = makeGit(folder, isolation)
   const words = <A>(effect: Effect.Effect<A, GitFailure>) => Effect.mapError(effect, ({ message }) => message)
+  const attempt = <A>(act: () => A) =>
+    Effect.try({ try: act, catch: (cause) => new GitFailure(null, "", String(cause)) })
 
   const bareOf = ({ id }: Worktree): string => join(folder, `${id}.git`)
-  const inBare = (tree: Worktree, ...args: ReadonlyArray<string>) => git(["--git-dir", bareOf(tree), ...args])
-  const inRepository = ({ repository }: Worktree, ...args: ReadonlyArray<string>) => git(["-C", repository, ...args])
   const first = (text: string): string => text.trim().split("\n")[0] ?? ""
+  /** Whoever a folder belongs to, if the house can become them. */
+  const ownerOf = (path: string): User | undefined => {
+    if (process.getuid?.() !== 0 || isolation()?.kind !== "bubblewrap") return undefined
+    const { gid, uid } = statSync(path)
+    return { uid, gid }
+  }
+
+  /** The repository, and the house's own beside it: seen by git as whoever the repository belongs to. */
+  const near = ({ links, repository }: Worktree, more: ReadonlyArray<Bind> = []) => ({
+    sees: [...links.map(({ path }) => ({ path, write: false })), { path: repository, write: false }, ...more],
+    user: ownerOf(repository),
+  })
+  const bareGit = (tree: Worktree, args: ReadonlyArray<string>, more: Partial<GitOptions> = {}) => {
+    const bare = bareOf(tree)
+    return git(["--git-dir", bare, ...args], { ...near(tree, [{ path: bare, write: true }]), ...more })
+  }
+  const inBare = (tree: Worktree, ...args: ReadonlyArray<string>) => bareGit(tree, args)
+  const inRepository = (tree: Worktree, ...args: ReadonlyArray<string>) =>
+    git(["-C", tree.repository, ...args], near(tree))
 
   /** Runs with a view of the repository without its own settings. */
   const viewing = <A>(
@@ -79,10 +119,20 @@ export const makeWorktrees = (data: string) => {
     use: (
       inView: (...args: ReadonlyArray<string>) => Effect.Effect<string, GitFailure>,
     ) => Effect.Effect<A, GitFailure>,
+    write = false,
   ) =>
     Effect.scoped(
-      Effect.flatMap(viewOf(git, folder, tree.repository), (view) =>
-        use((...args) => git(["--git-dir", view, ...args])),
+      Effect.flatMap(
+        viewOf((...args) => inRepository(tree, ...args), folder, ownerOf(tree.repository)),
+        (view) => {
+          const bare = bareOf(tree)
+          const more = [
+            ...(write ? [{ path: tree.repository, write }] : []),
+            ...(existsSync(bare) ? [{ path: bare, write: false }] : []),
+            { path: view, write: true },
+          ]
+          return use((...args) => git(["--git-dir", view, ...args], near(tree, more)))
+        },
       ),
     )
 
@@ -100,51 +150,130 @@ export const makeWorktrees = (data: string) => {
     )
 
   const isReady = (tree: Worktree) =>
-    existsSync(bareOf(tree))
+    existsSync(bareOf(tree)) && existsSync(tree.path)
       ? Effect.match(inBare(tree, "rev-parse", "--verify", "--quiet", "refs/stoa/base"), {
           onFailure: () => false,
           onSuccess: () => true,
         })
       : Effect.succeed(false)
 
-  /** Made once. What a killed house left unfinished is made again: no program has used it. */
-  const open = Effect.fnUntraced(function* (tree: Worktree) {
+  /** An empty folder of ours for a while. */
+  const temporary = (prefix: string, user: User | undefined) =>
+    Effect.acquireRelease(
+      attempt(() => {
+        mkdirSync(folder, { recursive: true, mode: 0o700 })
+        const path = mkdtempSync(join(folder, prefix))
+        if (user !== undefined) give(path, user)
+        return path
+      }),
+      (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true })),
+    )
+
+  /** Nothing that a program may have used is removed, and nobody walks through it: it is put aside. */
+  const putAside = (path: string): void => {
+    if (!existsSync(path)) return
+    let n = 1
+    while (existsSync(`${path}.old${n}`)) n++
+    renameSync(path, `${path}.old${n}`)
+  }
+
+  /** Made once, where no program can reach it, and then put in its place. */
+  const open = Effect.fnUntraced(function* (tree: Worktree, given: User | undefined) {
     if (yield* isReady(tree)) return false
     const bare = bareOf(tree)
-    for (const path of [bare, tree.path]) rmSync(path, { recursive: true, force: true })
-    mkdirSync(tree.path, { recursive: true, mode: 0o700 })
+    const owner = ownerOf(tree.repository)
+    yield* attempt(() => {
+      rmSync(bare, { recursive: true, force: true })
+      putAside(tree.path)
+      mkdirSync(bare, { recursive: true, mode: 0o700 })
+      if (owner !== undefined) give(bare, owner)
+    })
     const tip = yield* tipOf(tree)
     const objects = yield* inRepository(tree, "rev-parse", "--path-format=absolute", "--git-path", "objects")
-    yield* git(["init", "--quiet", "--bare", "--template=", bare])
-    mkdirSync(join(bare, "objects", "info"), { recursive: true })
-    writeFileSync(join(bare, "objects", "info", "alternates"), `${first(objects)}\n`)
-    yield* git(["clone", "--quiet", "--no-hardlinks", "--template=", "--no-checkout", tree.repository, tree.path])
-    yield* git(["-C", tree.path, "checkout", "--quiet", "-B", `work-${tree.id}`, tip])
-    yield* git(["-C", tree.path, "remote", "remove", "origin"])
+    yield* inBare(tree, "init", "--quiet", "--bare", "--template=")
+    yield* attempt(() => {
+      mkdirSync(join(bare, "objects", "info"), { recursive: true })
+      writeFileSync(join(bare, "objects", "info", "alternates"), `${first(objects)}\n`)
+      if (owner !== undefined) give(bare, owner)
+    })
+    const made = yield* temporary("new-", owner)
+    const inMade = (...args: ReadonlyArray<string>) => git(args, near(tree, [{ path: made, write: true }]))
+    const copy = join(made, "tree")
+    yield* inMade("clone", "--quiet", "--no-hardlinks", "--template=", "--no-checkout", tree.repository, copy)
+    yield* inMade("-C", copy, "checkout", "--quiet", "-B", `work-${tree.id}`, tip)
+    yield* inMade("-C", copy, "remote", "remove", "origin")
     yield* inBare(tree, "update-ref", "refs/stoa/base", tip)
+    yield* attempt(() => {
+      chmodSync(copy, 0o700)
+      if (given !== undefined) give(copy, given)
+      mkdirSync(dirname(tree.path), { recursive: true, mode: 0o700 })
+      renameSync(copy, tree.path)
+    })
     return true
-  })
+  }, Effect.scoped)
 
-  /** The files of the workspace as a commit, without its own `.git`. */
+  /** What git lists, with every byte of a name as a character. */
+  const listing = (run: (more: Partial<GitOptions>) => Effect.Effect<string, GitFailure>) =>
+    Effect.suspend(() => {
+      const pieces: Array<Buffer> = []
+      const take = (chunk: Buffer) => void pieces.push(chunk)
+      return Effect.map(run({ take, most: maxListing }), () => Buffer.concat(pieces).toString("latin1"))
+    })
+
+  /**
+   * The files of the workspace as a commit, without its own `.git`. A program may change them meanwhile: they are read
+   * once, in a box that shows nothing that the program does not see, and only contents and their list come out of it.
+   */
   const snapshot = Effect.fnUntraced(function* (tree: Worktree, by: string) {
     const base = first(yield* inBare(tree, "rev-parse", "refs/stoa/base"))
-    const inTree = (...args: ReadonlyArray<string>) =>
-      git(["--git-dir", bareOf(tree), "--work-tree", tree.path, "-c", "core.bare=false", ...args], { cwd: tree.path })
-    yield* inTree("read-tree", base)
+    const before = yield* listing((more) => bareGit(tree, ["ls-tree", "-r", "-z", base], more))
+    const user = ownerOf(tree.path)
+    const scratch = yield* temporary("read-", user)
+    const sees = [
+      { path: tree.path, write: false },
+      { path: scratch, write: true },
+    ]
+    const inBox = (args: ReadonlyArray<string>, more: Partial<GitOptions> = {}) =>
+      git(["--git-dir", scratch, "--work-tree", tree.path, "-c", "core.bare=false", ...args], {
+        sees,
+        user,
+        cwd: tree.path,
+        // What has not changed is not stored again. Whatever a program made of its objects: contents are checked by their ids.
+        env: { GIT_ALTERNATE_OBJECT_DIRECTORIES: join(tree.path, ".git", "objects") },
+        ...more,
+      })
+    yield* git(["init", "--quiet", "--bare", "--template=", scratch], { sees, user })
+    yield* inBox(["update-index", "-z", "--index-info"], { stdin: Buffer.from(before, "latin1") })
     // Submodules are not part of the work: git would use their own settings, which a program may have written.
-    const inner = submodulesIn(yield* inBare(tree, "ls-tree", "-r", "-d", "-z", base))
+    const inner = submodulesIn(before).map((path) => `:(exclude,literal)${path}`)
     // Neither are ignored files.
-    yield* inTree("add", "--all", "--", ".", ...inner.map((path) => `:(exclude,literal)${path}`))
-    const made = first(yield* inTree("write-tree"))
-    const before = first(yield* inBare(tree, "rev-parse", `${base}^{tree}`))
-    if (made === before) return { base, commit: base }
-    const named = { GIT_AUTHOR_NAME: by, GIT_COMMITTER_NAME: "stoa" }
-    const commit = first(
-      yield* git(["--git-dir", bareOf(tree), "commit-tree", made, "-p", base, "-m", `Work of ${by}`], { env: named }),
-    )
+    yield* inBox(["add", "--all", "--", ".", ...inner])
+    const after = yield* listing((more) => inBox(["ls-files", "--stage", "-z"], more))
+    const known = objectsIn(before)
+    const wanted = [...objectsIn(after)].filter((object) => !known.has(object))
+    const pieces: Array<Buffer> = []
+    if (wanted.length > 0) {
+      const take = (chunk: Buffer) => void pieces.push(chunk)
+      const stdin = `${wanted.join("\n")}\n`
+      yield* inBox(["pack-objects", "--quiet", "--stdout", "--window=0"], { stdin, take, most: maxPack })
+      yield* bareGit(tree, ["unpack-objects", "-q", "--strict"], { stdin: Buffer.concat(pieces) })
+    }
+    const index = yield* temporary("index-", ownerOf(tree.repository))
+    const atIndex = {
+      ...near(tree, [
+        { path: bareOf(tree), write: true },
+        { path: index, write: true },
+      ]),
+      env: { GIT_INDEX_FILE: join(index, "index") },
+    }
+    yield* bareGit(tree, ["update-index", "-z", "--index-info"], { ...atIndex, stdin: Buffer.from(after, "latin1") })
+    const made = first(yield* bareGit(tree, ["write-tree"], atIndex))
+    if (made === first(yield* inBare(tree, "rev-parse", `${base}^{tree}`))) return { base, commit: base }
+    const env = { GIT_AUTHOR_NAME: by, GIT_COMMITTER_NAME: "stoa" }
+    const commit = first(yield* bareGit(tree, ["commit-tree", made, "-p", base, "-m", `Work of ${by}`], { env }))
     yield* inBare(tree, "update-ref", `refs/stoa/work/${commit}`, commit)
     return { base, commit }
-  })
+  }, Effect.scoped)
 
   const merged = Effect.fnUntraced(function* (tree: Worktree, commit: string) {
     const tip = yield* tipOf(tree)
@@ -169,7 +298,7 @@ export const makeWorktrees = (data: string) => {
       hash.update(chunk)
       size += chunk.length
     }
-    yield* git(["--git-dir", bareOf(tree), "cat-file", "blob", object], { take, most: maxHashed })
+    yield* bareGit(tree, ["cat-file", "blob", object], { take, most: maxHashed })
     return { path, size, sha256: hash.digest("hex") } satisfies Unshown
   })
 
@@ -229,18 +358,21 @@ export const makeWorktrees = (data: string) => {
           yield* inBare(tree, "commit-tree", result, ...parents, "-m", message ?? `Merge the work of ${by}`),
         )
         yield* inBare(tree, "update-ref", `refs/stoa/work/${made}`, made)
-        yield* viewing(tree, (inView) =>
-          Effect.gen(function* () {
-            const work = `refs/stoa/work/${made}`
-            yield* inView("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", bareOf(tree), work)
-            const branch = `refs/heads/${tree.branch}`
-            const isThere = yield* Effect.match(inView("rev-parse", "--verify", "--quiet", branch), {
-              onFailure: () => false,
-              onSuccess: () => true,
-            })
-            // Only if the branch has not moved, so that nobody loses work.
-            yield* inView("update-ref", branch, made, isThere ? tip : "0".repeat(tip.length))
-          }),
+        yield* viewing(
+          tree,
+          (inView) =>
+            Effect.gen(function* () {
+              const work = `refs/stoa/work/${made}`
+              yield* inView("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", bareOf(tree), work)
+              const branch = `refs/heads/${tree.branch}`
+              const isThere = yield* Effect.match(inView("rev-parse", "--verify", "--quiet", branch), {
+                onFailure: () => false,
+                onSuccess: () => true,
+              })
+              // Only if the branch has not moved, so that nobody loses work.
+              yield* inView("update-ref", branch, made, isThere ? tip : "0".repeat(tip.length))
+            }),
+          true,
         )
         yield* inBare(tree, "update-ref", "refs/stoa/base", commit)
         return made

@@ -8,6 +8,7 @@ import {
   type Prompt,
   promptTextOf,
   type RunId,
+  type Space,
   type SpaceId,
 } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer, Option } from "effect"
@@ -25,7 +26,9 @@ import { Messages } from "../spaces/messages/Messages.ts"
 import { makeBatch } from "../store/journal/Batch.ts"
 import { makeEventCache } from "../store/journal/events/EventCache.ts"
 import { Spaces } from "../spaces/Spaces.ts"
+import { makeAudience } from "./Audience.ts"
 import { profileNamed, profileNameOf } from "./profile.ts"
+import { tokensFor } from "./prompt/shares.ts"
 import { systemPrompt, systemSections } from "./prompt/system.ts"
 import { type PromptMessage, type PromptTrigger, userPrompt } from "./prompt/user.ts"
 import { open } from "./record/lifecycle.ts"
@@ -57,6 +60,7 @@ export interface PromptSubject {
 const maxOthers = 20
 interface OpenRun {
   readonly id: string
+  readonly space: SpaceId | null
   readonly agent: string
   readonly state: string
   readonly summary: string
@@ -91,6 +95,7 @@ export class Prompts extends Context.Service<
       const catalogue = yield* Catalogue
       const languages = yield* Languages
       const memoryOf = yield* makeMemoryPrompt
+      const audience = yield* makeAudience
 
       const people = yield* makeEventCache(["principal.changed", "principal.retired"], (id) =>
         Effect.option(principals.get(id)),
@@ -113,7 +118,7 @@ export class Prompts extends Context.Service<
         } satisfies PromptTrigger
       })
 
-      const openRuns = sql`SELECT id, agent, state, trigger_summary AS summary FROM runs WHERE ${inState(sql, open)}`
+      const openRuns = sql`SELECT id, agent, state, trigger_space AS space, trigger_summary AS summary FROM runs WHERE ${inState(sql, open)}`
       const first = sql`ORDER BY id LIMIT ${maxOthers + 1}`
       /** Includes the run itself, which is filtered out later. On Postgres one statement reads several agents. */
       const openOf = yield* sql.onDialectOrElse({
@@ -128,8 +133,16 @@ export class Prompts extends Context.Service<
         orElse: () =>
           Effect.succeed((agent: string) => Effect.orDie(sql<OpenRun>`${openRuns} AND agent = ${agent} ${first}`)),
       })
-      const othersOf = (agent: string, run: RunId | null) =>
-        Effect.map(openOf(agent), (rows) => rows.filter(({ id }) => id !== run).slice(0, maxOthers))
+      /** Of its other runs, those that everybody who reads it may know of, and how many more there are. */
+      const othersOf = Effect.fnUntraced(function* (agent: string, run: RunId | null, space: Space | null) {
+        const others = (yield* openOf(agent)).filter(({ id }) => id !== run)
+        const seen = yield* audience.seenByAll(
+          space,
+          others.flatMap((one) => (one.space === null ? [] : [one.space])),
+        )
+        const told = others.filter((one) => one.space !== null && seen.has(one.space)).slice(0, maxOthers)
+        return { told, more: others.length - told.length }
+      })
 
       /** The messages that woke a run, if its agent still sees them. */
       const wokenBy = Effect.fnUntraced(function* (
@@ -151,6 +164,7 @@ export class Prompts extends Context.Service<
       const make: Prompts["Service"]["make"] = Effect.fn("Prompts.make")(function* (about) {
         const { agent, caller } = about
         const { guidance, history: most } = profileNamed(about.profile)
+        const window = (yield* windowOf(agent)) ?? usualWindow
         const viewer = yield* grants.viewerOf(caller, "spaces")
         const found = about.space === null ? Option.none() : yield* Effect.option(spaces.get(about.space, viewer))
         const space = Option.getOrNull(found)
@@ -171,9 +185,12 @@ export class Prompts extends Context.Service<
         const before = woke.filter(({ id }) => page.every((message) => message.id !== id))
         const told = [...before, ...page].toSorted((one, other) => one.seq - other.seq)
         const reads = [
-          memoryOf(agent.id),
+          memoryOf(agent.id, {
+            tokens: tokensFor("memory", window),
+            mayTell: (runs) => audience.mayTell(space, runs),
+          }),
           Effect.forEach(about.triggers, shownTrigger),
-          about.speaks ? Effect.succeed([]) : othersOf(agent.id, about.run),
+          about.speaks ? Effect.succeed({ told: [], more: 0 }) : othersOf(agent.id, about.run, space),
         ] as const
         const [memory, triggers, others] = yield* Effect.all(reads, { concurrency: "unbounded" })
         return {
@@ -199,7 +216,8 @@ export class Prompts extends Context.Service<
               replyTo: message.replyTo,
               seen: message.seq <= read,
             })),
-            others,
+            others: others.told,
+            elsewhere: others.more,
             context: about.context,
           }),
         }
@@ -227,7 +245,7 @@ export class Prompts extends Context.Service<
         const sections = systemSections({
           name: agent.name,
           persona: agent.persona,
-          memory: yield* memoryOf(agent.id),
+          memory: yield* memoryOf(agent.id, { tokens: tokensFor("memory", (yield* windowOf(agent)) ?? usualWindow) }),
           guidance: profileNamed(profileNameOf(agent)).guidance,
           speaks: false,
         })

@@ -6,6 +6,7 @@ import { Agents } from "../access/identity/Agents.ts"
 import { Settings } from "../Settings.ts"
 import { inState } from "../store/database/dialect/States.ts"
 import { momentOf, pointAt, type TimeSpan, zeros } from "../store/TimeSpan.ts"
+import { near } from "./spend/budgets.ts"
 import { forecastOf } from "./spend/forecast.ts"
 import { limitsFor } from "./profile.ts"
 import { open } from "./record/lifecycle.ts"
@@ -16,8 +17,6 @@ import type { BasicViewer } from "../access/rights/Viewer.ts"
 const maxRead = 50_000
 const maxAgents = 50
 const hour = 3_600_000
-/** The share of a budget from which on a person should know. */
-const near = 0.8
 /** An agent counts as failing if at least this many of its runs ended within a day and half of them failed. */
 const enough = 3
 
@@ -106,6 +105,13 @@ export const makeRunFigures = Effect.gen(function* () {
     const all = items.reduce((dollars, one) => dollars + one.cost, 0)
 
     const needs: Array<Need> = []
+    const wakers = items
+      .filter(({ woken }) => woken.tokens > 0 || woken.cost > 0)
+      .toSorted((a, b) => b.woken.cost - a.woken.cost || b.woken.tokens - a.woken.tokens)
+      .slice(0, maxAgents)
+      .map(({ principal }) => principal)
+    for (const { detail, isSpent, subject } of yield* spend.nearDays(wakers))
+      needs.push({ kind: "budgetNear", subject, detail, urgent: isSpent })
     const failing = Map.groupBy(
       ended.filter(({ endedAt }) => endedAt >= momentOf(dayAgo)),
       ({ agent }) => agent,

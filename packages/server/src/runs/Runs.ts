@@ -25,6 +25,7 @@ import { viewerOfAll, type BasicViewer } from "../access/rights/Viewer.ts"
 import { isOpenCall } from "../calls/CallReads.ts"
 import { callFrom, type CallRow, Calls } from "../calls/Calls.ts"
 import { activeSpaceOf } from "../spaces/ActiveSpaces.ts"
+import { makeAudience } from "./Audience.ts"
 import { makeMessageReads } from "../spaces/MessageReads.ts"
 import type { PostOptions } from "../spaces/messages/PostOptions.ts"
 import { Spaces } from "../spaces/Spaces.ts"
@@ -75,6 +76,8 @@ export class Runs extends Context.Service<
     readonly statesOf: (
       agents: ReadonlyArray<PrincipalId>,
     ) => Effect.Effect<ReadonlyMap<PrincipalId, "busy" | "waiting">>
+    /** Of these runs, those whose words a run of the same agent may be told (`Audience.ts`); without a run, all. */
+    readonly mayTell: (run: string | null, ids: ReadonlyArray<RunId>) => Effect.Effect<ReadonlySet<string>>
     /** The sessions that agents' programs resume in their next turn. */
     readonly sessionsOf: (agents: ReadonlyArray<PrincipalId>) => Effect.Effect<ReadonlyMap<PrincipalId, string>>
     /** Stops it, and withdraws its questions; what it has done stays done. */
@@ -95,6 +98,7 @@ export class Runs extends Context.Service<
       const record = yield* makeRunRecorder
       const reads = makeMessageReads(sql)
       const history = makeHistory(sql)
+      const audience = yield* makeAudience
 
       const columns = sql`r.*, ${activeSpaceOf(sql, sql`r.id`)} AS active_space`
       const seenBy = (viewer: BasicViewer) => seesWorkOf(sql, viewer, sql`r.agent`)
@@ -371,7 +375,20 @@ export class Runs extends Context.Service<
         return { origin: { trigger: kind, space: found.space, spaceName: name, sender, message } }
       }, Effect.orDie)
 
-      return Runs.of({ get, originOf, list, listNamed, messages, steps, result, statesOf, openOf, sessionsOf, cancel })
+      return Runs.of({
+        get,
+        originOf,
+        list,
+        listNamed,
+        messages,
+        steps,
+        result,
+        statesOf,
+        mayTell: audience.mayTellIn,
+        openOf,
+        sessionsOf,
+        cancel,
+      })
     }),
   )
 }

@@ -31,7 +31,8 @@ import type { ConnectedServer } from "./connectedServer.ts"
 import type { ContentsChange } from "./contents/lists.ts"
 import { waitUntilConnected, stateOf, type ServerTool } from "./connections/entry.ts"
 import { withLeftOut } from "./tools/leftOut.ts"
-import { tryServer } from "./look.ts"
+import { tryServer, unconfirmed } from "./look.ts"
+import { programOf, programText } from "./program.ts"
 import { makePool, type AbandonedCall } from "./connections/pool.ts"
 import { makeRows } from "./rows.ts"
 
@@ -52,8 +53,11 @@ export class Servers extends Context.Service<
       wanted: NewMCPServer,
       request?: KeyedRequest,
     ) => Effect.Effect<{ readonly server: MCPServerState; readonly first: boolean }, NameTaken | WrongState>
-    /** Only looks, for ten seconds at most: stores nothing. */
-    readonly look: (wanted: NewMCPServer) => Effect.Effect<MCPServerLook>
+    /**
+     * Only looks, for ten seconds at most: stores nothing. A program is not run, but shown, unless `confirm` is the digest
+     * of exactly this program; that it was run is recorded.
+     */
+    readonly look: (wanted: NewMCPServer, confirm?: string) => Effect.Effect<MCPServerLook>
     /** Its last log lines and the events of its connection; oldest first. */
     readonly log: (ref: string) => Effect.Effect<Page<MCPServerLine>, Missing>
     /** Ends the connection and its program, and deletes its tools and their pins. */
@@ -134,7 +138,11 @@ export class Servers extends Context.Service<
           yield* Effect.catchReason(rows.insert(row), "SqlError", "UniqueViolation", () =>
             Effect.fail(new NameTaken({ noun: "MCP server", name })),
           ).pipe(Effect.catchTag("SqlError", Effect.die))
-          yield* journal.append({ kind: "server.added", body: { server: name, owner: null } })
+          const program = programText(spec)
+          yield* journal.append({
+            kind: "server.added",
+            body: { server: name, owner: null, ...(program === undefined ? {} : { program }) },
+          })
           if (request !== undefined) yield* keys.keep(request, Buffer.from(id, "utf8"))
           yield* noticed
           return { id, first: true }
@@ -188,6 +196,18 @@ export class Servers extends Context.Service<
           return stateOf(yield* find(id))
         })
 
+        const look: Servers["Service"]["look"] = Effect.fn("Servers.look")(function* (wanted, confirm) {
+          const program = programOf(wanted)
+          if (program !== undefined && confirm !== program.digest) return unconfirmed(wanted.name, program)
+          const text = programText(wanted)
+          // Recorded before it runs: a program that kills the house has been recorded, too.
+          if (text !== undefined)
+            yield* journal.transact(
+              journal.append({ kind: "server.tried", body: { server: wanted.name, owner: null, program: text } }),
+            )
+          return yield* tryServer(wanted, reveal, deltas)
+        })
+
         const declare: Servers["Service"]["declare"] = Effect.fn("Servers.declare")(function* (servers) {
           const done = yield* declareServers(rows, journal, servers)
           if (done.added.length + done.changed.length + done.retired.length > 0) yield* noticed
@@ -196,7 +216,7 @@ export class Servers extends Context.Service<
 
         return Servers.of({
           add,
-          look: Effect.fn("Servers.look")((wanted) => tryServer(wanted, reveal, deltas)),
+          look,
           log: (ref) => Effect.map(find(ref), ({ lines }) => ({ items: lines.all, next: null })),
           remove,
           get: Effect.fn("Servers.get")((ref) => Effect.map(find(ref), stateOf)),

@@ -1,5 +1,5 @@
 /** Looks at an MCP server without storing anything: connects, lists its tools, and disconnects. */
-import { MCPServerLook, type NewMCPServer } from "@stoa/contract"
+import { MCPServerLook, type MCPServerProgram, type NewMCPServer } from "@stoa/contract"
 import { defaultMCPPorts, type MCPConnection, type MCPTool, mcpToolDefinition, Redactor } from "@stoa/tools"
 import { Deferred, Effect, type Schema } from "effect"
 import type { Reveal } from "../access/secrets/Reveal.ts"
@@ -17,6 +17,12 @@ interface Unreached {
   readonly detail: string | undefined
   readonly step: NonNullable<MCPServerLook["failed"]>
 }
+
+const nothing = { version: null, protocol: null, tools: [] }
+
+/** A program that nobody has confirmed: it is shown, and not run. */
+export const unconfirmed = (name: string, program: MCPServerProgram): MCPServerLook =>
+  new MCPServerLook({ dryRun: true, name, ...nothing, status: "unconfirmed", program, log: [] })
 
 const seen = (server: string, tool: MCPTool): MCPServerLook["tools"][number] => ({
   name: tool.name,
@@ -49,7 +55,6 @@ export const tryServer = Effect.fnUntraced(function* (
     said: (level: string, data: unknown) => said(level, logLineOf(data)),
   }
   const base = { dryRun: true as const, name }
-  const nothing = { version: null, protocol: null, tools: [] }
   const failed = Effect.fnUntraced(function* ({ detail, error, step }: Unreached) {
     yield* said("error", error)
     if (detail !== undefined) yield* said("debug", detail)

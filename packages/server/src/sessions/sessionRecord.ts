@@ -1,5 +1,5 @@
 /** A chat session as a record in its owner's memory (S2-40), and its title. Pure. */
-import { ChatSession, ChatSessionId, type MemoryRecord, MessageId, SpaceId } from "@stoa/contract"
+import { ChatSession, ChatSessionId, type MemoryRecord, MessageId, SpaceId, withoutPrefix } from "@stoa/contract"
 import { Option, Schema } from "effect"
 
 export const untitled = "New conversation"
@@ -17,11 +17,10 @@ export type Content = typeof Content.Type
 const decode = Schema.decodeUnknownOption(Schema.fromJsonString(Content))
 export const contentText = Schema.encodeSync(Schema.fromJsonString(Content))
 
-const bare = (id: string): string => id.slice(id.indexOf("_") + 1)
 /** A session and its space have the same uuid: each leads to the other, whatever a record says. */
-export const spaceOf = (id: ChatSessionId): SpaceId => `spc_${bare(id)}` as SpaceId
-export const sessionOf = (space: string): ChatSessionId => sessionIdOf(bare(space))
-export const keyOf = (id: ChatSessionId): string => `chat.session.${bare(id)}`
+export const spaceOf = (id: ChatSessionId): SpaceId => `spc_${withoutPrefix(id)}` as SpaceId
+export const sessionOf = (space: string): ChatSessionId => sessionIdOf(withoutPrefix(space))
+export const keyOf = (id: ChatSessionId): string => `chat.session.${withoutPrefix(id)}`
 /** As a tool gets it: with or without its prefix. */
 export const sessionIdOf = (given: string): ChatSessionId => `ses_${given.replace(/^ses_/, "")}` as ChatSessionId
 

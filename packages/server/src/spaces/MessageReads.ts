@@ -111,5 +111,8 @@ export const makeMessageReads = (sql: SqlClient.SqlClient) => {
       ORDER BY m.created_at DESC, m.id DESC LIMIT ${limit}`
   }, Effect.orDie)
 
-  return { authorOf, hasAnswered, authorName, spaceName, unansweredIn, repliesOf, mailOf }
+  const membersOf = (space: SpaceId) =>
+    Effect.orDie(sql<{ id: PrincipalId }>`SELECT principal AS id FROM members WHERE space = ${space}`)
+
+  return { authorOf, membersOf, hasAnswered, authorName, spaceName, unansweredIn, repliesOf, mailOf }
 }

@@ -172,12 +172,14 @@ export class Spaces extends Context.Service<
           yield* Effect.catchReason(sql`INSERT INTO spaces ${sql.insert(row)}`, "SqlError", "UniqueViolation", () =>
             Effect.fail(new NameTaken({ noun: "space", name: wanted.name })),
           ).pipe(Effect.catchTag("SqlError", Effect.die))
+          const after = yield* journal.committed
           const rows = members.map((principal) => ({
             space: id,
             principal,
             role: principal === by.principal.id ? "owner" : "member",
             readSeq: 0,
             joinedAt: now,
+            joinedAfter: after,
             letInBy: row.openedBy,
           }))
           if (rows.length > 0) yield* Effect.orDie(sql`INSERT INTO members ${sql.insert(rows as never)}`)
@@ -230,7 +232,9 @@ export class Spaces extends Context.Service<
           const role = "member"
           // A new member has nothing unread: earlier messages were not addressed to it.
           const letInBy = by.house === true ? "house" : by.principal.id
-          const row = { space: space.id, principal: member.id, role, readSeq: space.lastSeq, joinedAt, letInBy }
+          const joinedAfter = yield* journal.committed
+          const place = { space: space.id, principal: member.id, role, readSeq: space.lastSeq }
+          const row = { ...place, joinedAt, joinedAfter, letInBy }
           const rows = yield* Effect.orDie(
             sql`INSERT INTO members ${sql.insert(row)} ON CONFLICT (space, principal) DO NOTHING RETURNING space`,
           )

@@ -115,7 +115,7 @@ export const messagesFrom = Effect.fnUntraced(function* (sql: SqlClient.SqlClien
 /** Who opened a space, and the people in it. `house`: the configuration file; null: from before this was recorded. */
 export interface SpacePeople {
   readonly openedBy: string | null
-  readonly people: ReadonlyArray<{ readonly id: PrincipalId; readonly since: string; readonly letInBy: string | null }>
+  readonly people: ReadonlyArray<{ readonly id: PrincipalId; readonly since: number; readonly letInBy: string | null }>
 }
 
 type PersonRow = { readonly openedBy: string | null } & (SpacePeople["people"][number] | { readonly id: null })
@@ -123,7 +123,7 @@ type PersonRow = { readonly openedBy: string | null } & (SpacePeople["people"][n
 export const peopleIn = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, space: SpaceId) {
   // One row per person, and one for a space without people.
   const rows = yield* sql<PersonRow>`SELECT s.opened_by, i.* FROM spaces s
-    LEFT JOIN (SELECT p.id, m.space, m.joined_at AS since, m.let_in_by, p.name_key
+    LEFT JOIN (SELECT p.id, m.space, m.joined_after AS since, m.let_in_by, p.name_key
       FROM members m JOIN principals p ON p.id = m.principal
       WHERE m.space = ${space} AND p.kind = 'person' AND p.retired_at IS NULL) i ON i.space = s.id
     WHERE s.id = ${space} ORDER BY i.since, i.name_key`

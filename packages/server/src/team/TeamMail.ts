@@ -9,6 +9,7 @@ import {
   type MailKind,
   type Message,
   type MessageId,
+  messageIdOf,
   type Missing,
   type NewSpace,
   type PrincipalId,
@@ -223,8 +224,7 @@ export class TeamMail extends Context.Service<
         given: string | undefined,
         run: string | undefined,
       ) {
-        if (given !== undefined)
-          return yield* theirs(other, (given.startsWith("msg_") ? given : `msg_${given}`) as MessageId)
+        if (given !== undefined) return yield* theirs(other, messageIdOf(given))
         // Locked, so that two messages sent at the same moment answer two requests.
         yield* Effect.orDie(lockName(sql, "answers", self.id))
         const asked = yield* waits.oldest(other.id, self.id)

@@ -1,15 +1,17 @@
 /** Seed 000's six tools: three for conversation, and three for memory. The caller is never an argument. */
+import { withoutPrefix } from "@stoa/contract"
 import { Effect } from "effect"
 import type { HandlerCall } from "../calls/road/Handler.ts"
 import { catalogueOffer, text, withMemory } from "./toolsetTool.ts"
 import { officeMemory } from "./parts/memory.ts"
-import { withoutPrefix, makeConversation } from "./parts/conversation.ts"
+import { makeConversation } from "./parts/conversation.ts"
 
 export const office = Effect.gen(function* () {
   const conversation = yield* makeConversation
   return [
     catalogueOffer("office", {
       name: "send_message",
+      approvedOnce: true,
       mergedDefaults: {},
       description: "Post a message to any channel or DM.",
       effects: "store",

@@ -31,6 +31,8 @@ export interface ToolForm {
   readonly houseText?: true
   /** A person is asked before it runs, whoever calls it. */
   readonly requiresApproval?: true
+  /** Its input is what a person approves: a text that is sent, a merge, a permission. One approval covers one call. */
+  readonly approvedOnce?: true
   readonly countedAs?: Traits["countedAs"]
   readonly tags?: ReadonlyArray<string>
   readonly wallets?: ReadonlyArray<string>
@@ -170,6 +172,7 @@ export const catalogueOffer = <A>(_set: ToolsetName, form: ToolsetTool<A>): Cata
       reviewed: true,
       ...(atEveryEndpoint && { atEveryEndpoint }),
       ...(form.onlyInTurn && { onlyInTurn: form.onlyInTurn }),
+      ...(form.approvedOnce && { approval: { reach: "once" as const } }),
       ...(form.houseText && { resultSource: "the house" as const }),
       ...(countedAs && { countedAs }),
       ...(tags && { tags }),

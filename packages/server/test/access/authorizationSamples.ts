@@ -205,6 +205,8 @@ export const samples: Readonly<Record<string, (world: World) => Promise<Sample>>
   "memory.restore": async (world) => ({ params: { id: await record(world) } }),
   "memory.history": async (world) => ({ params: { id: await record(world) } }),
   "memory.revert": async (world) => ({ params: { id: await record(world) }, body: { version: 1 } }),
+  "memory.offers": nothing,
+  "memory.answer": async (world) => ({ params: { id: await record(world) }, body: { taken: true } }),
   "memory.shares": async (world) => ({ params: { id: await record(world) } }),
   "memory.share": async (world) => ({
     params: { id: await record(world), principal: await someone(world) },

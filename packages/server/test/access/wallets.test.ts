@@ -3,6 +3,8 @@ import { assert, layer } from "@effect/vitest"
 import { DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { ask, Guest, house } from "../house.ts"
+import { WalletSignIn } from "../../src/access/identity/wallets/WalletSignIn.ts"
+import { makeInsert } from "../../src/store/database/dialect/Inserts.ts"
 import { ethereum, solana } from "./walletKit.ts"
 import { addressOf, content, holder, type Holder } from "../toolsets/engramKit.ts"
 
@@ -265,7 +267,46 @@ for (const store of ["sqlite", "postgres"] as const) {
           yield* sql`UPDATE wallet_challenges SET created_at = '2020-01-01T00:00:00.000Z', expires_at = '2020-01-01T00:05:00.000Z'`
           assert.strictEqual((yield* ask(challenge)).status, 201)
           assert.lengthOf(yield* sql`SELECT id FROM wallet_challenges`, 1)
+          yield* sql`DELETE FROM wallet_challenges`
         }),
+    )
+
+    it.effect("S2-78 a flood from one network, or for one wallet, takes no other network's challenge away", () =>
+      Effect.gen(function* () {
+        const sign = yield* WalletSignIn
+        const sql = yield* SqlClient.SqlClient
+        const asked = (wallet: string, address: string) =>
+          sign.challenge({ wallet, address, house: "http://127.0.0.1:4040" })
+        const isThere = ({ id }: { readonly id: string }) =>
+          Effect.map(sql`SELECT id FROM wallet_challenges WHERE id = ${id}`, (rows) => rows.length === 1)
+        const [victim, other] = [ethereum().address, solana().address]
+        const mine = yield* asked(victim, "192.0.2.1")
+        const theirs = yield* asked(other, "192.0.2.1")
+        // Thirty a minute of one network, from three networks, all for the victim's wallet.
+        for (const network of ["198.51.100.7", "203.0.113.7", "2001:db8::1"])
+          for (let at = 0; at < 30; at++)
+            yield* asked(at % 2 === 0 ? victim : `0x${victim.slice(2).toUpperCase()}`, network)
+        assert.isTrue(yield* isThere(mine))
+        assert.isTrue(yield* isThere(theirs))
+        assert.lengthOf(yield* sql`SELECT id FROM wallet_challenges WHERE wallet = ${victim.toLowerCase()}`, 50)
+        // A house full of another network's challenges: those who come later are let in, at the flood's cost.
+        const ends = DateTime.formatIso(mine.expiresAt)
+        const begins = DateTime.formatIso(DateTime.subtract(mine.expiresAt, { minutes: 6 }))
+        const flood = Array.from({ length: 9_960 }, (_, at) => ({
+          id: `wch_flood${at}`,
+          wallet: `flood ${at}`,
+          network: "203.0.114.0/24",
+          message: "",
+          createdAt: begins,
+          expiresAt: ends,
+        }))
+        const columns = ["id", "wallet", "network", "message", "createdAt", "expiresAt"] as const
+        yield* makeInsert<(typeof flood)[number]>(sql, "wallet_challenges", columns).run(flood)
+        const late = yield* asked(solana().address, "192.0.2.200")
+        for (const one of [mine, theirs, late]) assert.isTrue(yield* isThere(one))
+        const left = yield* sql`SELECT id FROM wallet_challenges WHERE network = '203.0.114.0/24'`
+        assert.lengthOf(left, flood.length - 1)
+      }),
     )
   })
 }

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs"
 import { hash } from "node:crypto"
 import { assert, layer } from "@effect/vitest"
 import type { CallId } from "@stoa/contract"
-import { DateTime, Effect } from "effect"
+import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { hiddenCodePoints, hides } from "../../../contract/test/hidden.ts"
 import { Decisions } from "../../src/decisions/Decisions.ts"
@@ -84,6 +84,27 @@ for (const store of stores)
     `faces of decisions on ${store}`,
     (it) => {
       it.effect(
+        "G-15 a field that its schema calls a diff is shown as one behind a link, and nothing in it hides",
+        () =>
+          Effect.gen(function* () {
+            const [ada, bot] = [yield* ruler(), yield* someone("agent")]
+            const patch = { type: "string", contentMediaType: "text/x-diff" }
+            const { name } = yield* configure({
+              requiresApproval: true,
+              inputSchema: { type: "object", properties: { patch, plain: { type: "string" } } },
+            })
+            const text = `@@ -1,2 +1,2 @@\n-<b>old\n+new${hidden.filter((sign) => sign !== "\n").join("a")}\n same\n`
+            const answer = yield* callTool(bot, name, { input: { plain: text, patch: text } })
+            const decision = told(answer).on!.id
+            const page = yield* pageOf(ada, decision)
+            assert.isFalse(linesHide(page))
+            assert.include(page, "<del>-&#60;b&#62;old</del>\n<ins>+new")
+            assert.strictEqual(page.split("<del>").length, 2)
+            yield* close(ada, decision)
+          }),
+      )
+
+      it.effect(
         "G-13 G-15 an approval: the whole input with size and digest, nothing in it invisible, on page and MCP",
         () =>
           Effect.gen(function* () {
@@ -142,7 +163,6 @@ for (const store of stores)
                   kind: tool === "form" ? "form" : "elicitation",
                   question,
                   askedBy: bot.principal,
-                  askedAt: yield* DateTime.now,
                   call: { id: newId<CallId>("call"), tool, input: {} },
                   digest: "",
                   fingerprint: null,

@@ -2,7 +2,6 @@
  * One path, one identity, one id: however a request spells its path, the guards and the handler go by the same one. Every
  * route of the contract is tried in spellings that proxies, routers and patterns are known to read differently.
  */
-import { createHmac } from "node:crypto"
 import { connect } from "node:net"
 import { assert, layer } from "@effect/vitest"
 import { Api } from "@stoa/contract"
@@ -12,6 +11,7 @@ import fc from "fast-check"
 import { http } from "../../../tools/test/egress/egressLoopback.ts"
 import { admin, callsHouse, callTool, configure, request, stores, told } from "../calls/callsKit.ts"
 import { ask, Guest } from "../house.ts"
+import { resultSignature } from "../signing.ts"
 import { someone } from "../spaces/spacesGuests.ts"
 
 interface Answer {
@@ -161,9 +161,7 @@ for (const store of stores.slice(0, 1))
         const victim = told(yield* callTool(bot, other.name)).id
         const key = (yield* request(yield* admin, "GET", `/tools/${own.name}/signing-key`)).body as { key: string }
         const body = '{"output":{"stolen":true}}'
-        const seconds = Math.floor(Date.now() / 1000)
-        const mac = createHmac("sha256", key.key).update(`${seconds}.${mine}.${body}`).digest("hex")
-        const headers = { "stoa-signature": `t=${seconds},v1=${mac}` }
+        const headers = { "stoa-signature": resultSignature(key.key, mine, body) }
         const result = (id: string) => `/api/v1/calls/${id}/result`
         const stateOf = (id: string) =>
           Effect.map(request(bot, "GET", `/calls/${id}`), (answer) => (answer.body as { state: string }).state)

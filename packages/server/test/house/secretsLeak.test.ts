@@ -2,7 +2,6 @@
  * Secrets drawn at random, repeated by whoever they were sent to, in encodings and pieces drawn at random: eight characters
  * of one in a row are in no sink. An http tool, a webhook and its callback, images, MCP servers over HTTP and stdio.
  */
-import { createHmac } from "node:crypto"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -25,6 +24,7 @@ import {
   told,
 } from "../calls/callsKit.ts"
 import { times } from "../../../../test/long.ts"
+import { resultSignature } from "../signing.ts"
 import { ask, Guest } from "../house.ts"
 import { newRequest } from "../mcp/mcpKit.ts"
 import { fresh, listen, someone } from "../spaces/spacesGuests.ts"
@@ -159,14 +159,11 @@ for (const store of stores)
               })
               const waiting = told(yield* callTool(bot, tool))
               const body = JSON.stringify({ output: { parts: repeat(`${one.secret}-signing`), all } })
-              const seconds = Math.floor(Date.now() / 1000)
-              const mac = createHmac("sha256", `${one.secret}-signing`)
-                .update(`${seconds}.${waiting.id}.${body}`)
-                .digest("hex")
+              const signature = resultSignature(`${one.secret}-signing`, waiting.id, body)
               const back = yield* ask(() =>
                 raw(`/api/v1/calls/${waiting.id}/result`, {
                   method: "POST",
-                  headers: { "content-type": "application/json", "stoa-signature": `t=${seconds},v1=${mac}` },
+                  headers: { "content-type": "application/json", "stoa-signature": signature },
                   body,
                 }),
               )

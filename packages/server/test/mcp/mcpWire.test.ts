@@ -61,8 +61,19 @@ layer(Open, { timeout: 60_000, excludeTestServices: true })("mcp without a token
       const { url } = yield* Guest
       const who = yield* ask(() => oldRequest(`${url}/mcp`, undefined, "tools/call", { name: "whoami" }))
       assert.include(JSON.stringify(who.body.result), "ann")
-      assert.strictEqual((yield* ask(() => oldRequest(`${url}/mcp/jsonrpc`, undefined, "tools/list"))).status, 200)
+      // As that principal, and not as nobody: what it may use there is listed, and can be called.
+      const seed = `${url}/mcp/jsonrpc`
+      const listed = yield* ask(() => oldRequest(seed, undefined, "tools/list"))
+      assert.strictEqual(listed.status, 200)
+      assert.include(JSON.stringify(listed.body.result.tools), '"engram_create"')
+      const call = { name: "engram_search", arguments: {} }
+      const called = yield* ask(() => oldRequest(seed, undefined, "tools/call", call))
+      assert.strictEqual(
+        called.body.result.structuredContent?.count ?? JSON.parse(called.body.result.content[0].text).count,
+        0,
+      )
       assert.strictEqual((yield* ask(() => oldRequest(`${url}/mcp`, "stoa_wrong", "tools/list"))).status, 401)
+      assert.strictEqual((yield* ask(() => oldRequest(seed, "stoa_wrong", "tools/list"))).status, 401)
     }),
   )
 })

@@ -48,6 +48,19 @@ for (const store of ["sqlite", "postgres"] as const)
             yield* status(() => ann.memory.put({ kind: "note", key: "new", content: "x", expectedVersion: 3 })),
             409,
           )
+          // By its id as by its key, whatever is changed; and what was refused left nothing.
+          for (const change of [{ content: "by car" }, { tags: ["late"] }, { pinned: true }]) {
+            const late = yield* refusal(() => ann.memory.change(first.id, { ...change, expectedVersion: 1 }))
+            assert.deepStrictEqual([late.status, late.tag], [409, "StaleVersion"], JSON.stringify(change))
+          }
+          assert.deepInclude(yield* ask(() => ann.memory.get(first.id)), {
+            version: 2,
+            content: "by boat",
+            tags: [],
+            pinned: false,
+          })
+          const third = yield* ask(() => ann.memory.change(first.id, { content: "by foot", expectedVersion: 2 }))
+          assert.deepInclude(third, { version: 3, content: "by foot" })
         }),
     )
 
@@ -155,6 +168,7 @@ for (const store of ["sqlite", "postgres"] as const)
           for (const query of [{}, { q: "periscope" }, { owner: "Ann5" }, { owner: "Ann5", q: "periscope" }])
             assert.strictEqual(yield* seen(query), 0)
           yield* ask(() => ann.memory.share(id, "Bob5", { right: "read" }))
+          yield* ask(() => bob.memory.answer(id, { taken: true }))
           assert.strictEqual((yield* ask(() => bob.memory.get(id))).content, "periscope")
           assert.strictEqual(yield* seen({ q: "periscope" }), 1)
           assert.strictEqual(yield* status(() => bob.memory.change(id, { content: "x" })), 403)
@@ -185,6 +199,7 @@ for (const store of ["sqlite", "postgres"] as const)
         const hidden = yield* write("hidden")
         const shared = yield* write("shared")
         yield* ask(() => ann.memory.share(shared.id, "Bob8", { right: "read" }))
+        yield* ask(() => bob.memory.answer(shared.id, { taken: true }))
         yield* ask(() => ann.memory.change(shared.id, { content: "periscope again" }))
         const open = yield* write("open", { public: true })
         const last = yield* ask(() => bob.memory.put({ kind: "note", key: "own", content: "x" }))
@@ -197,7 +212,7 @@ for (const store of ["sqlite", "postgres"] as const)
           return events
         })
         const about = (id: string) => seen.filter((event) => event.includes(id)).length
-        assert.deepStrictEqual([about(hidden.id), about(shared.id), about(open.id)], [0, 2, 1])
+        assert.deepStrictEqual([about(hidden.id), about(shared.id), about(open.id)], [0, 3, 1])
         assert.notInclude(seen.join(), "periscope")
       }),
     )

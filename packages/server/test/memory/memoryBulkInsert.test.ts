@@ -4,6 +4,7 @@ import type { PrincipalId } from "@stoa/contract"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { insertRecords } from "../../../../bench/memory/bulkInsert.ts"
+import { Storage } from "../../src/access/limits/Storage.ts"
 import { Principals } from "../../src/access/identity/Principals.ts"
 import { Meanings } from "../../src/memory/meaning/Meanings.ts"
 import { Memories } from "../../src/memory/Memories.ts"
@@ -15,6 +16,7 @@ import { ground, stores } from "../stores.ts"
 const rooms = (store: (typeof stores)[number][1]) =>
   Memories.layer.pipe(
     Layer.provide(Layer.succeed(Meanings, { of: () => Effect.succeed<undefined>(undefined) })),
+    Layer.provide(Storage.layer),
     Layer.provideMerge(Layer.mergeAll(Principals.layer("none"), SearchIndex.layer, Timers.layer)),
     Layer.provideMerge(ground(store)),
   )
@@ -35,7 +37,7 @@ const stored = Effect.fnUntraced(function* (owner: PrincipalId) {
   const terms = yield* sql`SELECT term, n FROM search_terms WHERE scope = ${scope.id} ORDER BY term`
   const records =
     yield* sql`SELECT r.namespace, r.kind, r.key, r.slot, r.content, r.media_type, r.tags, r.public, r.pinned,
-    r.version, v.content AS newest FROM memory_records r JOIN memory_versions v ON v.record = r.id AND v.version = r.version
+    r.version FROM memory_records r JOIN memory_versions v ON v.record = r.id AND v.version = r.version
     WHERE r.owner = ${owner} ORDER BY r.id`
   return plain(JSON.stringify({ entries: scope.entries, len: scope.len, index, terms, records }))
 })

@@ -4,6 +4,7 @@ import type { PrincipalId, RunId } from "@stoa/contract"
 import { DateTime, Effect, Exit, Layer, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
+import { Storage } from "../../src/access/limits/Storage.ts"
 import { Principals } from "../../src/access/identity/Principals.ts"
 import { Meanings } from "../../src/memory/meaning/Meanings.ts"
 import { Memories } from "../../src/memory/Memories.ts"
@@ -35,6 +36,7 @@ for (const [name, place] of places)
         Layer.provideMerge(Plans.layer),
         Layer.provideMerge(Memories.layer),
         Layer.provide(Layer.succeed(Meanings, { of: () => Effect.succeed(undefined) })),
+        Layer.provide(Storage.layer),
         Layer.provideMerge(Layer.mergeAll(Principals.layer("none"), SearchIndex.layer, Timers.layer)),
         Layer.provideMerge(floor),
       )

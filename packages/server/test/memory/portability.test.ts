@@ -88,6 +88,7 @@ for (const store of ["sqlite", "postgres"] as const)
             for (const content of contents)
               id = (yield* ask(() => ann.memory.put({ kind, key, content, tags, public: open, pinned }))).id
             if (open) yield* ask(() => ann.memory.share(id, "Bob1", { right: "write" }))
+            if (open) yield* ask(() => bob.memory.answer(id, { taken: true }))
             if (open) yield* ask(() => bob.memory.change(id, { content: `Bob: ${contents[0]}` }))
             if (gone && !pinned) yield* ask(() => ann.memory.remove(id))
           }
@@ -145,6 +146,7 @@ for (const store of ["sqlite", "postgres"] as const)
             ["a foreign id", { ...note, id: bobsLine.id }],
             ["an id nobody has", { ...note, id: "mem_00000000-0000-7000-8000-000000000000" }],
             ["a foreign author", { ...note, by: bobId }],
+            ["foreign words", { ...note, authors: { content: [bobId], tags: [] } }],
             ["a call", { ...note, call: "cal_00000000-0000-7000-8000-000000000000" }],
             ["a forged seal", { ...lines[1]!, by: bobId }],
             ["history that was changed", { ...lines[0]!, content: "never said" }],

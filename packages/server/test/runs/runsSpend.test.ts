@@ -89,7 +89,7 @@ for (const store of stores)
               ["done", "refused", "refused"],
             )
             assert.include(calls[1]!.error, "The run has spent 0.40 USD of 0.5 USD so far")
-            yield* Effect.andThen(sql`UPDATE spend SET cost_micros = 2000000`, hasSpent(sql))
+            yield* Effect.andThen(sql`UPDATE spend SET cost_micros = 2000000 WHERE agent = ${bot.id}`, hasSpent(sql))
             yield* say("again")
             const last = (yield* ended(bot, 2)).at(-1)!
             assert.deepStrictEqual([last.stop, last.step], ["budget_spent", 0])

@@ -143,7 +143,12 @@ for (const store of ["sqlite", "postgres"] as const)
           [node(""), "program", /^the program ended before it answered, and said nothing/],
         ] as const
         for (const [spec, step, words] of cases) {
-          const { error = "", failed } = yield* ask(() => admin.mcpServers.look({ name: "away", ...spec }))
+          const wanted = { name: "away", ...spec }
+          const shown = yield* ask(() => admin.mcpServers.look(wanted))
+          const { error = "", failed } =
+            shown.program === undefined
+              ? shown
+              : yield* ask(() => admin.mcpServers.look(wanted, { confirm: shown.program!.digest }))
           assert.match(error, words)
           assert.strictEqual(failed, step, error)
           assert.notMatch(

@@ -310,24 +310,40 @@ for (const store of stores)
         yield* use(two, "spawn_agent", { name: fresh("made"), instructions: "Work." })
         yield* ask(() => admin.agents.change(kid.id, { parent: two.id }))
         yield* use(root, "inspect_agent", { name: one.name })
+        // One that waits first, so that what was asked and what came of it are told apart.
+        const execution = { operation: "evaluate" as const, expression: "1 + 1" }
+        const tool = fresh("sum")
+        const inputSchema = { type: "object", properties: {} }
+        const asked = { name: tool, description: "Adds.", inputSchema, executionType: "gateway", execution } as const
+        yield* ask(() => admin.tools.add({ ...asked, visibility: "hidden", requiresApproval: true }))
+        const held = yield* ask(() => two.client.tools.call(tool, { input: {}, wait: 0 }))
+        yield* ask(() => two.client.calls.cancel((held as { readonly id: string }).id))
         yield* ask(() => admin.agents.stop(one.id, { remove: true }))
         const events = yield* sql<{ kind: string; body: string }>`SELECT kind, body FROM journal ORDER BY cursor`
         const parents = new Map<string, string | null>()
         const calls = new Map<string, string>()
+        const invoked = new Map<string, string>()
         for (const { body, kind } of events) {
           const said = JSON.parse(body) as Readonly<Record<string, string>>
           if (kind === "principal.added" && said["kind"] === "agent") parents.set(said["principal"]!, null)
           if (kind === "principal.changed" && "parent" in said) parents.set(said["principal"]!, said["parent"] ?? null)
           if (kind === "principal.retired") parents.delete(said["principal"]!)
-          if (kind === "call.settled") calls.set(said["call"]!, said["state"]!)
+          // What is recorded only with its end tells of both at once.
+          if (kind === "call.received" || "whole" in said) invoked.set(said["call"]!, said["tool"]!)
+          // A call is told of before what came of it.
+          if (kind === "call.settled") {
+            assert.isTrue(invoked.has(said["call"]!), said["call"])
+            calls.set(said["call"]!, said["state"]!)
+          }
         }
         const { items } = yield* ask(() => admin.agents.tree())
         assert.deepStrictEqual(
           new Map([...parents].toSorted()),
           new Map(items.map(({ id, parent }) => [id, parent] as const).toSorted()),
         )
-        const rows = yield* sql<{ id: string; state: string }>`SELECT id, state FROM calls`
-        for (const { id, state } of rows) assert.strictEqual(calls.get(id), state)
+        const rows = yield* sql<{ id: string; state: string; tool: string }>`SELECT id, state, tool FROM calls`
+        assert.isNotEmpty(rows)
+        for (const { id, state, tool } of rows) assert.deepStrictEqual([invoked.get(id), calls.get(id)], [tool, state])
       }),
     )
 

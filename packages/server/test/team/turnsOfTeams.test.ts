@@ -290,6 +290,10 @@ for (const store of databases)
                 ({ agent }) => agent.state,
               )
             assert.strictEqual(yield* stateOf(lead.name), "waiting")
+            // Whoever only has work before it neither works nor waits.
+            assert.strictEqual(yield* stateOf(worker.name), "idle")
+            const { items } = yield* ask(() => admin.agents.tree())
+            assert.strictEqual(items.find(({ id }) => id === lead.id)!.state, "waiting")
             assert.strictEqual((yield* runsOf(worker))[0]!.state, "queued")
             yield* ask(() => admin.agents.change(worker.id, { gate: "permitted" }))
             yield* ended(lead)

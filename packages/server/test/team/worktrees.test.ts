@@ -5,17 +5,22 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "n
 import { dirname, join } from "node:path"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { findBubblewrap } from "../../src/programs/isolation.ts"
 import { ask, Guest } from "../house.ts"
 import { dm, ended, inState, until } from "../runs/runsKit.ts"
 import { fresh, someone, type Someone } from "../spaces/spacesGuests.ts"
 import { answersOf, logOf, outside, programmed, type Rule, setProgram, teamHouse, turnsOf, use } from "./teamKit.ts"
 
 const git = (folder: string, ...args: ReadonlyArray<string>): string =>
-  execFileSync("git", ["-C", folder, "-c", "user.name=t", "-c", "user.email=t@localhost", ...args], {
-    encoding: "utf8",
-    env: { PATH: process.env["PATH"] ?? "", GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_NOSYSTEM: "1" },
-    stdio: ["ignore", "pipe", "pipe"],
-  })
+  execFileSync(
+    "git",
+    ["-C", folder, "-c", "user.name=t", "-c", "user.email=t@localhost", "-c", "safe.directory=*", ...args],
+    {
+      encoding: "utf8",
+      env: { PATH: process.env["PATH"] ?? "", GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_NOSYSTEM: "1" },
+      stdio: ["ignore", "pipe", "pipe"],
+    },
+  )
 
 /** What names a program in a repository's own settings; its value leaves a mark where anybody runs it. */
 const evilKeys = [
@@ -34,7 +39,7 @@ const hooks =
 const submodule = "1".repeat(40)
 
 /** A repository with two files and a submodule that runs all it can: hooks of two places, a monitor, filters, drivers, other ways to fetch. */
-const repository = Effect.gen(function* () {
+const anyRepository = Effect.gen(function* () {
   const { folder } = yield* Guest
   const path = join(dirname(folder), fresh("repo"))
   const mark = `${path}.mark`
@@ -86,7 +91,7 @@ const worker = Effect.fnUntraced(function* (root: Someone, repo: string, script:
   const bot = yield* programmed({
     toolsets: ["team"],
     parent: root.name,
-    thinker: { ...shell(script), workspace: { git: repo } },
+    thinker: { ...shell(script), workspace: { git: repo }, links: [{ path: `${repo}.other` }] },
   })
   yield* ask(() => admin.agents.trigger(bot.id, { text: "go" }))
   assert.deepInclude((yield* ended(bot))[0]!, { state: "completed", failure: null })
@@ -116,9 +121,21 @@ const merged = Effect.fnUntraced(function* (root: Someone, name: string, more: o
   return { diff: input.diff, input, settled }
 })
 
-layer(teamHouse({ store: "sqlite", env: { STOA_SLOTS: "4" } }), { excludeTestServices: true, timeout: 90_000 })(
-  "worktrees and permits",
-  (it) => {
+const isRoot = process.getuid?.() === 0
+/** Also in the box, on a repository of somebody else: there the house's git works in one, too. */
+const ways = findBubblewrap(isRoot) === undefined ? (["unisolated"] as const) : (["unisolated", "isolated"] as const)
+
+for (const programs of ways)
+  layer(teamHouse({ store: "sqlite", env: { STOA_SLOTS: "4", STOA_PROGRAMS: programs } }), {
+    excludeTestServices: true,
+    timeout: 90_000,
+  })(`worktrees and permits, ${programs}`, (it) => {
+    const repository = Effect.map(anyRepository, (made) => {
+      if (programs === "isolated" && isRoot)
+        execFileSync("chown", ["-R", "65534:65534", made.path, `${made.path}.other`])
+      return made
+    })
+
     it.effect(
       "each has a worktree of its own; a person sees the diff, and only that is merged, to a branch of its own",
       () =>
@@ -306,7 +323,14 @@ layer(teamHouse({ store: "sqlite", env: { STOA_SLOTS: "4" } }), { excludeTestSer
         const turned = `for inner in sub nested; do git -C $inner config filter.evil.clean 'touch ${mark}; cat'
           echo abd > $inner/f; done; echo new > c.txt`
         yield* ask(() =>
-          admin.agents.change(evil.id, { thinker: { kind: "program", ...shell(turned), workspace: { git: path } } }),
+          admin.agents.change(evil.id, {
+            thinker: {
+              kind: "program",
+              ...shell(turned),
+              workspace: { git: path },
+              links: [{ path: `${path}.other` }],
+            },
+          }),
         )
         yield* ask(() => admin.agents.trigger(evil.id, { text: "go" }))
         yield* ended(evil, 2)
@@ -318,6 +342,9 @@ layer(teamHouse({ store: "sqlite", env: { STOA_SLOTS: "4" } }), { excludeTestSer
       }),
     )
 
+    // The stand-in for a program needs a network.
+    if (programs === "isolated") return
+
     it.effect("a program is told by its own merge: it asks, ends its turn, and hears what came of it", () =>
       Effect.gen(function* () {
         const { admin } = yield* Guest
@@ -325,7 +352,7 @@ layer(teamHouse({ store: "sqlite", env: { STOA_SLOTS: "4" } }), { excludeTestSer
         const ada = yield* someone()
         const bot = yield* programmed({
           toolsets: ["team"],
-          thinker: { workspace: { git: path, branch: "agents/done" } },
+          thinker: { workspace: { git: path, branch: "agents/done" }, links: [{ path: `${path}.other` }] },
         })
         const rules: ReadonlyArray<Rule> = [
           { when: { agent: bot.name, text: "Result of apply_work" }, say: "merged" },
@@ -401,5 +428,4 @@ layer(teamHouse({ store: "sqlite", env: { STOA_SLOTS: "4" } }), { excludeTestSer
         assert.strictEqual((refused as { readonly status: number }).status, 404)
       }),
     )
-  },
-)
+  })

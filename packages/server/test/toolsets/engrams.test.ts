@@ -47,6 +47,20 @@ for (const store of ["sqlite", "postgres"] as const)
           )
           const read = yield* get(who, "a.b")
           assert.deepStrictEqual(JSON.parse(read.content), { a: [1, "é"] })
+          // The record says what its text is; another kind of text is kept as it is, and said to be that.
+          const { admin } = yield* Guest
+          const record = yield* ask(() => who.stoa.memory.get(made.id.replace("eng_", "mem_")))
+          assert.strictEqual(record.mediaType, "application/json")
+          const plain = yield* ask(() => admin.memory.put({ kind: "note", key: "plain", content: "{bad" }))
+          assert.deepInclude(plain, { mediaType: "text/plain", content: "{bad" })
+          const odd = { kind: "note", key: "odd", content: "{bad", mediaType: "application/json" } as const
+          assert.strictEqual(
+            yield* Effect.map(
+              Effect.flip(Effect.tryPromise(() => admin.memory.put(odd))),
+              (e) => (e.cause as { readonly status: number }).status,
+            ),
+            409,
+          )
           const open = yield* create(who, "a.open", { is_public: true })
           assert.isTrue(open.is_public)
           assert.isTrue((yield* get(who, "a.open")).is_public)

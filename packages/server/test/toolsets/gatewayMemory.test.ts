@@ -30,7 +30,8 @@ const agent = Effect.fnUntraced(function* (name: string) {
 })
 
 /** What somebody else's block says, without the frame that the house puts around it. */
-const unfenced = (text: string): string => /<shared:(\w+) author="ann4">(.*)<\/shared:\1>/s.exec(text)?.[2] ?? text
+const unfenced = (text: string): string =>
+  /<shared:(\w+) author="ann4" title="team">(.*)<\/shared:\1>/s.exec(text)?.[2] ?? text
 
 for (const store of ["sqlite", "postgres"] as const)
   layer(house({ store }), { excludeTestServices: true, timeout: 60_000 })(`gateway memory on ${store}`, (it) => {
@@ -49,6 +50,7 @@ for (const store of ["sqlite", "postgres"] as const)
         for (const key of ["goal-1", "goal-2"]) {
           const { items } = yield* ask(() => bob.stoa.memory.list({ namespace: "gateway", kind: "goal", key }))
           yield* ask(() => bob.stoa.memory.share(items[0]!.id, "ann1", { right: "write" }))
+          yield* ask(() => ann.stoa.memory.answer(items[0]!.id, { taken: true }))
         }
         assert.include(yield* ann.failed("set_goals", { goals: [{ id: "goal-2" }] }), "give its description")
         const { goals } = yield* ann.done("set_goals", {
@@ -186,14 +188,22 @@ for (const store of ["sqlite", "postgres"] as const)
           yield* bob.done("update_memory", { label: "personality", content: "Dry." })
           const [block] = (yield* ask(() => ann.stoa.memory.list({ kind: "block" }))).items
           yield* ask(() => ann.stoa.memory.share(block!.id, "bob4", { right: "write" }))
+          const offered = (yield* bob.prompt).sections.slice(1, -1)
+          assert.deepStrictEqual(
+            offered.map(({ name }) => name),
+            ["personality", "More of your memory"],
+          )
+          assert.include(offered[1]!.text, "Others offer you 1 record")
+          yield* ask(() => bob.stoa.memory.answer(block!.id, { taken: true }))
           assert.deepStrictEqual(
             // Between who it is and how it works here.
             (yield* bob.prompt).sections.slice(1, -1).map(({ name, text }) => [name, unfenced(text)]),
             [
               ["personality", "Dry."],
-              ["team", "We are three."],
+              ["Shared by ann4", "We are three."],
             ],
           )
+          assert.include((yield* bob.prompt).text, ' author="ann4" title="team">')
           assert.include((yield* bob.prompt).text, "Shared with you by ann4.")
           // Its owner's block stays as it is when a reader writes its own of that label.
           yield* bob.done("update_memory", { label: "team", content: "Bob's view." })

@@ -124,6 +124,7 @@ for (const store of ["sqlite", "postgres"] as const)
         // Somebody else with the right to write is told the same.
         const other = yield* someone("writers")
         yield* ask(() => who.stoa.memory.share(id, other.id, { right: "write" }))
+        yield* ask(() => other.stoa.memory.answer(id, { taken: true }))
         yield* refused(other, { shared: over((stoa) => stoa.memory.change(id, { content: "{}" })) }, ["chat session"])
         // The same again is no change, and a pin is its owner's, by every face (S2-45).
         const { content: text } = before

@@ -32,6 +32,7 @@ layer(house({ store: "sqlite", config: { ...roomy, egress: { allow: ["127.0.0.1"
     for (const kind of ["goal", "memory", "plan"]) {
       const { id } = yield* ask(() => bot.client.memory.put({ namespace: "gateway", kind, key: "k", content: "{}" }))
       yield* ask(() => bot.client.memory.share(id, other.id, { right: "write" }))
+      yield* ask(() => other.client.memory.answer(id, { taken: true }))
       yield* ask(() => other.client.memory.change(id, { content: mark, tags: [mark] }))
     }
     const child = yield* ask(() => admin.agents.spawn(bot.id, { name: fresh("kid"), instructions: mark }))

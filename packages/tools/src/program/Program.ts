@@ -110,6 +110,10 @@ export class Program {
   get stdout(): Readable {
     return this.#process.stdout!
   }
+  /** What it says of itself; only the end of it is kept. */
+  get errors(): Readable {
+    return this.#process.stderr!
+  }
   /** The shell's exit codes 126 and 127: the program does not exist, or may not be run. */
   get unstartable(): boolean {
     return this.pid === undefined || this.#code === 126 || this.#code === 127

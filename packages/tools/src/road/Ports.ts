@@ -60,6 +60,26 @@ export const AuditPort = Context.Reference<Audit>("tools/Audit", {
   defaultValue: () => ({ record: auditListeners.tell }),
 })
 
+/** What the result of a call has cost, as its tool states it. */
+export interface CostRecord {
+  readonly agentId: string
+  readonly sessionId: string
+  readonly toolName: string
+  readonly callId: string
+  readonly correlationId: string
+  /** US dollars. */
+  readonly cost: number
+}
+
+/** Costs that cannot be written never fail the call, which has already run. */
+export interface Costs {
+  readonly record: (entry: CostRecord) => Effect.Effect<void, unknown>
+}
+export const costListeners = new Listeners<CostRecord>()
+export const CostsPort = Context.Reference<Costs>("tools/Costs", {
+  defaultValue: () => ({ record: costListeners.tell }),
+})
+
 export interface Events {
   readonly publish: (event: ToolEvent) => Effect.Effect<void, unknown>
 }

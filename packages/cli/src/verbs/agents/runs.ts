@@ -199,12 +199,16 @@ const spend = Command.make(
         principal: nameOf(one.principal, known),
         in: one.tokens.in,
         out: one.tokens.out,
+        woken: one.woken.cost,
+        wokenTokens: one.woken.tokens,
       })),
-      { shown: ["day", "principal", "in", "out", "cost", "caused"] },
+      { shown: ["day", "principal", "in", "out", "cost", "caused", "woken", "wokenTokens"] },
     )
   }),
 ).pipe(
-  Command.withDescription("What agents have spent, by day, and what the house may spend this month"),
+  Command.withDescription(
+    "What agents have spent, and what it cost that somebody woke them, by day; and what the house may spend this month",
+  ),
   Command.withExamples([{ command: "stoa runs spend --days 7", description: "The last week" }]),
 )
 

@@ -18,6 +18,7 @@ import { givenFlags, nameArgument, switchFlag, textFlag } from "../../command/fl
 import { textGiven } from "../../input/values.ts"
 import { fileExists, printRaw, readLines, writeFolder, writeWhole } from "../../input/memoryFolder.ts"
 import { namesForPeople, nameOf } from "../../output/names.ts"
+import { decline, offers, share, take } from "./memoryOffers.ts"
 import { all, ask, client, list, root, show, printNote } from "../../command/root.ts"
 
 const id = nameArgument("id", "The record's id, mem_…", 'Give a record; "stoa memory ls" lists yours')
@@ -188,28 +189,6 @@ const restore = Command.make(
   }),
 ).pipe(Command.withDescription("Restore a deleted record"))
 
-const share = Command.make(
-  "share",
-  {
-    id,
-    principal: nameArgument(
-      "principal",
-      "With whom: name or id",
-      'Give a principal; "stoa people ls" and "stoa agents ls" list them',
-    ),
-    right: Flag.Literals("right", ["read", "write", "none"]).pipe(
-      Flag.withDescription("none stops sharing it"),
-      Flag.withDefault("read"),
-    ),
-  },
-  Effect.fn(function* ({ id, principal, right }) {
-    yield* ask((stoa) =>
-      right === "none" ? stoa.memory.unshare(id, principal) : stoa.memory.share(id, principal, { right }),
-    )
-    yield* printNote(right === "none" ? `${principal} no longer sees ${id}` : `${principal} may ${right} ${id}`)
-  }),
-).pipe(Command.withDescription("Share a record with somebody"))
-
 const diff = Command.make(
   "diff",
   {
@@ -355,6 +334,9 @@ export const memory = Command.make("memory").pipe(
     rm,
     restore,
     share,
+    offers,
+    take,
+    decline,
     exportVerb,
     importVerb,
     erase,

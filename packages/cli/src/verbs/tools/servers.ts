@@ -1,3 +1,5 @@
+import { visibleJson } from "@stoa/contract"
+import type { Stoa } from "@stoa/sdk"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { countNoun } from "../../output/countNoun.ts"
@@ -35,32 +37,111 @@ const several = (name: string, words: string) =>
  */
 export const serverUrl = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
   const options = args.includes("--") ? args.indexOf("--") : args.length
-  const verb = args.findIndex((arg, at) => at + 1 < options && arg === "servers" && args[at + 1] === "add")
+  const verb = args.findIndex(
+    (arg, at) => at + 1 < options && arg === "servers" && /^(add|look)$/.test(args[at + 1] ?? ""),
+  )
   return args.map((arg, at) =>
     verb >= 0 && at > verb && at < options && /^--url(=|$)/.test(arg) ? arg.replace("--url", "--address") : arg,
   )
 }
 
+/** How a server is reached. */
+const reach = {
+  name: nameArgument(
+    "name",
+    "Its name, which comes before the name of each of its tools",
+    "Give the new server a name",
+  ),
+  program: Argument.String("command").pipe(
+    Argument.withDescription("After --: the program and its arguments"),
+    Argument.variadic(),
+  ),
+  address: textFlag("address", "Its address, instead of a program; --url here means the same"),
+  header: several("header", "NAME=VALUE, sent with each request; ${secret.NAME} is filled in by the house"),
+  env: several("env", "NAME=VALUE for the program; ${secret.NAME} is filled in by the house"),
+  transport: Flag.Literals("transport", ["http", "sse", "websocket"]).pipe(
+    Flag.withDescription("The transport for the address"),
+    Flag.optional,
+  ),
+}
+
+interface Reached {
+  readonly name: string
+  readonly program: ReadonlyArray<string>
+  readonly address: Option.Option<string>
+  readonly header: ReadonlyArray<string>
+  readonly env: ReadonlyArray<string>
+  readonly transport: Option.Option<"http" | "sse" | "websocket">
+}
+
+/** The same as the house takes it. */
+const declared = Effect.fnUntraced(function* ({ address, env, header, name, program, transport }: Reached) {
+  const [command, ...args] = program
+  if ((command === undefined) === Option.isNone(address))
+    return yield* refusal("Say how to reach it: give a program after --, or an address with --url.")
+  const headers = yield* pairs(header, "header")
+  const variables = yield* pairs(env, "env")
+  return {
+    name,
+    ...(command === undefined ? {} : { command, ...(args.length > 0 ? { args } : {}) }),
+    ...givenFlags({ url: address }),
+    ...(header.length > 0 ? { headers } : {}),
+    ...(env.length > 0 ? { env: variables } : {}),
+    ...givenFlags({ transport }),
+  }
+})
+
+type Program = NonNullable<Awaited<ReturnType<Stoa["mcpServers"]["look"]>>["program"]>
+
+/** Each argument on a line of its own, quoted: none can look like two, or like none. */
+const programLines = ({ args, command, env }: Program): ReadonlyArray<string> => [
+  `  program   ${visibleJson(command)}`,
+  ...args.map((one) => `  argument  ${visibleJson(one)}`),
+  ...Object.entries(env).map(([name, value]) => `  variable  ${name}=${visibleJson(value)}`),
+]
+
+const look = Command.make(
+  "look",
+  {
+    ...reach,
+    confirm: textFlag("confirm", "The digest that was shown with the program: without it the program is not run"),
+  },
+  Effect.fn(function* ({ confirm, ...given }) {
+    const wanted = yield* declared(given)
+    const seen = yield* ask((stoa) => stoa.mcpServers.look(wanted, givenFlags({ confirm })))
+    const { program } = seen
+    if (program !== undefined) {
+      yield* show(
+        seen,
+        ["This program would run on the house's machine, as its user:", ...programLines(program)].join("\n"),
+      )
+      return yield* refusal(
+        `Nothing has run. To run exactly this and see its tools, give the same command with --confirm ${program.digest}`,
+      )
+    }
+    yield* show(
+      seen,
+      seen.error === undefined
+        ? `${seen.name} answers: ${countNoun(seen.tools.length, "tool")}\n${seen.tools.map((one) => `  ${one.name} (${one.risk} risk)`).join("\n")}`
+        : `${seen.name} does not work: ${withCommand(seen.error)}`,
+    )
+    if (seen.status === "error") return yield* new Failure({ message: "Nothing was added.", exitCode: 1 })
+  }),
+).pipe(
+  Command.withDescription(
+    "Look at an MCP server without adding it; a program is shown first, and run only once confirmed",
+  ),
+  Command.withExamples([
+    { command: "stoa servers look crm --url https://crm.example/mcp", description: "What an address offers" },
+    { command: "stoa servers look notes -- npx -y my-notes-server", description: "What would be run" },
+  ]),
+)
+
 const add = Command.make(
   "add",
   {
-    name: nameArgument(
-      "name",
-      "Its name, which comes before the name of each of its tools",
-      "Give the new server a name",
-    ),
-    program: Argument.String("command").pipe(
-      Argument.withDescription("After --: the program and its arguments"),
-      Argument.variadic(),
-    ),
-    address: textFlag("address", "Its address, instead of a program; --url here means the same"),
-    header: several("header", "NAME=VALUE, sent with each request; ${secret.NAME} is filled in by the house"),
-    env: several("env", "NAME=VALUE for the program; ${secret.NAME} is filled in by the house"),
+    ...reach,
     allow: several("allow", "A tool that may be used; without it all may"),
-    transport: Flag.Literals("transport", ["http", "sse", "websocket"]).pipe(
-      Flag.withDescription("The transport for the address"),
-      Flag.optional,
-    ),
     timeout: Flag.Int("timeout").pipe(
       Flag.withDescription("Seconds a call may take without any sign of activity: 1 to 300 (default: 30)"),
       Flag.optional,
@@ -70,21 +151,13 @@ const add = Command.make(
       Flag.optional,
     ),
   },
-  Effect.fn(function* ({ address, allow, env, header, name, program, review, timeout, transport }) {
-    const [command, ...args] = program
-    if ((command === undefined) === Option.isNone(address))
-      return yield* refusal("Say how to reach it: give a program after --, or an address with --url.")
-    const headers = yield* pairs(header, "header")
-    const variables = yield* pairs(env, "env")
+  Effect.fn(function* ({ allow, review, timeout, ...given }) {
+    const wanted = yield* declared(given)
     const made = yield* ask((stoa) =>
       stoa.mcpServers.add({
-        name,
-        ...(command === undefined ? {} : { command, ...(args.length > 0 ? { args } : {}) }),
-        ...givenFlags({ url: address }),
-        ...(header.length > 0 ? { headers } : {}),
-        ...(env.length > 0 ? { env: variables } : {}),
+        ...wanted,
         ...(allow.length > 0 ? { allowedTools: allow } : {}),
-        ...givenFlags({ transport, review, timeoutSeconds: timeout }),
+        ...givenFlags({ review, timeoutSeconds: timeout }),
       }),
     )
     yield* show(
@@ -214,5 +287,5 @@ const accept = Command.make(
 
 export const servers = Command.make("servers").pipe(
   Command.withDescription("MCP servers whose tools the house offers"),
-  Command.withSubcommands([add, ls, rm, pinned, accept]),
+  Command.withSubcommands([look, add, ls, rm, pinned, accept]),
 )

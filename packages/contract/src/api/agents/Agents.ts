@@ -1,7 +1,17 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { Agent, AgentChange } from "../../runs/Agent.ts"
-import { Ambiguous, BadInput, Forbidden, Missing, NameTaken, OwnedByFile, TooLarge, WrongState } from "../../Errors.ts"
+import {
+  Ambiguous,
+  BadInput,
+  Forbidden,
+  Missing,
+  NameTaken,
+  OwnedByFile,
+  TooLarge,
+  TooManyRequests,
+  WrongState,
+} from "../../Errors.ts"
 import { RunId } from "../../Ids.ts"
 import { Model } from "../../runs/Model.ts"
 import { pageOfMany } from "../../Page.ts"
@@ -55,7 +65,14 @@ export class AgentsApi extends HttpApiGroup.make("agents")
       params: ref,
       payload: NewTrigger,
       success: Schema.Struct({ run: RunId }).pipe(HttpApiSchema.status(202)),
-      error: [problem(Missing), problem(Ambiguous), problem(WrongState), problem(Forbidden), problem(BadInput)],
+      error: [
+        problem(Missing),
+        problem(Ambiguous),
+        problem(WrongState),
+        problem(Forbidden),
+        problem(BadInput),
+        problem(TooManyRequests),
+      ],
     }).annotate(TakesSignature, true),
   )
   .prefix("/api/v1") {}

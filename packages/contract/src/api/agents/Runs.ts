@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Call } from "../../tools/Call.ts"
-import { Ambiguous, BadInput, Forbidden, Missing, WrongState } from "../../Errors.ts"
+import { Ambiguous, BadInput, Forbidden, Missing, TooManyRequests, WrongState } from "../../Errors.ts"
 import { RunId } from "../../Ids.ts"
 import { pageOfMany, pageQuery } from "../../Page.ts"
 import { PrincipalRef } from "../../access/identity/Principal.ts"
@@ -61,7 +61,7 @@ export class RunsApi extends HttpApiGroup.make("runs")
       // Without a body: from the beginning.
       payload: [RunRetry, Schema.Undefined],
       success: createdResponses(Run),
-      error: [problem(Missing), problem(WrongState), problem(Forbidden)],
+      error: [problem(Missing), problem(WrongState), problem(Forbidden), problem(TooManyRequests)],
     }),
     HttpApiEndpoint.post("toolResults", "/runs/:run/tool-results", {
       params: ref,

@@ -7,12 +7,14 @@ import {
   MemoryEmbedding,
   MemoryKind,
   MemoryNamespace,
+  MemoryOffer,
   MemoryRecord,
   MemoryRight,
   MemoryShare,
   MemoryTag,
   MemoryVersion,
   NewMemory,
+  OfferState,
 } from "../../memory/Memory.ts"
 import { MemoryDiff, MemoryImported, MemoryLine, maxLines } from "../../memory/MemoryLine.ts"
 import { pageOfMany, pageQuery } from "../../Page.ts"
@@ -70,6 +72,23 @@ export class MemoryApi extends HttpApiGroup.make("memory")
       }),
       success: Schema.Struct({ erased: Schema.Int }),
       error: problem(BadInput),
+    }),
+    HttpApiEndpoint.get("offers", "/memory/offers", {
+      query: {
+        ...pageQuery,
+        /** By default, those that wait for an answer. */
+        state: Schema.optionalKey(OfferState),
+        /** An agent that the caller owns or administers; by default the caller. */
+        for: Schema.optionalKey(PrincipalRef),
+      },
+      success: pageOfMany(MemoryOffer),
+      error: [problem(Missing), problem(Forbidden)],
+    }),
+    HttpApiEndpoint.put("answer", "/memory/:id/offer", {
+      params: ref,
+      payload: Schema.Struct({ taken: Schema.Boolean, for: Schema.optionalKey(PrincipalRef) }),
+      success: HttpApiSchema.NoContent,
+      error: [problem(Missing), problem(Forbidden)],
     }),
     HttpApiEndpoint.get("get", "/memory/:id", { params: ref, success: MemoryRecord, error: problem(Missing) }),
     HttpApiEndpoint.patch("change", "/memory/:id", {

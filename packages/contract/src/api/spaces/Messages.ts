@@ -1,14 +1,15 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { Ambiguous, BadInput, Missing, TooLarge, WrongState } from "../../Errors.ts"
-import { MessageId } from "../../Ids.ts"
+import { FaceName } from "../../Faces.ts"
+import { MessageRef } from "../../Ids.ts"
 import { FoundMessage, Message, MessageText } from "../../spaces/Message.ts"
 import { Emoji, GivenReaction } from "../../spaces/Reaction.ts"
 import { pageOfMany, pageQuery } from "../../Page.ts"
 import { problem } from "../../Problem.ts"
 import { SpaceRef } from "../../spaces/Space.ts"
 
-const message = { message: MessageId }
+const message = { message: MessageRef }
 const refused = [problem(Missing), problem(WrongState)] as const
 
 export class MessagesApi extends HttpApiGroup.make("messages")
@@ -23,7 +24,12 @@ export class MessagesApi extends HttpApiGroup.make("messages")
       success: pageOfMany(FoundMessage),
       error: [problem(Missing), problem(Ambiguous), problem(BadInput)],
     }),
-    HttpApiEndpoint.get("get", "/messages/:message", { params: message, success: Message, error: problem(Missing) }),
+    HttpApiEndpoint.get("get", "/messages/:message", {
+      params: message,
+      query: { names: Schema.optionalKey(FaceName) },
+      success: Message,
+      error: problem(Missing),
+    }),
     HttpApiEndpoint.get("history", "/messages/:message/history", {
       params: message,
       success: pageOfMany(Schema.Struct({ text: Schema.String, at: Schema.String })),

@@ -58,7 +58,12 @@ export class SpacesApi extends HttpApiGroup.make("spaces")
     }).middleware(Idempotency),
     HttpApiEndpoint.get("messages", "/spaces/:space/messages", {
       params: space,
-      query: { limit: pageQuery.limit, before: Schema.optionalKey(Seq), after: Schema.optionalKey(Seq) },
+      query: {
+        limit: pageQuery.limit,
+        before: Schema.optionalKey(Seq),
+        after: Schema.optionalKey(Seq),
+        names: Schema.optionalKey(FaceName),
+      },
       success: pageOfMany(Message),
       error: missing,
     }),

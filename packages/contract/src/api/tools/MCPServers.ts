@@ -31,8 +31,10 @@ export class MCPServersApi extends HttpApiGroup.make("mcpServers")
       success: createdResponses(MCPServerState),
       error: [problem(NameTaken), problem(BadInput), problem(WrongState)],
     }),
-    // Connects for ten seconds at most, and stores nothing.
+    // Connects to an address for ten seconds at most, and stores nothing. A program is only shown; it is run when the
+    // request is sent again with the digest of what was shown.
     HttpApiEndpoint.post("look", "/mcp-servers/look", {
+      query: { confirm: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(128))) },
       payload: NewMCPServer,
       success: MCPServerLook,
       error: [problem(BadInput), problem(TooManyRequests)],

@@ -8,11 +8,24 @@ export const MCPServerLine = Schema.Struct({ at: Moment, level: Schema.String, t
 })
 export type MCPServerLine = typeof MCPServerLine.Type
 
+/** A program as it would be run on the house's machine, by the user of the house. */
+export const MCPServerProgram = Schema.Struct({
+  command: Schema.String,
+  args: Schema.Array(Schema.String),
+  env: Schema.Record(Schema.String, Schema.String),
+  /** Of the three: repeated as `confirm`, it says that exactly this was shown and may run. */
+  digest: Schema.String,
+}).annotate({ identifier: "MCPServerProgram" })
+export type MCPServerProgram = typeof MCPServerProgram.Type
+
 /** Nothing of it is stored. */
 export class MCPServerLook extends Schema.Class<MCPServerLook>("MCPServerLook")({
   dryRun: Schema.Literal(true),
   name: Schema.String,
-  status: Schema.Literals(["connected", "error"]),
+  /** `unconfirmed`: it is a program, and nothing was run. */
+  status: Schema.Literals(["connected", "error", "unconfirmed"]),
+  /** What would be run, if it is unconfirmed. */
+  program: Schema.optionalKey(MCPServerProgram),
   version: Schema.NullOr(Schema.String),
   protocol: Schema.NullOr(Schema.String),
   /** The tools it lists, a thousand at most. */

@@ -73,6 +73,15 @@ const schemesOf = (transport: MCPServerSpec["transport"]) =>
       ? ["http:", "https:", "ws:", "wss:"]
       : ["http:", "https:"]
 
+/** What is no program's name: a text or an address that was put where a command belongs. Nothing is run of it. */
+const commandFault = (command: string): string | undefined => {
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(command)) return "is an address: give it as url"
+  if (/\p{Cc}/u.test(command)) return "must be a program's name or path, in one line"
+  if (/^\s*(?:---|[{[<"'#]|[^\s/\\]+:(?:\s|$))/.test(command))
+    return "is a text and no program; an OpenAPI description is imported with POST /api/v1/tools/import"
+  return undefined
+}
+
 /** What no single field shows: exactly one way to reach it, completely described. */
 const faultOf = (it: MCPServerSpec): true | { readonly path: ReadonlyArray<string>; readonly issue: string } => {
   const fault = (path: string, issue: string) => ({ path: [path], issue })
@@ -83,6 +92,8 @@ const faultOf = (it: MCPServerSpec): true | { readonly path: ReadonlyArray<strin
   )
   if (stray !== undefined)
     return fault(stray, it.command === undefined ? "is allowed only with command" : "is allowed only with url")
+  const noCommand = it.command === undefined ? undefined : commandFault(it.command)
+  if (noCommand !== undefined) return fault("command", noCommand)
   if (it.command !== undefined)
     return (
       it.transport === undefined ||

@@ -139,6 +139,8 @@ export const auditOf = (event: Event): TrailEntry | undefined => {
         event.body.right === null ? "unshare" : `share to ${event.body.right}`,
         `memory/${event.body.record}/shares/${event.body.reader}`,
       )
+    case "memory.answered":
+      return done(event.body.taken ? "take" : "decline", `memory/${event.body.record}/shares/${event.body.reader}`)
     case "tool.added":
       return done("add", `tools/${event.body.tool}`)
     case "tool.changed":
@@ -194,6 +196,8 @@ export const auditOf = (event: Event): TrailEntry | undefined => {
       return done("let go on", event.body.subject)
     case "server.added":
       return done("add", `servers/${event.body.server}`)
+    case "server.tried":
+      return done("run", `servers/${event.body.server}/programs/${event.body.program}`)
     case "server.changed":
       return done("change", `servers/${event.body.server}`)
     case "server.removed":

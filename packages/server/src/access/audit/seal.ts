@@ -2,8 +2,8 @@
  * Signs the two ends of the trail with a key that is not in the database: a hash chain alone does not show that its
  * newest rows were cut off. Pure, so that anybody with the key can verify it.
  */
-import { createHmac, timingSafeEqual } from "node:crypto"
-import { Redacted } from "effect"
+import type { Redacted } from "effect"
+import { isMacOf, macOf, type SignedText, signedText } from "../secrets/SignedText.ts"
 
 /** The newest row. Rows are numbered without gaps, so its number is the count of all rows ever written. */
 export interface Head {
@@ -19,26 +19,25 @@ export interface Anchor {
   readonly hash: string
 }
 
-const macOf = (key: Redacted.Redacted, ...parts: ReadonlyArray<string | number>): string =>
-  createHmac("sha256", Redacted.value(key)).update(JSON.stringify(parts)).digest("hex")
+const headText = ({ cursor, hash, seq }: Head): SignedText => signedText.auditHead(seq, hash, cursor)
+const anchorText = ({ hash, seq }: Anchor): SignedText => signedText.auditAnchor(seq, hash)
 
-export const sealHead = (key: Redacted.Redacted, { cursor, hash, seq }: Head): string =>
-  macOf(key, "head", seq, hash, cursor)
+export const sealHead = (key: Redacted.Redacted, head: Head): string => macOf(key, headText(head))
 
-export const sealAnchor = (key: Redacted.Redacted, { hash, seq }: Anchor): string => macOf(key, "anchor", seq, hash)
+export const sealAnchor = (key: Redacted.Redacted, anchor: Anchor): string => macOf(key, anchorText(anchor))
 
 /** `none`: not sealed yet, as in a new house or one from before seals existed. */
 export type Sealing = "fits" | "none" | "broken"
 
-const compare = (seal: string, expected: string): Sealing => {
+const compare = (key: Redacted.Redacted, seal: string, text: SignedText): Sealing => {
   if (seal === "") return "none"
-  const [one, other] = [Buffer.from(seal), Buffer.from(expected)]
-  return one.length === other.length && timingSafeEqual(one, other) ? "fits" : "broken"
+  return seal.length === wholeSeal && isMacOf(key, text, seal) ? "fits" : "broken"
 }
+const wholeSeal = 64
 
 export const sealingOfHead = (key: Redacted.Redacted, head: Head & { readonly seal: string }): Sealing =>
-  compare(head.seal, sealHead(key, head))
+  compare(key, head.seal, headText(head))
 
 /** A complete chain has lost no rows, so it has no anchor to seal. */
 export const sealingOfAnchor = (key: Redacted.Redacted, anchor: Anchor & { readonly seal: string }): Sealing =>
-  anchor.seq === 0 && anchor.hash === "" ? "fits" : compare(anchor.seal, sealAnchor(key, anchor))
+  anchor.seq === 0 && anchor.hash === "" ? "fits" : compare(key, anchor.seal, anchorText(anchor))

@@ -87,8 +87,8 @@ export class Principals extends Context.Service<
     /** Retires a principal for good: its tokens stop at once, its name becomes free, its history stays. */
     readonly retire: (ref: string, by?: Source) => Effect.Effect<void, Missing | OwnedByFile | WrongState, Transaction>
     readonly declared: Effect.Effect<ReadonlyArray<Principal>>
-    /** The admins, and since when: they answer if nobody else may. */
-    readonly admins: Effect.Effect<ReadonlyArray<{ readonly id: PrincipalId; readonly since: string }>>
+    /** The admins, and since which event of the journal: they answer if nobody else may. */
+    readonly admins: Effect.Effect<ReadonlyArray<{ readonly id: PrincipalId; readonly since: number }>>
     /** Those of these that are people and not retired. */
     readonly peopleOf: (ids: ReadonlyArray<PrincipalId>) => Effect.Effect<ReadonlyArray<Principal>>
     /** People with a role, at most `most`. */
@@ -136,11 +136,11 @@ export class Principals extends Context.Service<
           if (rows[0] !== undefined && rows[0].id !== by) return yield* new NameTaken({ noun: "wallet", name: wallet })
         })
 
-        /** Whoever gives a wallet may have its key: who that is, and since when. */
-        const giftOf = Effect.fnUntraced(function* (to: PrincipalId, now: DateTime.Utc, caller?: Caller["Service"]) {
+        /** Whoever gives a wallet may have its key: who that is, and after which event. */
+        const giftOf = Effect.fnUntraced(function* (to: PrincipalId, caller?: Caller["Service"]) {
           const from = yield* firstIssuers.ofGift(caller, to)
-          if (from !== undefined) return { walletBy: from.hand, walletSince: from.handSince }
-          return { walletBy: (yield* currentCause).actor, walletSince: DateTime.formatIso(now) }
+          if (from !== undefined) return { walletBy: from.hand, walletAfter: from.handAfter }
+          return { walletBy: (yield* currentCause).actor, walletAfter: yield* journal.committed }
         })
 
         const add: Principals["Service"]["add"] = Effect.fn("Principals.add")(function* (wanted, source = "house") {
@@ -159,9 +159,9 @@ export class Principals extends Context.Service<
             createdAt: yield* DateTime.now,
             retiredAt: null,
           })
-          const adminSince = principal.roles.includes("admin") ? DateTime.formatIso(principal.createdAt) : null
-          const given = principal.wallet === null ? {} : yield* giftOf(principal.id, principal.createdAt)
-          const row = { ...encode(principal), ...keysOf(principal), ...given, adminSince }
+          const adminAfter = principal.roles.includes("admin") ? yield* journal.committed : null
+          const given = principal.wallet === null ? {} : yield* giftOf(principal.id)
+          const row = { ...encode(principal), ...keysOf(principal), ...given, adminAfter }
           yield* Effect.catchReason(sql`INSERT INTO principals ${sql.insert(row)}`, "SqlError", "UniqueViolation", () =>
             Effect.fail(new NameTaken({ noun: "principal", name: wanted.name })),
           ).pipe(Effect.catchTag("SqlError", Effect.die))
@@ -217,8 +217,8 @@ export class Principals extends Context.Service<
           if (named.length === 0) return before
           const { id: _, ...row } = encode(after)
           const [was, is] = [before.roles.includes("admin"), after.roles.includes("admin")]
-          const rule = was === is ? {} : { adminSince: is ? DateTime.formatIso(yield* DateTime.now) : null }
-          const given = named.includes("wallet") ? yield* giftOf(before.id, yield* DateTime.now, caller) : {}
+          const rule = was === is ? {} : { adminAfter: is ? yield* journal.committed : null }
+          const given = named.includes("wallet") ? yield* giftOf(before.id, caller) : {}
           yield* Effect.orDie(
             sql`UPDATE principals SET ${sql.update({ ...row, ...rule, ...given, ...keysOf(after) })}
               WHERE id = ${before.id}`,
@@ -255,8 +255,8 @@ export class Principals extends Context.Service<
           Effect.orDie,
         )
 
-        const admins = sql<{ id: PrincipalId; since: string }>`SELECT id, admin_since AS since FROM principals
-          WHERE kind = 'person' AND retired_at IS NULL AND admin_since IS NOT NULL ORDER BY name_key`.pipe(Effect.orDie)
+        const admins = sql<{ id: PrincipalId; since: number }>`SELECT id, admin_after AS since FROM principals
+          WHERE kind = 'person' AND retired_at IS NULL AND admin_after IS NOT NULL ORDER BY name_key`.pipe(Effect.orDie)
 
         const peopleOf: Principals["Service"]["peopleOf"] = Effect.fnUntraced(function* (ids) {
           if (ids.length === 0) return []

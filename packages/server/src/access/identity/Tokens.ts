@@ -107,8 +107,11 @@ export class Tokens extends Context.Service<
     /** Ends a turn of a run: its tokens no longer work. */
     readonly closeTurn: (run: string, step: number) => Effect.Effect<void, never, Transaction>
     readonly get: (id: TokenId) => Effect.Effect<Token, Missing>
-    /** Who made this token after `moment`, unless its own principal did. */
-    readonly madeSince: (id: TokenId, moment: string) => Effect.Effect<PrincipalId | undefined>
+    /**
+     * Who made this token, unless its own principal did, or it was made before what comes after this event of the
+     * journal. By order and not by time: clocks are set, and every house has its own.
+     */
+    readonly madeSince: (id: TokenId, event: number) => Effect.Effect<PrincipalId | undefined>
     readonly list: (query: PageQuery & { readonly principal?: string }) => Effect.Effect<Page<Token>, Missing>
     /** The caller of a token. Unknown, expired, revoked and retired all fail the same way. */
     readonly authenticate: (token: string) => Effect.Effect<Caller["Service"], Unauthenticated>
@@ -166,10 +169,10 @@ export class Tokens extends Context.Service<
         const { token: _, ...row } = encodeIssued(token)
         const issuedBy = (yield* currentCause).actor
         const kept = wanted.parent === undefined ? hashOf(secret) : hashOfSession(secret)
-        const { hand, handSince } = wanted.firstIssuer ?? { hand: issuedBy, handSince: row.createdAt }
+        const { hand, handAfter } = wanted.firstIssuer ?? { hand: issuedBy, handAfter: yield* journal.committed }
         const latestEnd = wanted.latestEnd == null ? null : DateTime.formatIso(wanted.latestEnd)
         yield* Effect.orDie(
-          sql`INSERT INTO tokens ${sql.insert({ ...row, certificate: wanted.certificate ?? false, latestEnd, hash: kept, issuedBy, hand, handSince, parent: wanted.parent ?? null, ...wanted.turn })}`,
+          sql`INSERT INTO tokens ${sql.insert({ ...row, certificate: wanted.certificate ?? false, latestEnd, hash: kept, issuedBy, hand, handAfter, parent: wanted.parent ?? null, ...wanted.turn })}`,
         )
         yield* journal.append({
           kind: "token.issued",
@@ -209,9 +212,9 @@ export class Tokens extends Context.Service<
         return rows[0] === undefined ? yield* new Missing({ noun: "token", ref: id }) : tokenFrom(rows[0])
       })
 
-      const madeSince: Tokens["Service"]["madeSince"] = Effect.fnUntraced(function* (id, moment) {
+      const madeSince: Tokens["Service"]["madeSince"] = Effect.fnUntraced(function* (id, event) {
         const rows = yield* sql<{ hand: PrincipalId }>`SELECT hand FROM tokens
-          WHERE id = ${id} AND hand_since > ${moment} AND hand <> principal`
+          WHERE id = ${id} AND hand_after >= ${event} AND hand <> principal`
         return rows[0]?.hand
       }, Effect.orDie)
 

@@ -24,6 +24,8 @@ export const fill = (
   return next - now > window ? { emptyAt, wait: next - now - window } : { emptyAt: next, wait: 0 }
 }
 
+const day = 86_400
+
 /** Never unlimited: generous for a person or an agent at work, tight for a runaway loop. */
 export const defaultLimits: ReadonlyArray<Limit> = [
   new Limit({ principal: "*", resource: "http", count: 12_000, seconds: 60 }),
@@ -36,10 +38,20 @@ export const defaultLimits: ReadonlyArray<Limit> = [
   new Limit({ principal: "*", resource: "spaces/*", count: 12_000, seconds: 60 }),
   // What is sent is what is stored: a gigabyte an hour.
   new Limit({ principal: "*", resource: "kilobytes", count: 1_048_576, seconds: 3600 }),
+  // MiB in memory, with all versions and their index, of a principal and of an owner with all its agents (`Storage.ts`).
+  new Limit({ principal: "*", resource: "stored", count: 1024, seconds: 0 }),
+  new Limit({ principal: "*", resource: "stored", count: 4096, seconds: 0, per: "owner" }),
   // How many are open at a time; the seconds have no meaning here.
   new Limit({ principal: "*", resource: "questions/open", count: 100, seconds: 60 }),
   // Each is a row, and one too many ends another.
   new Limit({ principal: "*", resource: "sessions", count: 30, seconds: 60 }),
+  // Whoever is at the beginning of a chain of agents: how often it wakes them, and what a day of that may cost. An agent
+  // has a day of its own, which is larger, so that one who has spent theirs leaves something for others.
+  new Limit({ principal: "*", resource: "wakes", count: 300, seconds: 60 }),
+  new Limit({ principal: "*", resource: "spend/cents", count: 1000, seconds: day }),
+  new Limit({ principal: "*", resource: "spend/tokens", count: 50_000_000, seconds: day }),
+  new Limit({ principal: "*", resource: "spend/cents", count: 2000, seconds: day, per: "owner" }),
+  new Limit({ principal: "*", resource: "spend/tokens", count: 100_000_000, seconds: day, per: "owner" }),
   new Limit({ principal: "*", resource: "imports", count: 6, seconds: 60 }),
   // How many at once: calls that a client stays connected for, and waits for messages.
   new Limit({ principal: "*", resource: "waits", count: 64, seconds: 0 }),
@@ -66,7 +78,11 @@ const limitable = defaultLimits.map(({ resource }) => resource).filter((resource
 
 /** Limits that would never count anything, with what was probably meant. */
 export const limitFaults = (limits: ReadonlyArray<Limit>): ReadonlyArray<Issue> =>
-  limits.flatMap(({ resource }, place) => {
+  limits.flatMap(({ resource, seconds }, place) => {
+    if (resource.startsWith("spend/") && seconds !== day)
+      return [
+        { path: `limits.${place}.seconds`, message: `is ${day} for "${resource}": it is counted by the day, in UTC` },
+      ]
     if (canMatch(resource, limitable)) return []
     const meant = probablyMeant(resource, limitable)
     const instead = meant === undefined ? `there are: ${limitable.join(", ")}` : `did you mean "${meant}"?`
@@ -111,6 +127,12 @@ export class Limits extends Context.Service<
     ) => Effect.Effect<A, E | TooManyRequests, R>
     /** The limit of a resource, if there is one. */
     readonly of: (who: Limited, resource: string) => Effect.Effect<Limit | undefined>
+    /** How much a principal may cause by the day: itself, or with all agents it owns. */
+    readonly ofDay: (
+      who: Limited,
+      resource: "spend/cents" | "spend/tokens",
+      per: "principal" | "owner",
+    ) => Effect.Effect<number | undefined>
     readonly takeGuess: (address: string) => Effect.Effect<void, TooManyRequests>
     readonly takeStranger: (address: string) => Effect.Effect<void, TooManyRequests>
     readonly takeResult: (tool: string) => Effect.Effect<void, TooManyRequests>
@@ -265,6 +287,12 @@ export class Limits extends Context.Service<
         takeResult: (tool) => Effect.suspend(() => count(`result ${tool}`, results, results.resource)),
         take: takeOne,
         of: (who, resource) => withLimits(who, (all) => Effect.succeed(limitFor(all, who, resource, false))),
+        ofDay: (who, resource, per) =>
+          withLimits(who, (all) => {
+            // A rule for everything is about how often, not about money.
+            const some = all.filter((one) => one.seconds === day && one.resource.startsWith("spend/"))
+            return Effect.succeed(limitFor(some, who, resource, false, resource, per === "owner")?.count)
+          }),
         hold,
         within,
       })

@@ -7,6 +7,7 @@ import { Egress, type EgressResponse } from "@stoa/tools"
 import { Clock, Effect, Redacted } from "effect"
 import { outsideKeyOf } from "../../access/identity/IdempotencyKeys.ts"
 import { EgressRules } from "../../access/secrets/EgressRules.ts"
+import { signedText } from "../../access/secrets/SignedText.ts"
 import { HouseAddress } from "../waiting/HouseAddress.ts"
 import { type HandlerCall, PendingResult } from "../road/Handler.ts"
 import type { Configured, Kind } from "./Kind.ts"
@@ -119,7 +120,7 @@ export const webhookKind = Effect.gen(function* () {
             "idempotency-key": outsideKeyOf(call),
             "stoa-call": call.id,
             ...traceOf(call),
-            [signatureHeader]: sign(key, seconds, call.id, body),
+            [signatureHeader]: sign(key, seconds, (at) => signedText.webhookCall(at, call.id, body)),
             ...headers,
           },
           body,
@@ -151,7 +152,7 @@ export const webhookKind = Effect.gen(function* () {
     preview: (tool, input) => ({
       method: tool.execution.method ?? "POST",
       url: tool.execution.webhookUrl,
-      headers: { ...tool.execution.headers, [signatureHeader]: "t=…,v1=…" },
+      headers: { ...tool.execution.headers, [signatureHeader]: "t=…,v2=…" },
       body: { tool: tool.form.name, input: input as never },
     }),
   }

@@ -1,5 +1,14 @@
 /** Who must approve a call, and until when: as the tool says, unless a policy that asks says otherwise. */
-import type { ApprovalRule, Caller, Judgement, PrincipalId, Role } from "@stoa/contract"
+import {
+  type ApprovalRule,
+  type Caller,
+  furthestReach,
+  type Judgement,
+  type PrincipalId,
+  type Reach,
+  reachesFurther,
+  type Role,
+} from "@stoa/contract"
 import { Effect } from "effect"
 import { Principals } from "../../access/identity/Principals.ts"
 import { type ApprovalFor, Rules } from "../../access/rights/Rules.ts"
@@ -25,8 +34,14 @@ export const makeApprovalRule = Effect.gen(function* () {
     if (stated === undefined) return approval ?? {}
     const { approver: _one, approvers: _several, ...rest } = approval ?? {}
     const named = stated.approver !== undefined || stated.approvers !== undefined
-    return { ...(named ? rest : approval), ...stated }
+    const both = { ...(named ? rest : approval), ...stated }
+    // Neither of the two lets an approval reach further than the other allows.
+    const reach = [approval?.reach, stated.reach].filter((one) => one !== undefined)
+    return reach.length === 2 ? { ...both, reach: reachesFurther(reach[0]!, reach[1]!) ? reach[1]! : reach[0]! } : both
   })
+
+  /** How far one approval of a call reaches now. */
+  const reachOf = ({ tool }: CatalogueTool, rule: ApprovalRule): Reach => furthestReach(rule, tool.definition.riskLevel)
 
   /** Names as principals. A name that no principal has is left out: it lets nobody in. */
   const principalsOf = (names: ReadonlyArray<string>) =>
@@ -57,5 +72,5 @@ export const makeApprovalRule = Effect.gen(function* () {
     return verdict === "ask" ? rule : requiresApproval ? "tool" : `risk:${riskLevel}`
   }
 
-  return { of, asked, whyAsked }
+  return { of, reachOf, asked, whyAsked }
 })

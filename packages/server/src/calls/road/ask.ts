@@ -35,13 +35,9 @@ export const makeAsk = Effect.fnUntraced(function* (record: CallRecorder) {
   const { hangUp } = yield* Servers
 
   /** The content of an approval or a form. */
-  const about = (
-    { caller, id, input, root, space, startedAt }: Attempt,
-    { pinnedAt, server, tool }: CatalogueTool,
-  ) => ({
+  const about = ({ caller, id, input, root, space }: Attempt, { pinnedAt, server, tool }: CatalogueTool) => ({
     ...(root === undefined ? {} : { run: root }),
     askedBy: caller.principal,
-    askedAt: DateTime.makeUnsafe(startedAt),
     call: { id, tool: tool.definition.name, input: input as Schema.Json, riskLevel: tool.definition.riskLevel },
     fingerprint: tool.fingerprint,
     policy: caller.epoch,
@@ -49,13 +45,11 @@ export const makeAsk = Effect.fnUntraced(function* (record: CallRecorder) {
     space,
   })
 
-  /**
-   * A standing approval for this tool and caller. Where two people must approve, it does not count: both approve each
-   * time.
-   */
+  /** A standing approval for this tool and caller. An older one counts only as far as the tool allows today. */
   const standing = Effect.fnUntraced(function* (found: CatalogueTool, { caller, principal, root }: Attempt) {
-    if ((yield* approval.of(found, caller)).people === 2) return undefined
-    return yield* approvals.standing(principal, found.tool.definition.name, found.tool.fingerprint, root)
+    const reach = approval.reachOf(found, yield* approval.of(found, caller))
+    const { definition, fingerprint } = found.tool
+    return yield* approvals.standing({ principal, tool: definition.name, fingerprint, run: root, reach })
   })
 
   const askPeople = Effect.fnUntraced(function* (attempt: Attempt, found: CatalogueTool, { digest }: Question) {
@@ -71,6 +65,7 @@ export const makeAsk = Effect.fnUntraced(function* (record: CallRecorder) {
       question: `${quoted(caller.principal.name)} wants to run ${quoted(definition.name)} (${definition.riskLevel} risk).`,
       ...(definition.inputSchema === undefined ? {} : { schema: definition.inputSchema }),
       ...(rule.people === undefined ? {} : { people: rule.people }),
+      reach: approval.reachOf(found, rule),
       milliseconds: (rule.expiresInSeconds ?? approvalTime) * 1000,
     })
     const row = { ...rowOf(attempt, JSON.stringify(attempt.input)), resume: resumeJson(attempt) }

@@ -6,6 +6,7 @@ import { Grants } from "../../access/rights/Grants.ts"
 import { Confidential } from "../../access/secrets/Confidential.ts"
 import { makeReveal } from "../../access/secrets/Reveal.ts"
 import { webhookPlaceholders } from "../kinds/webhook.ts"
+import { signedText } from "../../access/secrets/SignedText.ts"
 import { isSigned, makeSigningKey } from "./Signatures.ts"
 import { Tools } from "../catalogue/Tools.ts"
 import type { CallRow } from "../road/record/rows.ts"
@@ -81,7 +82,9 @@ export const makeCallbackCheck = Effect.fnUntraced(function* (
     const key = yield* Effect.option(keyOfTool(row.tool))
     // wall clock: the service has signed a moment.
     const now = Math.floor((yield* Clock.currentTimeMillis) / 1000)
-    if (key._tag === "None" || !isSigned(key.value, signature, now, row.id, yield* body)) return undefined
+    if (key._tag === "None") return undefined
+    const sent = yield* body
+    if (!isSigned(key.value, signature, now, (at) => signedText.webhookResult(at, row.id, sent))) return undefined
     const proof: ResultSignature = Object.freeze({ call: row.id, tool: row.tool })
     given.add(proof)
     return proof

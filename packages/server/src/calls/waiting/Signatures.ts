@@ -1,30 +1,33 @@
 /**
- * Webhooks are signed in both directions (G-18): time, call and body, with a key that only the house and the service
- * know. An old signature is refused; a replayed one finds its call settled.
+ * Signatures that travel with a request (G-18): of webhooks, in both directions, and of services that call agents. What
+ * is signed is one of the texts of `SignedText.ts`, at a moment. An old signature is refused; a replayed one finds its
+ * call settled, or the run that it started.
  */
-import { createHmac, timingSafeEqual } from "node:crypto"
 import { Effect, Redacted } from "effect"
 import { Confidential } from "../../access/secrets/Confidential.ts"
 import { Secrets } from "../../access/secrets/Secrets.ts"
+import { isMacOf, macOf, type SignedText } from "../../access/secrets/SignedText.ts"
 
 /** How far two clocks may be apart, and how long a signature is valid, in seconds. */
 const tolerance = 300
 
 export const signatureHeader = "stoa-signature"
 
-const macOf = (key: Redacted.Redacted, seconds: number, call: string, body: string): string =>
-  createHmac("sha256", Redacted.value(key)).update(`${seconds}.${call}.${body}`).digest("hex")
+/** What is signed, at a moment in seconds. */
+export type TextAt = (seconds: number) => SignedText
 
-export const sign = (key: Redacted.Redacted, seconds: number, call: string, body: string): string =>
-  `t=${seconds},v1=${macOf(key, seconds, call, body)}`
+export const sign = (key: Redacted.Redacted, seconds: number, textAt: TextAt): string =>
+  `t=${seconds},v2=${macOf(key, textAt(seconds))}`
 
-/** Whether a header signs this body for this call, now. Pure. */
-export const isSigned = (key: Redacted.Redacted, header: string, now: number, call: string, body: string): boolean => {
-  const found = /^t=(\d{1,12}),v1=([0-9a-f]{64})$/.exec(header)
+/**
+ * Whether a header signs this, now. Pure. One moment is written in one way: a signature that could be written in two
+ * would be two requests.
+ */
+export const isSigned = (key: Redacted.Redacted, header: string, now: number, textAt: TextAt): boolean => {
+  const found = /^t=(0|[1-9][0-9]{0,11}),v2=([0-9a-f]{64})$/.exec(header)
   if (found === null) return false
   const seconds = Number(found[1])
-  if (Math.abs(now - seconds) > tolerance) return false
-  return timingSafeEqual(Buffer.from(found[2]!, "hex"), Buffer.from(macOf(key, seconds, call, body), "hex"))
+  return Math.abs(now - seconds) <= tolerance && isMacOf(key, textAt(seconds), found[2]!)
 }
 
 /** The key that signs a webhook tool: the secret it names, or one derived by the house. */

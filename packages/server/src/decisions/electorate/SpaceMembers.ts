@@ -5,10 +5,10 @@ import type { PrincipalId, SpaceId } from "@stoa/contract"
 import { Context, type Effect } from "effect"
 import type { Viewer } from "../../access/rights/Viewer.ts"
 
-/** A person in a space: since when, and who let them in (`house`: the configuration file; null: unknown). */
+/** A person in a space: since which event of the journal, and who let them in (`house`: the configuration file; null: unknown). */
 interface SpacePerson {
   readonly id: PrincipalId
-  readonly since: string
+  readonly since: number
   readonly letInBy: string | null
 }
 

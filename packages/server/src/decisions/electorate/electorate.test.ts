@@ -10,7 +10,7 @@ const people = ["ada", "ben", "cid", "dot", "eve"] as const
 type Who = (typeof people)[number]
 const id = (who: Who) => who as string as PrincipalId
 
-/** One step; the clock advances with each. */
+/** One step; each is an event of its own. */
 type Step =
   | { readonly do: "let in"; readonly who: Who; readonly by: Who }
   | { readonly do: "put out" | "promote" | "demote" | "leave the house"; readonly who: Who }
@@ -50,8 +50,7 @@ class House {
     }
   }
   standing(inSpace: boolean, asker: Who): ElectorateFacts {
-    const moment = (at: number) => at.toString().padStart(6, "0")
-    const admins = [...this.admins].map(([who, since]) => ({ id: id(who), since: moment(since) }))
+    const admins = [...this.admins].map(([who, since]) => ({ id: id(who), since }))
     return {
       here: new Set(people.filter((who) => !this.gone.has(who)).map(id)),
       admins,
@@ -62,7 +61,7 @@ class House {
             openedBy: this.opener,
             people: [...this.members].map(([who, { by, since }]) => ({
               id: id(who),
-              since: moment(since),
+              since,
               letInBy: by,
             })),
           }
@@ -91,7 +90,7 @@ describe("who may answer an approval", () => {
         const question: DecisionRequest = {
           kind: "approval",
           askedBy: id(caller),
-          askedAt: house.clock.toString().padStart(6, "0"),
+          askedAfter: house.clock + 1,
         }
         const fixed: Array<Voter> = [...voters(question, named?.map(id) ?? null, house.standing(inSpace, caller))]
         if (target !== null) fixed.push({ principal: id(target), reason: "escalation" })
@@ -126,8 +125,8 @@ describe("who may answer an approval", () => {
   })
 
   it("an unknown host vouches for nobody; a form is for whoever is there now", () => {
-    const question: DecisionRequest = { kind: "approval", askedBy: id("ada"), askedAt: "9" }
-    const member = { id: id("ben"), since: "1", letInBy: null }
+    const question: DecisionRequest = { kind: "approval", askedBy: id("ada"), askedAfter: 9 }
+    const member = { id: id("ben"), since: 1, letInBy: null }
     const standing = (openedBy: string | null, letInBy: string | null): ElectorateFacts => ({
       here: new Set(),
       admins: [],
@@ -143,6 +142,6 @@ describe("who may answer an approval", () => {
     assert.lengthOf(voters(question, null, standing("child", "cid")), 0)
     assert.lengthOf(voters(question, null, standing("cid", "child")), 0)
     assert.lengthOf(voters(question, null, standing("house", "house")), 1)
-    assert.lengthOf(voters({ ...question, kind: "form", askedAt: "0" }, null, standing("ada", "ada")), 1)
+    assert.lengthOf(voters({ ...question, kind: "form", askedAfter: 0 }, null, standing("ada", "ada")), 1)
   })
 })

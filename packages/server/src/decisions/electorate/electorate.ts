@@ -1,8 +1,9 @@
 /**
  * Who may answer: pure. Only people, and never the asker: those whom the tool or a policy names; if none of them can, the
  * admins; if nobody is named, the people of the call's space and the admins. The asker must not choose who answers: of a
- * space, only people count who were members before the call was made, and nobody counts whom the asker or one of its
- * agents added, or if one of them opened the space.
+ * space, only people count who were members before the question was asked, and nobody counts whom the asker or one of
+ * its agents added, or if one of them opened the space. Before and after are told by the order of events, never by
+ * clocks.
  *
  * For an approval the list is fixed when it is asked, with each person's reason, and checked again when it is answered:
  * people who have lost that reason are out, and a reason gained later does not count. A form is data and no approval:
@@ -23,7 +24,7 @@ export interface Voter {
 export interface ElectorateFacts {
   /** The active people among those who are named, or to whom it escalates. */
   readonly here: ReadonlySet<PrincipalId>
-  readonly admins: ReadonlyArray<{ readonly id: PrincipalId; readonly since: string }>
+  readonly admins: ReadonlyArray<{ readonly id: PrincipalId; readonly since: number }>
   /** The asker, the agents of its tree and those it owns: the asker may have chosen people whom one of them let in. */
   readonly kin: ReadonlySet<string>
   /** The people of the space it was asked in; null if there is none. */
@@ -35,20 +36,20 @@ export interface ElectorateFacts {
 export interface DecisionRequest {
   readonly kind: DecisionKind
   readonly askedBy: PrincipalId
-  /** When the call was made. */
-  readonly askedAt: string
+  /** The newest event of the journal when it was asked: what came before has a smaller number. */
+  readonly askedAfter: number
 }
 
 /** The people of the call's space whom its caller did not choose. */
-const unchosen = ({ askedAt }: DecisionRequest, { kin, space }: ElectorateFacts): ReadonlyArray<PrincipalId> =>
+const unchosen = ({ askedAfter }: DecisionRequest, { kin, space }: ElectorateFacts): ReadonlyArray<PrincipalId> =>
   space === null || space.openedBy === null || kin.has(space.openedBy)
     ? []
     : space.people
-        .filter(({ letInBy, since }) => letInBy !== null && !kin.has(letInBy) && since <= askedAt)
+        .filter(({ letInBy, since }) => letInBy !== null && !kin.has(letInBy) && since < askedAfter)
         .map(({ id }) => id)
 
-const adminsOf = ({ askedAt, kind }: DecisionRequest, { admins }: ElectorateFacts): ReadonlyArray<PrincipalId> =>
-  admins.filter(({ since }) => kind !== "approval" || since <= askedAt).map(({ id }) => id)
+const adminsOf = ({ askedAfter, kind }: DecisionRequest, { admins }: ElectorateFacts): ReadonlyArray<PrincipalId> =>
+  admins.filter(({ since }) => kind !== "approval" || since < askedAfter).map(({ id }) => id)
 
 const membersOf = (question: DecisionRequest, standing: ElectorateFacts): ReadonlyArray<PrincipalId> =>
   question.kind === "approval" ? unchosen(question, standing) : (standing.space?.people ?? []).map(({ id }) => id)

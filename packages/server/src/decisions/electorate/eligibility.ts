@@ -24,7 +24,10 @@ const inOrder = (a: Voter, b: Voter): number =>
 const byName = ({ reason }: Voter): boolean => reason === "named" || reason === "escalation"
 const byRole = ({ reason }: Voter): boolean => reason.startsWith("escalation role:")
 
-type Asked = Pick<DecisionRow, "id" | "kind" | "state" | "askedBy" | "askedAt" | "approver" | "space" | "escalatedAt">
+type Asked = Pick<
+  DecisionRow,
+  "id" | "kind" | "state" | "askedBy" | "askedAfter" | "approver" | "space" | "escalatedAt"
+>
 
 type FullAsked = Asked & Pick<FullRow, "voters">
 

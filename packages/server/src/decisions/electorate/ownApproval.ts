@@ -39,7 +39,7 @@ export const makeOwnApproval = Effect.fnUntraced(function* (
         "A request without a token cannot approve. Answer with your own token, or by the link that the house sends to your notify address.",
         action,
       )
-    const maker = yield* tokens.madeSince(token, one.askedAt)
+    const maker = yield* tokens.madeSince(token, one.askedAfter)
     if (maker === undefined || maker === by.id) return
     const [rule, who] =
       maker === one.askedBy ? ["not by whoever asked", "The one who asked"] : ["only your own token", "Somebody else"]

@@ -1,13 +1,17 @@
 /** Events as server-sent frames. A frame is built once and written to everybody who may see it. */
-import { Delta, Event, type FaceName, inputOf, nameOfEvent, nameOn } from "@stoa/contract"
+import { Delta, Event, type FaceName, inputOf, nameOfEvent, nameOn, wireEventOn } from "@stoa/contract"
 import { Schema } from "effect"
 
-const encodeEvent = Schema.encodeSync(Schema.fromJsonString(Schema.toCodecJson(Event)))
+const encodeEvent = Schema.encodeSync(Schema.toCodecJson(Event))
 const encodeDelta = Schema.encodeSync(Schema.fromJsonString(Schema.toCodecJson(Delta)))
 
 export const eventFrame = (event: Event, face: FaceName | undefined): string => {
   const input = inputOf(event)
-  const own = frame(event.cursor, nameOfEvent(face, event), encodeEvent(event))
+  const own = frame(
+    event.cursor,
+    nameOfEvent(face, event),
+    JSON.stringify(wireEventOn(face, encodeEvent(event) as never)),
+  )
   return input === undefined ? own : own + deltaFrame(input, face)
 }
 

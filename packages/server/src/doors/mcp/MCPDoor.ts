@@ -16,6 +16,7 @@ import {
 } from "@stoa/contract"
 import { Clock, Context, Effect, Exit, Layer, Redacted } from "effect"
 import { Limits } from "../../access/limits/Limits.ts"
+import { UsedStates } from "../../access/secrets/UsedStates.ts"
 import { chain } from "../../store/fibers/Resolved.ts"
 import { requestContext } from "../../store/fibers/RequestContext.ts"
 import { monotonicOf } from "../../store/Moment.ts"
@@ -48,7 +49,7 @@ export interface MCPOptions {
   readonly key: Redacted.Redacted
 }
 
-type Needs = Acting | Desk | NodeServer | Endings | Limits
+type Needs = Acting | Desk | NodeServer | Endings | Limits | UsedStates
 
 /** How much of a body is read before the sender is known. */
 const strangersBody = 64 * 1024
@@ -65,6 +66,7 @@ export class MCPDoor extends Context.Service<
         const server = yield* NodeServer
         const acting = yield* Acting
         const limits = yield* Limits
+        const states = yield* UsedStates
         const clock = yield* Clock.Clock
         const context = yield* requestContext
         // wall clock: what clients carry, and tokens, end at a moment.
@@ -78,6 +80,7 @@ export class MCPDoor extends Context.Service<
         const front = {
           stamp: stampOf(serverInfo(options.version)),
           seal: new StateSeal(options.key),
+          takeState: states.take,
           now,
           uptime,
           ending: server.draining,
@@ -123,7 +126,7 @@ export class MCPDoor extends Context.Service<
             )
             return caller === null
               ? acting.asNobody(senderOf(request), correlationId, asked)
-              : acting.as(caller, correlationId, asked, body.length)
+              : acting.as(caller, correlationId, asked, { bytes: body.length, response: reply.response })
           }
           const settled = Effect.matchCauseEffect(
             Effect.suspend(() => chain(who, serveAs)),

@@ -12,6 +12,7 @@ import { LinkedSet } from "../../store/LinkedSet.ts"
 import { refuse, StartError } from "../../store/StartError.ts"
 import { NodeRequest } from "./NodeRequest.ts"
 import { sendResponse } from "./Response.ts"
+import { Turns } from "./Unsent.ts"
 import { type Target, targetOf } from "./Target.ts"
 
 /** How long running requests may take to finish when the house is closing. */
@@ -21,6 +22,8 @@ const drainLimit = "10 seconds"
  * request is told that the house is closing. If it were cut off, the client would not know whether the request had run.
  */
 const lingerMs = 250
+/** A client that takes nothing of its answer for this long is cut off. */
+const unreadMs = 60_000
 /** How many connections may wait to be accepted: node's default. */
 const backlog = 511
 
@@ -55,6 +58,16 @@ export class NodeServer extends Context.Service<
         const running = new LinkedSet<http.ServerResponse>()
         /** When each connection was opened, or last answered on. */
         const quietSince = new Map<Socket, number>()
+        const turns = new WeakMap<Socket, Turns>()
+        const turnsOf = (socket: Socket): Turns => {
+          const known = turns.get(socket) ?? new Turns(socket)
+          turns.set(socket, known)
+          return known
+        }
+        // Node calls it, too, when a connection was idle between two requests for as long as it may be.
+        server.setTimeout(unreadMs, (socket) => {
+          if (socket.writableLength > 0 || turnsOf(socket).isIdle) socket.destroy()
+        })
         const taken: Array<{ readonly path: string; readonly door: Door }> = []
         const first: Array<Effect.Effect<void>> = []
         const last: Array<Effect.Effect<void>> = []
@@ -148,7 +161,9 @@ export class NodeServer extends Context.Service<
           serve: Effect.fnUntraced(function* (app, middleware) {
             const context = yield* Effect.context<never>()
             const handled = HttpEffect.toHandled(app, sendResponse, middleware)
-            const onRequest = (request: http.IncomingMessage, response: http.ServerResponse) => {
+            const onRequest = (request: http.IncomingMessage, response: http.ServerResponse) =>
+              turnsOf(request.socket).take(response, () => answer(request, response))
+            const answer = (request: http.IncomingMessage, response: http.ServerResponse) => {
               const target = targetOf(request.url ?? "/")
               for (const { door, path } of taken) {
                 if (target.path !== path && !target.path.startsWith(`${path}/`)) continue

@@ -23,25 +23,21 @@ import { currentCause } from "../../store/journal/Correlation.ts"
 import type { Transaction } from "../../store/journal/Journal.ts"
 import { readerLayer } from "../../store/journal/readers/Readers.ts"
 import { Timers } from "../../store/journal/Timers.ts"
+import { type ExcerptBounds, makeExcerpts } from "../records/excerpts.ts"
 import type { MemoryActor } from "../records/recordReads.ts"
+import { writerOf } from "../Authors.ts"
 import { Memories } from "../Memories.ts"
-import { dueAfter, dueAgain, isLate, type MissedTimes, type Schedule } from "./planTimes.ts"
+import { definitionIn, type PlanDefinition } from "./definition.ts"
+import { dueAfter, dueAgain, isLate, type Schedule } from "./planTimes.ts"
 
-export interface PlanDefinition extends Schedule {
-  readonly name: string
-  readonly instruction: string
-  /** What happens to times at which the house was off; default: once. */
-  readonly missed?: MissedTimes
-  /** Delays it by up to this many seconds, always by the same delay for the same time. */
-  readonly jitter?: number
-}
+export type { PlanDefinition } from "./definition.ts"
 
 export type PlanStatus = "active" | "completed"
 
 export interface Plan extends PlanDefinition {
   readonly id: MemoryId
   readonly owner: PrincipalId
-  /** Who wrote the present version: its owner, or somebody it was shared with. */
+  /** Who wrote its words: its owner, or somebody it was shared with. */
   readonly writer: PrincipalId
   readonly status: PlanStatus
   readonly nextRunAt: string | null
@@ -72,29 +68,12 @@ const keyOf = (id: MemoryId): string => `plan ${id}`
 const jitterOf = (id: MemoryId, due: string, seconds: number): number =>
   seconds === 0 ? 0 : Number.parseInt(hash("sha256", `${id} ${due}`, "hex").slice(0, 8), 16) % (seconds + 1)
 
-const mayBeText = (value: unknown): boolean => value === undefined || typeof value === "string"
-/**
- * Anybody can write records of any kind: those that are not plans are ignored, because one reader handles everybody's.
- */
-const isDefinition = (value: unknown): value is PlanDefinition => {
-  if (typeof value !== "object" || value === null) return false
-  const { cron, instruction, jitter, missed, name, runAfter, scheduledAt, timezone } = value as Record<string, unknown>
-  return (
-    typeof name === "string" &&
-    typeof instruction === "string" &&
-    [cron, runAfter, scheduledAt, timezone].every(mayBeText) &&
-    (missed === undefined || missed === "skip" || missed === "once" || missed === "all") &&
-    (jitter === undefined || (Number.isInteger(jitter) && (jitter as number) >= 0 && (jitter as number) <= 86_400))
-  )
+const planFrom = (row: PlanRow, record: MemoryRecord): ReadonlyArray<Plan> => {
+  const definition = definitionIn(record)
+  const { lastRunAt, nextRunAt, owner, record: id, status } = row
+  const writer = writerOf(record)
+  return definition === undefined ? [] : [{ ...definition, id, owner, writer, status, nextRunAt, lastRunAt }]
 }
-
-const definitionIn = (record: MemoryRecord): PlanDefinition | undefined =>
-  Result.getOrUndefined(
-    Result.try(() => {
-      const value: unknown = JSON.parse(record.content)
-      return isDefinition(value) ? value : undefined
-    }),
-  )
 
 const refuse = (detail: string) => new WrongState({ detail })
 
@@ -113,6 +92,11 @@ export class Plans extends Context.Service<
     readonly remove: (by: MemoryActor, id: MemoryId) => Effect.Effect<boolean, Refused, Transaction>
     /** The owner's plans: the next due first, then completed ones, the last first. */
     readonly list: (by: MemoryActor, status?: PlanStatus) => Effect.Effect<ReadonlyArray<Plan>>
+    /** The next of an owner's active plans, and how many more there are; those that are too long are not read. */
+    readonly next: (
+      owner: PrincipalId,
+      bounds: ExcerptBounds,
+    ) => Effect.Effect<{ readonly items: ReadonlyArray<Plan & Pick<PlanRow, "run">>; readonly left: number }>
   }
 >()("server/memory/Plans") {
   static readonly layer = Layer.effect(
@@ -120,6 +104,7 @@ export class Plans extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const memories = yield* Memories
+      const excerpts = makeExcerpts(sql)
       const { countOf, keep } = yield* makeKeeping
 
       const rowsOf = (by: MemoryActor, ids?: ReadonlyArray<MemoryId>) =>
@@ -130,11 +115,7 @@ export class Plans extends Context.Service<
 
       const planOf = Effect.fnUntraced(function* (by: MemoryActor, row: PlanRow) {
         const record = yield* Effect.option(memories.get(by, row.record))
-        const definition = record._tag === "Some" ? definitionIn(record.value) : undefined
-        if (record._tag === "None" || definition === undefined) return []
-        const { lastRunAt, nextRunAt, owner, record: id, status } = row
-        const writer = record.value.origin.principal
-        return [{ ...definition, id, owner, writer, status, nextRunAt, lastRunAt } satisfies Plan]
+        return record._tag === "None" ? [] : planFrom(row, record.value)
       })
 
       const set: Plans["Service"]["set"] = Effect.fn("Plans.set")(function* (by, id, plan) {
@@ -176,7 +157,19 @@ export class Plans extends Context.Service<
         return plans.toSorted(inOrder)
       })
 
-      return Plans.of({ set, remove, list })
+      const next: Plans["Service"]["next"] = Effect.fn("Plans.next")(function* (owner, bounds) {
+        const from = sql`memory_plans p JOIN memory_records r ON r.id = p.record
+          WHERE p.owner = ${owner} AND p.status = 'active'`
+        const read = yield* excerpts.read(from, sql`p.next_run_at, p.record`, { ...bounds, whole: true })
+        const found = new Map((yield* rowsOf({ id: owner })).map((row) => [row.record, row]))
+        const items = read.items.flatMap(({ record }) => {
+          const row = found.get(record.id)
+          return row === undefined ? [] : planFrom(row, record).map((plan) => ({ ...plan, run: row.run }))
+        })
+        return { items, left: read.left + read.items.length - items.length }
+      })
+
+      return Plans.of({ set, remove, list, next })
     }),
   )
 }

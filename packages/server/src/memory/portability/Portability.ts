@@ -5,6 +5,7 @@
  */
 import {
   BadInput,
+  type Caller,
   type Forbidden,
   type MemoryImported,
   type MemoryLine,
@@ -18,20 +19,21 @@ import {
   type TooLarge,
   type WrongState,
 } from "@stoa/contract"
-import { Context, DateTime, Effect, Layer, Redacted } from "effect"
+import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Secrets } from "../../access/secrets/Secrets.ts"
 import { Journal, type Transaction } from "../../store/journal/Journal.ts"
-import { decodeCursor, encodeCursor } from "../../store/Pages.ts"
+import { decodeCursor, encodeCursor, largestPage } from "../../store/Pages.ts"
+import { authorsIn, authorsText } from "../records/authorship.ts"
 import type { MemoryActor } from "../records/recordReads.ts"
 import { isSealed, lineOf, type LineRow, rowOf, sealed, type ShareRow } from "./memoryLines.ts"
 import { Memories } from "../Memories.ts"
+import { Shares } from "../Shares.ts"
 import type { RecordRow, VersionRow } from "../records/rows.ts"
 import { slotOf } from "../records/rules.ts"
 import { makeStoring } from "../records/storing.ts"
+import { makeVersions } from "../records/versions.ts"
 
-/** A page ends at this size even if it has few lines. */
-const largestPage = 2 * 1024 * 1024
 const erasedAtOnce = 50
 
 type Refused = BadInput | Missing | StaleVersion | WrongState | TooLarge | Forbidden
@@ -45,7 +47,7 @@ export class Portability extends Context.Service<
     readonly import: (
       by: MemoryActor,
       lines: ReadonlyArray<MemoryLine>,
-    ) => Effect.Effect<MemoryImported, Refused, Transaction>
+    ) => Effect.Effect<MemoryImported, Refused, Transaction | Caller>
     /** Deletes everything the caller owns, pinned or not, with its history, and returns how many records that were. */
     readonly erase: (owner: PrincipalId) => Effect.Effect<number>
     /** Erases one's own, or says how much that would be. It cannot be undone, so it takes one's own name. */
@@ -63,17 +65,19 @@ export class Portability extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const journal = yield* Journal
       const memories = yield* Memories
-      const { about, drop, indexed, store } = yield* makeStoring
-      const key = Redacted.value((yield* Secrets).derive("memory-lines"))
+      const shares = yield* Shares
+      const { about, drop, store } = yield* makeStoring
+      const versions = makeVersions(sql)
+      const key = (yield* Secrets).derive("memory-lines")
       const now = Effect.map(DateTime.now, DateTime.formatIso)
 
       const exported: Portability["Service"]["export"] = Effect.fn("Portability.export")(function* (by, query) {
         const { cursor, limit = 100 } = query
         const [record = "", version = "0"] = cursor === undefined ? [] : decodeCursor(cursor).split(" ")
         const after = Number.parseInt(version, 10) || 0
-        const rows = yield* sql<LineRow>`SELECT v.*, r.namespace, r.kind, r.key, r.owner, r.created_at, r.deleted_at,
-            r.version AS newest FROM memory_records r JOIN memory_versions v ON v.record = r.id
-          WHERE r.owner = ${by.id} AND (r.id > ${record} OR (r.id = ${record} AND v.version > ${after}))
+        const rows =
+          yield* sql<LineRow>`SELECT ${versions.columns}, r.namespace, r.kind, r.key, r.owner, r.created_at, r.deleted_at,
+            r.version AS newest FROM ${versions.tables} WHERE r.owner = ${by.id} AND (r.id > ${record} OR (r.id = ${record} AND v.version > ${after}))
             AND (r.expires_at IS NULL OR r.pinned = ${true} OR r.expires_at > ${yield* now})
           ORDER BY r.id, v.version LIMIT ${limit + 1}`
         const ids = [...new Set(rows.map((row) => row.record))]
@@ -114,28 +118,27 @@ export class Portability extends Context.Service<
           there === undefined && row.deletedAt === null ? yield* versionsAt(by, row.slot, row.namespace) : []
         if (taken.length > 0)
           return yield* bad(at, `there is another record with the key "${row.key}"; delete it first`)
-        yield* store(row, there === undefined)
-        const createdAt = yield* now
+        yield* store({ ...row, bytes: there?.bytes ?? null }, there)
+        const stored = (yield* storedOf(row.id))!
         for (const { principal, right } of line.shares ?? []) {
           const known = yield* Effect.orDie(
             sql`SELECT id FROM principals WHERE id = ${principal} AND retired_at IS NULL`,
           )
-          if (known.length > 0)
-            yield* Effect.orDie(
-              sql`INSERT INTO memory_shares ${sql.insert({ record: row.id, principal, access: right, createdAt })}
-                ON CONFLICT (record, principal) DO UPDATE SET access = excluded.access`,
-            )
+          // A share that was restored is offered again; those for which there is no room are left out.
+          if (known.length > 0) yield* shares.bringBack(stored, principal, right)
         }
-        if ((line.shares ?? []).length > 0 && row.deletedAt === null) yield* indexed(row)
         return true
       })
 
       /** Whether its claim about its author matches the stored version. */
       const isTrue = Effect.fnUntraced(function* (by: MemoryActor, line: MemoryLine) {
-        const { call, message } = line
-        if ((line.by ?? by.id) === by.id && call === undefined && message === undefined) return true
+        const { authors, call, message } = line
+        if ((line.by ?? by.id) === by.id && call === undefined && message === undefined && authors === undefined)
+          return true
         const rows = yield* Effect.orDie(
-          sql<VersionRow>`SELECT v.* FROM memory_versions v JOIN memory_records r ON r.id = v.record
+          sql<
+            Pick<VersionRow, "principal" | "call" | "message" | "authors">
+          >`SELECT v.principal, v.call, v.message, v.authors FROM memory_versions v JOIN memory_records r ON r.id = v.record
             WHERE r.owner = ${by.id} AND v.record = ${line.id ?? ""} AND v.version = ${line.version ?? 0}`,
         )
         const was = rows[0]
@@ -143,7 +146,8 @@ export class Portability extends Context.Service<
           was !== undefined &&
           was.principal === (line.by ?? by.id) &&
           was.call === (call ?? null) &&
-          was.message === (message ?? null)
+          was.message === (message ?? null) &&
+          (authors === undefined || authorsText(authors) === authorsText(authorsIn(was.authors, was.principal)))
         )
       })
 
@@ -152,7 +156,10 @@ export class Portability extends Context.Service<
         if (line.current === false)
           return yield* bad(at, "this earlier version was changed, and history is not rewritten")
         if (!(yield* isTrue(by, line)))
-          return yield* bad(at, "who wrote it, and in which call, is not yours to say; leave out by, call and message")
+          return yield* bad(
+            at,
+            "who wrote it, and in which call, is not yours to say; leave out by, authors, call and message",
+          )
         const { content, id, kind, key: name, mediaType, namespace, tags } = line
         const change = {
           content,

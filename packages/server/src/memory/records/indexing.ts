@@ -63,7 +63,8 @@ export const indexRecord = Effect.fnUntraced(function* (
 export const readingOf = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, row: RecordRow, isNew = false) {
   const readers = isNew
     ? []
-    : yield* sql<{ principal: PrincipalId }>`SELECT principal FROM memory_shares WHERE record = ${row.id}`
+    : yield* sql<{ principal: PrincipalId }>`SELECT principal FROM memory_shares
+        WHERE record = ${row.id} AND state = 'taken'`
   const names = yield* sql<{ name: string }>`SELECT name FROM principals WHERE id = ${row.principal}`
   return { readers: readers.map(({ principal }) => principal), author: names[0]?.name ?? "" }
 }, Effect.orDie)

@@ -11,7 +11,7 @@ import type {
 import { DateTime, Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import { amongTexts } from "../../store/database/dialect/Columns.ts"
-import { decodeCursor, encodeCursor } from "../../store/Pages.ts"
+import { decodeCursor, encodeCursor, fitting, largestPage } from "../../store/Pages.ts"
 import { yieldToEventLoop } from "../../store/fibers/EventLoop.ts"
 import { digestOf, cursorAt, placeOfCursor } from "../../store/search/Cursor.ts"
 import { matchesOf } from "../../store/search/Match.ts"
@@ -53,6 +53,8 @@ const folded = (value: string): string => value.normalize("NFKC").toLowerCase()
 const maxContaining = 50
 const maxLooked = 100_000
 const maxLetters = 32 * 1024 * 1024
+/** Hits whose records one statement reads. */
+const hitsAtOnce = 10
 /** How much is read before others get their turn: many short rows, or a few long ones. */
 const lettersAtOnce = 1024 * 1024
 const rowsAtOnce = { first: 10, least: 4, most: 500 }
@@ -76,7 +78,7 @@ export const makeRecordReads = (
     whose: "any" | "own" | "lent" = "any",
   ) {
     const own = sql`owner = ${by.id}`
-    const lent = sql`id IN (SELECT record FROM memory_shares WHERE principal = ${by.id})`
+    const lent = sql`id IN (SELECT record FROM memory_shares WHERE principal = ${by.id} AND state = 'taken')`
     const where = [
       query.owner === undefined
         ? whose === "any"
@@ -136,11 +138,15 @@ export const makeRecordReads = (
     const answered = yield* index.find(scopes, q, filters, { meaning: yield* meanings.of(q), by: by.id })
     const hits = answered.found
     const items: Array<MemoryRecord> = []
-    while (at < hits.length && items.length < limit) {
-      const some = hits.slice(at, at + limit - items.length).map(({ ref }) => ref)
+    // A few at a time: one record may be as long as a page.
+    for (let size = 0; at < hits.length && items.length < limit && size < largestPage;) {
+      const some = hits.slice(at, at + Math.min(hitsAtOnce, limit - items.length)).map(({ ref }) => ref)
       at += some.length
       const found = yield* among(by, answered, some, query)
-      items.push(...some.flatMap((id) => found.get(id) ?? []))
+      for (const record of some.flatMap((id) => found.get(id) ?? [])) {
+        items.push(record)
+        size += record.content.length
+      }
     }
     return { items, next: at < hits.length ? cursorAt(digest, at) : null }
   })
@@ -149,23 +155,40 @@ export const makeRecordReads = (
     const { cursor, limit = 50, q } = query
     if (q !== undefined && q.trim() !== "") return yield* search(by, { ...query, q })
     const [at = "", id = ""] = cursor === undefined ? [] : decodeCursor(cursor).split(" ")
-    const after = cursor === undefined ? [] : [sql`(updated_at < ${at} OR (updated_at = ${at} AND id < ${id}))`]
-    const newest = Effect.fnUntraced(function* (whose: "any" | "own" | "lent") {
-      const where = [...(yield* visible(by, query, whose)), ...after]
-      return yield* sql<RecordRow>`SELECT * FROM memory_records WHERE ${sql.and(where)}
-        ORDER BY updated_at DESC, id DESC LIMIT ${limit + 1}`
+    /** Own and shared records are queried separately: each is then read in the order of an index, however many there are. */
+    const newest = Effect.fnUntraced(function* (after: Pick<RecordRow, "updatedAt" | "id"> | undefined, most: number) {
+      const rows: Array<RecordRow> = []
+      for (const whose of query.owner === undefined ? (["own", "lent"] as const) : (["any"] as const)) {
+        const where = yield* visible(by, query, whose)
+        if (after !== undefined)
+          where.push(sql`(updated_at < ${after.updatedAt} OR (updated_at = ${after.updatedAt} AND id < ${after.id}))`)
+        rows.push(
+          ...(yield* sql<RecordRow>`SELECT * FROM memory_records WHERE ${sql.and(where)}
+            ORDER BY updated_at DESC, id DESC LIMIT ${most}`),
+        )
+      }
+      return rows.toSorted(newestFirst).slice(0, most)
     })
-    // Own and shared records are queried separately: each is then read in the order of an index, however many there
-    // are.
-    const rows =
-      query.owner === undefined
-        ? [...(yield* newest("own")), ...(yield* newest("lent"))].toSorted(newestFirst)
-        : yield* newest("any")
-    const items = rows.slice(0, limit)
+    // Few at first: one record may be as long as a page.
+    const rows: Array<RecordRow> = []
+    let size: number = rowsAtOnce.first
+    let letters = 0
+    while (rows.length <= limit && letters <= largestPage) {
+      const most = Math.min(size, limit + 1 - rows.length)
+      const some = yield* newest(
+        rows.at(-1) ?? (cursor === undefined ? undefined : ({ updatedAt: at, id } as RecordRow)),
+        most,
+      )
+      rows.push(...some)
+      if (some.length < most) break
+      letters += lettersOf(some)
+      size = rowsNext(rows.length, letters)
+    }
+    const items = fitting(rows, limit)
     const last = items.at(-1)
     return {
       items: items.map((row) => recordFrom(row)),
-      next: rows.length > limit && last !== undefined ? encodeCursor(`${last.updatedAt} ${last.id}`) : null,
+      next: rows.length > items.length && last !== undefined ? encodeCursor(`${last.updatedAt} ${last.id}`) : null,
     }
   }, dieOfSql)
 

@@ -10,6 +10,7 @@ import {
   type PrincipalId,
 } from "@stoa/contract"
 import { DateTime } from "effect"
+import { authorsIn, isBy } from "./authorship.ts"
 
 interface Versioned {
   readonly content: string
@@ -22,6 +23,8 @@ interface Versioned {
   readonly call: CallId | null
   readonly message: MessageId | null
   readonly expiresAt: string | null
+  /** Who wrote its words (`authorship.ts`). */
+  readonly authors: string
 }
 
 export interface RecordRow extends Versioned {
@@ -34,6 +37,8 @@ export interface RecordRow extends Versioned {
   readonly createdAt: string
   readonly updatedAt: string
   readonly deletedAt: string | null
+  /** What it counts for its owner (`weight.ts`). Null: not counted yet. */
+  readonly bytes: number | null
 }
 
 export interface VersionRow extends Versioned {
@@ -45,6 +50,12 @@ const moment = (text: string) => DateTime.makeUnsafe(text)
 const momentOrNull = (text: string | null) => (text === null ? null : moment(text))
 const flag = (value: boolean | number) => value === true || value === 1
 
+/** Who wrote its words, where that is not simply whoever made this version. */
+const authorsOf = (row: Versioned) => {
+  const authors = authorsIn(row.authors, row.principal)
+  return isBy(authors, row.principal) ? {} : { authors }
+}
+
 const versionedOf = (row: Versioned) => ({
   content: row.content,
   mediaType: row.mediaType,
@@ -54,6 +65,7 @@ const versionedOf = (row: Versioned) => ({
   version: row.version,
   expiresAt: momentOrNull(row.expiresAt),
   origin: { principal: row.principal, call: row.call, message: row.message },
+  ...authorsOf(row),
 })
 
 export const recordFrom = (row: RecordRow, match?: MemoryMatch): MemoryRecord =>

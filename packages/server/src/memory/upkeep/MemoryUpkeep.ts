@@ -18,6 +18,7 @@ const atOnce = 50
 /** Indexes records from before the present format of the index. */
 const fill = fillLayer({
   name: "memories",
+  aim: "searchable",
   step: Effect.fnUntraced(function* (reached) {
     const sql = yield* SqlClient.SqlClient
     const index = yield* SearchIndex
@@ -27,6 +28,13 @@ const fill = fillLayer({
     for (const row of rows) yield* indexRecord(index, recordFrom(row), yield* readingOf(sql, row))
     return rows.length < atOnce ? null : rows.at(-1)!.id
   }),
+})
+
+/** Counts records from before what is stored was counted. */
+const counts = fillLayer({
+  name: "memories' sizes",
+  aim: "counted",
+  step: (reached) => Effect.flatMap(Memories, ({ countSome }) => countSome(reached)),
 })
 
 const ends = readerLayer({
@@ -59,4 +67,4 @@ const clean = (days: number) =>
 
 /** `days`: how long earlier versions are kept. */
 export const layerMemoryUpkeep = (days: number) =>
-  Layer.mergeAll(ends, fill, erasures, retentionLayer({ name: "memory-retention", work: clean(days) }))
+  Layer.mergeAll(ends, fill, counts, erasures, retentionLayer({ name: "memory-retention", work: clean(days) }))

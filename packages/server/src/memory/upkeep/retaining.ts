@@ -3,17 +3,22 @@
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { Storage } from "../../access/limits/Storage.ts"
 import { Journal } from "../../store/journal/Journal.ts"
 import { withinADay } from "../../store/Moment.ts"
 import type { RecordRow } from "../records/rows.ts"
 import { makeStoring } from "../records/storing.ts"
+import { makeVersions } from "../records/versions.ts"
 
 const atOnce = 100
 
 export const makeRetaining = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const journal = yield* Journal
-  const { about, drop } = yield* makeStoring
+  const storage = yield* Storage
+  const { about, drop, weigh } = yield* makeStoring
+  const { removeVersions } = makeVersions(sql)
+  const held = sql.literal(sql.onDialectOrElse({ pg: () => "FOR UPDATE", orElse: () => "" }))
 
   const oldVersions = (before: string) =>
     sql<{ record: string; version: number }>`SELECT v.record, v.version FROM memory_versions v
@@ -21,8 +26,19 @@ export const makeRetaining = Effect.gen(function* () {
 
   const dropVersions = Effect.fnUntraced(function* (before: string) {
     const rows = yield* oldVersions(before)
-    for (const { record, version } of rows)
-      yield* sql`DELETE FROM memory_versions WHERE record = ${record} AND version = ${version}`
+    const byRecord = [...Map.groupBy(rows, ({ record }) => record)].toSorted(([one], [other]) => (one < other ? -1 : 1))
+    for (const [record, old] of byRecord) {
+      // Locked: whoever writes the record at this moment may need a text again.
+      const [row] = yield* sql<RecordRow>`SELECT * FROM memory_records WHERE id = ${record} ${held}`
+      if (row === undefined) continue
+      const bytes = yield* weigh(row)
+      const less = yield* removeVersions(
+        record,
+        old.map(({ version }) => version),
+      )
+      yield* sql`UPDATE memory_records SET bytes = ${bytes - less} WHERE id = ${record}`
+      yield* storage.recount(row.owner, -less)
+    }
     return rows.length
   }, Effect.orDie)
 

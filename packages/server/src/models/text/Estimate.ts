@@ -6,6 +6,9 @@
 /** The context window of a model if none is declared. */
 export const usualWindow = 100_000
 
+/** The most tokens that a model is taken to answer with if its `maxOutput` is not declared. */
+export const usualOutput = 32_000
+
 /** For cases where too many tokens would fail: right for text, and conservative for JSON. */
 export const carefulLettersPerToken = 3
 
@@ -27,3 +30,21 @@ export const estimatedTokens = (text: string): number => {
   }
   return Math.ceil(sum)
 }
+
+/** The beginning of a text that is estimated at no more than so many tokens, never ending within a character. */
+export const cutToTokens = (text: string, tokens: number): string => {
+  // No character counts for more than one token.
+  if (tokens <= 0) return ""
+  if (text.length <= tokens) return text
+  let [sum, end] = [0, 0]
+  for (const sign of text) {
+    const code = sign.codePointAt(0)!
+    sum += weights.find(([below]) => code < below)![1]
+    if (sum > tokens) return text.slice(0, end)
+    end += sign.length
+  }
+  return text
+}
+
+/** The most characters that fit into so many tokens: what is read of a text before it is looked at. */
+export const lettersFor = (tokens: number): number => Math.max(0, Math.floor(tokens * 4))

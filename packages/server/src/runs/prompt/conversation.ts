@@ -3,6 +3,7 @@
  * failures included, so that no provider sees a call without a result (S1-102).
  */
 import type { JSONObject, JSONValue, LanguageModelV4Message, LanguageModelV4Prompt } from "@ai-sdk/provider"
+import { quoted } from "../../models/text/ForeignText.ts"
 import type { Part, ProviderData } from "../../models/request/ModelOutput.ts"
 
 export interface Result {
@@ -52,9 +53,13 @@ const assistantPart = (part: Part, own: boolean): Assistant => {
 const outputOf = (result: Result | undefined) => {
   if (result === undefined) return { type: "error-text" as const, value: "It was not made." }
   // Refusals come from the house.
-  if (result.outcome === "refused") return { type: "error-text" as const, value: result.error ?? "It was refused." }
+  if (result.outcome === "refused")
+    return { type: "error-text" as const, value: quoted(result.error ?? "It was refused.").trim() }
   if (result.outcome === "failed")
-    return { type: "error-text" as const, value: `[from: ${result.from}] ${result.error ?? "It failed."}` }
+    return {
+      type: "error-text" as const,
+      value: `[from: ${result.from}] ${quoted(result.error ?? "It failed.")}`.trimEnd(),
+    }
   // The label is a field of its own outside the result, so nothing inside can imitate it.
   return { type: "json" as const, value: { from: result.from, result: (result.output ?? null) as JSONValue } }
 }

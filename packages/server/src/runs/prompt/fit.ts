@@ -7,7 +7,7 @@ import type { PastStep } from "./conversation.ts"
 
 const note = "This result was taken out because the conversation had become too long."
 
-const sizeOf = (step: PastStep): number =>
+export const sizeOfStep = (step: PastStep): number =>
   JSON.stringify(step.parts).length + step.results.reduce((sum, one) => sum + JSON.stringify(one).length, 0)
 
 /** `window`: how many tokens the model takes; `told`: characters of the prompt, which always stays. */
@@ -17,7 +17,7 @@ export const fitToWindow = (
   window: number,
 ): ReadonlyArray<PastStep> => {
   const most = window * carefulLettersPerToken - promptLength
-  let size = steps.reduce((sum, step) => sum + sizeOf(step), 0)
+  let size = steps.reduce((sum, step) => sum + sizeOfStep(step), 0)
   if (size <= most) return steps
   return steps.map((step, at) => {
     // The latest step is kept: the model needs it now.
@@ -26,7 +26,7 @@ export const fitToWindow = (
       ...step,
       results: step.results.map((one) => (one.outcome === "done" ? { ...one, output: note } : one)),
     }
-    size += sizeOf(short) - sizeOf(step)
+    size += sizeOfStep(short) - sizeOfStep(step)
     return short
   })
 }

@@ -38,6 +38,8 @@ export interface UserInput {
   /** What the run that called it was told. */
   readonly context?: string | null
   readonly others: ReadonlyArray<{ readonly id: string; readonly state: string; readonly summary: string }>
+  /** How many more of its runs are open, of which not everybody here may know. */
+  readonly elsewhere?: number
 }
 
 const words: Readonly<Record<Provenance, string>> = {
@@ -91,7 +93,7 @@ const textsIn = ({ context, history, others, triggers }: UserInput): ReadonlyArr
 ]
 
 export const userPrompt = (input: UserInput): string => {
-  const { context = null, history, now, others, space, thread, triggers } = input
+  const { context = null, elsewhere = 0, history, now, others, space, thread, triggers } = input
   const mark = markFor(textsIn(input))
   const woke = new Set(triggers.flatMap(({ message }) => (message === null ? [] : [message])))
   return [
@@ -119,6 +121,11 @@ export const userPrompt = (input: UserInput): string => {
               ({ id, state, summary }) => `- ${id} (${state}): ${foreignText(mark, "message", {}, summary)}`,
             ),
           ].join("\n"),
+        ]),
+    ...(elsewhere === 0
+      ? []
+      : [
+          `You work on ${elsewhere} ${others.length === 0 ? "other" : "more"} ${elsewhere === 1 ? "thing" : "things"} elsewhere.`,
         ]),
   ].join("\n\n")
 }

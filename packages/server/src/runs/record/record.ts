@@ -4,15 +4,16 @@
  */
 import type { AgentLimits, CallId, CorrelationId, MessageId, PrincipalId, RunId, SpaceId } from "@stoa/contract"
 import type { TriggerKind } from "@stoa/contract"
-import { Clock, DateTime, Effect } from "effect"
+import { Clock, DateTime, Effect, Option } from "effect"
 import { SqlClient } from "effect/sql"
+import { Agents } from "../../access/identity/Agents.ts"
 import { isOpenCall } from "../../calls/CallReads.ts"
 import { causedBy, currentCause } from "../../store/journal/Correlation.ts"
 import { makeBatch } from "../../store/journal/Batch.ts"
 import { type CausedEvent, Journal, type Transaction } from "../../store/journal/Journal.ts"
 import { endOf, from, open, to } from "./lifecycle.ts"
 import type { RunEnd, RunConfig, RunRow, Usage, StepRow, PromptRow, TriggerRow } from "./rows.ts"
-import { accountsOf, hasSpent, makeAccounts } from "../spend/accounts.ts"
+import { accountsOf, hasSpent, makeAccounts, type Payers } from "../spend/accounts.ts"
 import { makeTogether } from "./together.ts"
 import { inState } from "../../store/database/dialect/States.ts"
 
@@ -47,6 +48,10 @@ export interface NewRun {
   readonly thinker?: "model" | "program"
   /** The principal that asked for it: the run counts against its budget, too. */
   readonly payer?: PrincipalId | null
+  /** The first cause, which pays for the whole chain. */
+  readonly causer: PrincipalId | null
+  /** For a sub-agent: the tree of the run that called it. */
+  readonly tree?: PrincipalId | null
 }
 
 /** How a run that goes on comes to its slot with the transaction that rings it. Undefined: it waits for its turn. */
@@ -60,6 +65,7 @@ export interface Slot {
 export const makeRunRecorder = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const journal = yield* Journal
+  const agents = yield* Agents
   const iso = Effect.map(DateTime.now, DateTime.formatIso)
 
   const byId = (id: string) =>
@@ -84,6 +90,17 @@ export const makeRunRecorder = Effect.gen(function* () {
       { correlationId: row.correlationId as CorrelationId, actor: row.agent, provenance: "agent", run: row.id },
       effect,
     )
+
+  /** The topmost agent above one. */
+  const treeOf = Effect.fnUntraced(function* (agent: PrincipalId) {
+    const seen = new Set<PrincipalId>([agent])
+    for (let top = agent; ;) {
+      const above = Option.getOrUndefined(yield* Effect.option(agents.getCached(top)))?.parent ?? null
+      if (above === null || seen.has(above)) return top
+      seen.add(above)
+      top = above
+    }
+  })
 
   /** A queued run. */
   const newRow = Effect.fnUntraced(function* (wanted: NewRun) {
@@ -131,6 +148,10 @@ export const makeRunRecorder = Effect.gen(function* () {
       endedAt: null,
       config: wanted.config === undefined ? null : JSON.stringify(wanted.config),
       payer: wanted.payer === wanted.agent ? null : (wanted.payer ?? null),
+      causer: wanted.causer,
+      tree: wanted.tree ?? (yield* treeOf(wanted.agent)),
+      reservedTokens: 0,
+      reservedMicros: 0,
     }
     return row
   })
@@ -182,8 +203,8 @@ export const makeRunRecorder = Effect.gen(function* () {
     )
 
   const accounts = makeAccounts(sql)
-  /** What was spent today: by an agent, and at whose request. */
-  const spendToday = Effect.fnUntraced(function* (row: Pick<RunRow, "agent" | "payer">, spent: Omit<Usage, "busyMs">) {
+  /** What was spent today: by an agent, at whose request, and by whom it was woken. */
+  const spendToday = Effect.fnUntraced(function* (row: Payers, spent: Omit<Usage, "busyMs">) {
     const rows = accountsOf((yield* iso).slice(0, 10), [{ row, spent }])
     if (rows.length === 0) return
     yield* sql.afterCommit(hasSpent(sql))
@@ -234,7 +255,8 @@ export const makeRunRecorder = Effect.gen(function* () {
             Effect.gen(function* () {
               const moved = yield* Effect.orDie(sql`UPDATE runs SET step = ${taken.number}, attempts = 0,
             tokens_in = tokens_in + ${spent.tokensIn}, tokens_out = tokens_out + ${spent.tokensOut},
-            cost_micros = cost_micros + ${spent.costMicros}, busy_ms = busy_ms + ${spent.busyMs}
+            cost_micros = cost_micros + ${spent.costMicros}, busy_ms = busy_ms + ${spent.busyMs},
+            reserved_tokens = 0, reserved_micros = 0
             WHERE id = ${row.id} AND fence = ${row.fence} AND ${inState(sql, from("advance"))} RETURNING id`)
               if (moved.length === 0) return false
               yield* tell(promptRows)

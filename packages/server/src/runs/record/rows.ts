@@ -58,6 +58,13 @@ export interface RunRow {
   readonly config: string | null
   /** The principal at whose request the agent works, if it is another one. */
   readonly payer: PrincipalId | null
+  /** The person, agent or service at the beginning of the chain that woke it, whatever is between; null: the house. */
+  readonly causer: PrincipalId | null
+  /** The topmost agent of the tree that the run shares its slots with; null: its agent. */
+  readonly tree: PrincipalId | null
+  /** What the step under way may cost at most, while the run is `running`. */
+  readonly reservedTokens: number
+  readonly reservedMicros: number
 }
 
 /** What a sub-agent uses instead of its agent's settings. */
@@ -84,6 +91,8 @@ export interface TriggerRow {
   readonly text: string
   readonly depth: number
   readonly at: string
+  /** The first cause: of the run that it comes from, else its author. */
+  readonly causer: PrincipalId | null
   /** In a team: the envelope it came in (`Envelope`). */
   readonly mail?: string | null
   readonly deliveredAt?: string | null

@@ -34,7 +34,7 @@ const states = from("advance")
 /** The columns of a value: those of the row, whether or not this step ends it. */
 const update = (values: string, int: (at: number) => string): string => `UPDATE runs SET step = ${int(2)}, attempts = 0,
   tokens_in = tokens_in + ${int(3)}, tokens_out = tokens_out + ${int(4)}, cost_micros = cost_micros + ${int(5)},
-  busy_ms = busy_ms + ${int(6)}, state = COALESCE(value->>7, state), stop = value->>8, failure = value->>9,
+  busy_ms = busy_ms + ${int(6)}, reserved_tokens = 0, reserved_micros = 0, state = COALESCE(value->>7, state), stop = value->>8, failure = value->>9,
   ended_at = value->>10, owner = CASE WHEN value->>7 IS NULL THEN owner END
   FROM ${values} WHERE runs.id = value->>0 AND fence = ${int(1)} AND state IN (${states})`
 const onSqlite = `${update("json_each(?)", (at) => `value->>${at}`)} RETURNING id`
@@ -65,7 +65,19 @@ const stepColumns = [
 ] as const
 const stepNumbers = ["number", "tokensIn", "tokensOut", "tokensCached", "costMicros"] as const
 const promptColumns = ["run", "seq", "kind", "body", "step"] as const
-const triggerColumns = ["agent", "source", "run", "kind", "message", "space", "author", "text", "depth", "at"] as const
+const triggerColumns = [
+  "agent",
+  "source",
+  "run",
+  "kind",
+  "message",
+  "space",
+  "author",
+  "text",
+  "depth",
+  "at",
+  "causer",
+] as const
 const runNumbers = [
   "lane",
   "width",
@@ -82,6 +94,8 @@ const runNumbers = [
   "costMicros",
   "busyMs",
   "waits",
+  "reservedTokens",
+  "reservedMicros",
 ] as const
 
 /**

@@ -3,7 +3,8 @@
  * of others are one line below their heading, or stand between tags that no text can contain, so that none can pass for
  * the house's. Pure.
  */
-import { foreignText, foreignTextRule, inLine, markFor } from "../../models/text/ForeignText.ts"
+import { withoutPrefix } from "@stoa/contract"
+import { foreignText, foreignTextRule, inLine, isPlain, markFor } from "../../models/text/ForeignText.ts"
 
 export interface Mail {
   /** The sender's name; null if a plan or a service woke it. */
@@ -37,12 +38,6 @@ interface LateResult {
   readonly text: string
 }
 
-/** The seeds promise bare UUIDs. */
-const bare = (id: string): string => id.slice(id.indexOf("_") + 1)
-
-/** Without anything that could be taken for the end of a line, or for a tag. */
-const isPlain = (text: string): boolean => !/[\n\r\v\f\x85\u2028\u2029]|^\s*</.test(text)
-
 /** Formats a text written by somebody else. */
 type Write = (text: string) => string
 
@@ -58,9 +53,9 @@ const told = (texts: ReadonlyArray<string>, body: (write: Write) => string): str
 
 const one = ({ from, kind, message, replyTo, text }: Mail, write: Write): string => {
   if (replyTo != null && message !== null)
-    return `Reply from ${inLine(from ?? "somebody")} (to message ${bare(replyTo)}):\n${write(text)}`
+    return `Reply from ${inLine(from ?? "somebody")} (to message ${withoutPrefix(replyTo)}):\n${write(text)}`
   const who = from ?? (kind === "plan" ? "your plan" : kind === "service" ? "an outside service" : "the house")
-  return `Message from ${inLine(who)}${message === null ? "" : ` (message ${bare(message)})`}:\n${write(text)}`
+  return `Message from ${inLine(who)}${message === null ? "" : ` (message ${withoutPrefix(message)})`}:\n${write(text)}`
 }
 
 const textsOf = (mail: ReadonlyArray<Mail>): ReadonlyArray<string> => mail.map(({ text }) => text)
@@ -70,11 +65,13 @@ export const mailText = (mail: ReadonlyArray<Mail>): string => told(textsOf(mail
 
 /** The house says who will not answer, so that nobody waits forever (S3-20). */
 const missingText = (message: string, { name, why }: ClosedRequest["missing"][number]): string =>
-  `No reply from ${inLine(name)} (to message ${bare(message)}):\n${why}`
+  `No reply from ${inLine(name)} (to message ${withoutPrefix(message)}):\n${why}`
 
 const closedText = ({ message, missing, replies }: ClosedRequest, write: Write): string =>
   [
-    ...replies.map(({ from, text }) => `Reply from ${inLine(from)} (to message ${bare(message)}):\n${write(text)}`),
+    ...replies.map(
+      ({ from, text }) => `Reply from ${inLine(from)} (to message ${withoutPrefix(message)}):\n${write(text)}`,
+    ),
     ...missing.map((who) => missingText(message, who)),
   ].join("\n\n")
 

@@ -89,7 +89,8 @@ export const makeTurnRows = Effect.fnUntraced(function* (record: RunRecorder) {
           const moved = yield* Effect.orDie(sql`UPDATE runs SET step = ${number},
             attempts = ${state === "said" ? 0 : sql`attempts`},
             tokens_in = tokens_in + ${spent.tokensIn}, tokens_out = tokens_out + ${spent.tokensOut},
-            cost_micros = cost_micros + ${spent.costMicros}, busy_ms = busy_ms + ${spent.busyMs}
+            cost_micros = cost_micros + ${spent.costMicros}, busy_ms = busy_ms + ${spent.busyMs},
+            reserved_tokens = 0, reserved_micros = 0
             WHERE id = ${row.id} AND fence = ${row.fence} AND ${inState(sql, from("advance"))} RETURNING id`)
           const content = JSON.stringify(said.text === "" ? [] : [{ type: "text", text: said.text }])
           yield* Effect.orDie(sql`UPDATE steps SET state = ${state}, content = ${content}, finish = ${said.finish},

@@ -14,6 +14,10 @@ import { mailText } from "./mail.ts"
 import type { makeRunNews, PendingNews, TurnWork } from "./runNews.ts"
 import { makeTurnRows } from "./rows.ts"
 
+/** A turn says what it was not kept from. */
+const finishOf = ({ isolation, unbounded }: TurnReport): string =>
+  isolation === "none" ? "stop, unisolated" : ["stop", ...unbounded.map((what) => `${what} not limited`)].join(", ")
+
 type News = Effect.Success<typeof makeRunNews>
 
 export const makeTurn = Effect.fnUntraced(function* (record: RunRecorder, news: News) {
@@ -107,7 +111,7 @@ export const makeTurn = Effect.fnUntraced(function* (record: RunRecorder, news: 
     const { cached = 0, in: tokensIn = 0, out: tokensOut = 0 } = heard.usage ?? {}
     const spent = { tokensIn, tokensOut, cached, costMicros: heard.costMicros ?? 0, busyMs: busy() }
     const isSaid = ended._tag === "Success"
-    const finish = isSaid ? (ended.success.isolation === "none" ? "stop, unisolated" : "stop") : "failed"
+    const finish = isSaid ? finishOf(ended.success) : "failed"
     const kept = heard.session === undefined ? undefined : { program: thinker.program, id: heard.session }
     const mine = yield* rows.change(row, number, isSaid ? "said" : "cut", { text: heard.text, finish }, spent, kept)
     if (!mine) return false

@@ -12,6 +12,7 @@ import {
   type RunWait,
   type Space,
   WrongState,
+  withoutPrefix,
 } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
@@ -136,7 +137,7 @@ export class Waits extends Context.Service<
         const links = sql`SELECT wait AS link, message FROM wait_replies WHERE wait = ${id}`
         const replies = yield* makeMessageReads(sql).repliesOf(viewer.value, links)
         return replies.map((one): Reply => ({
-          messageId: one.id,
+          messageId: withoutPrefix(one.id),
           authorId: one.author,
           author: one.authorName,
           text: one.text,
@@ -156,7 +157,7 @@ export class Waits extends Context.Service<
         const waitedMs = DateTime.toEpochMillis(now) - Date.parse(row.openedAt)
         const output = {
           success: true,
-          messageId: row.message.slice(row.message.indexOf("_") + 1),
+          messageId: withoutPrefix(row.message),
           status: waitResult(state, replies.length),
           replies: replies.map((one) => ({ ...one })),
           missing: parties.filter((one) => one.state !== "replied").map(({ principal }) => principal),

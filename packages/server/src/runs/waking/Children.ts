@@ -20,6 +20,8 @@ import { agentMissing } from "../../calls/catalogue/ToolNotes.ts"
 import { Tools } from "../../calls/catalogue/Tools.ts"
 import { newId } from "../../store/journal/Correlation.ts"
 import type { Transaction } from "../../store/journal/Journal.ts"
+import { makeAdmission } from "./admission.ts"
+import { causerAfter } from "./route.ts"
 import { cannotWork, limitsFor, profileNameOf } from "../profile.ts"
 import { makeRunRecorder } from "../record/record.ts"
 import { partsOf, type RunConfig, type RunRow, type StepRow, type PromptRow } from "../record/rows.ts"
@@ -90,6 +92,7 @@ export class Children extends Context.Service<
       const calls = yield* Calls
       const tools = yield* Tools
       const record = yield* makeRunRecorder
+      const { admit } = yield* makeAdmission
 
       const childOf = (call: string) =>
         Effect.map(Effect.orDie(sql<RunRow>`SELECT * FROM runs WHERE parent_call = ${call}`), (rows) => rows[0])
@@ -109,6 +112,8 @@ export class Children extends Context.Service<
           return yield* Effect.fail(`Agents may call agents at most ${deepest} deep, and this call is deeper`)
         const why = cannotWork(agent, child.config.models)
         if (why !== undefined) return yield* Effect.fail(why)
+        const causer = causerAfter(call.principal, parent)
+        yield* Effect.mapError(admit(causer), ({ message }) => message)
         const id = newId<RunId>("run")
         const space = parent?.triggerSpace ?? null
         yield* record.trigger({
@@ -121,6 +126,7 @@ export class Children extends Context.Service<
           author: call.principal,
           text,
           depth: parent?.chainDepth ?? 0,
+          causer,
           at: DateTime.formatIso(yield* DateTime.now),
         })
         const context = child.includeContext && parent !== undefined ? yield* contextOf(parent.id) : undefined
@@ -137,6 +143,8 @@ export class Children extends Context.Service<
           root: parent?.root ?? id,
           nesting,
           thinker: agent.thinker.kind,
+          causer,
+          tree: parent?.tree ?? null,
           payer: parent?.payer ?? parent?.agent ?? call.principal,
           config: { ...child.config, ...(context === undefined ? {} : { context }) },
         })

@@ -19,6 +19,9 @@ import { inState } from "../../store/database/dialect/States.ts"
 /** The most messages that one run takes (S3-67). */
 const maxAtOnce = 100
 
+/** In place of the failed run that put mail back: its sender has woken agents too often. */
+const notWoken = "none"
+
 /** Whether the house can run it at all: many agents are outside programs, which the house does not wake. */
 export const isAble = (agent: Agent): boolean =>
   agent.retiredAt === null && (agent.models.length > 0 || agent.thinker.kind === "program")
@@ -29,6 +32,8 @@ export interface IncomingTrigger {
   readonly mail: { readonly kind: MailKind; readonly replyTo: string | null } | undefined
   /** Its author waits for the answer. */
   readonly awaited: boolean
+  /** False: it stays in the inbox until something else wakes the agent. */
+  readonly wakes: boolean
 }
 
 /** `person`: any person; null: the house itself. */
@@ -137,24 +142,28 @@ export class Inbox extends Context.Service<
           space: newest.space,
           depth: Math.max(0, ...rows.map(({ depth }) => Math.min(depth, most))),
           thinker: agent.thinker.kind,
+          // The newest mail has woken it.
+          causer: newest.causer ?? newest.author,
         })
         return id
       })
 
       const arrive: Inbox["Service"]["arrive"] = Effect.fn("Inbox.arrive")(function* (letter) {
-        const { agent, awaited, mail, trigger } = letter
+        const { agent, awaited, mail, trigger, wakes } = letter
         const runs = yield* openRuns(agent.id)
-        const envelope = mail === undefined ? null : JSON.stringify({ id: newId("env"), ...mail })
-        const joinable = isReply({ mail: envelope })
-          ? undefined
-          : runs.find(({ startedAt, state }) => state === "queued" && startedAt === null)
+        const put = wakes ? {} : { last: notWoken }
+        const envelope = mail === undefined ? null : JSON.stringify({ id: newId("env"), ...mail, ...put })
+        const joinable =
+          !wakes || isReply({ mail: envelope })
+            ? undefined
+            : runs.find(({ startedAt, state }) => state === "queued" && startedAt === null)
         const queued = joinable === undefined || (yield* hasReply(joinable.id)) ? undefined : joinable
         const isNew = yield* record.trigger({ ...trigger, agent: agent.id, run: queued?.id ?? null, mail: envelope })
         if (!isNew) return null
         if (queued !== undefined) return queued.id
-        const wakes = agent.autoWake || awaited
+        const isWanted = wakes && (agent.autoWake || awaited)
         const isWithin = mayWake(trigger.depth, limitsFor(agent).depth ?? 0)
-        return runs.length === 0 && isAble(agent) && wakes && isWithin ? yield* begin(agent) : null
+        return runs.length === 0 && isAble(agent) && isWanted && isWithin ? yield* begin(agent) : null
       })
 
       /** Mail of a failed run is not lost: it goes back to the inbox, and wakes nobody by itself (S3-66). */
@@ -177,6 +186,7 @@ export class Inbox extends Context.Service<
         yield* arrive({
           agent: parent,
           awaited: false,
+          wakes: true,
           mail: { kind: "error", replyTo: null },
           trigger: {
             source: `failed:${run.id}`,
@@ -186,6 +196,7 @@ export class Inbox extends Context.Service<
             author: null,
             text: `The turn of ${agent.name} failed: ${run.failure ?? "nothing more is known"} Its mail is kept; its next message, or a retry, starts it again.`,
             depth: run.chainDepth + 1,
+            causer: run.causer,
             at: yield* iso,
           },
         })

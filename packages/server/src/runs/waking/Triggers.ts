@@ -2,11 +2,12 @@
 import {
   type Agent,
   type Ambiguous,
-  type Caller,
+  Caller,
   type Forbidden,
   Missing,
   type Run,
   type RunId,
+  type TooManyRequests,
   WrongState,
 } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer } from "effect"
@@ -24,10 +25,11 @@ import { Journal } from "../../store/journal/Journal.ts"
 import { open } from "../record/lifecycle.ts"
 import { cannotWork, limitsFor, profileNameOf } from "../profile.ts"
 import { makeRunRecorder, type NewRun } from "../record/record.ts"
-import { type StepRow, type PromptRow, type TriggerRow } from "../record/rows.ts"
+import type { PromptRow, RunRow, StepRow, TriggerRow } from "../record/rows.ts"
 import { Runs } from "../Runs.ts"
 import { Dispatch } from "../working/Dispatch.ts"
-import { depthAfter, mayWake } from "./route.ts"
+import { makeAdmission } from "./admission.ts"
+import { causerAfter, depthAfter, mayWake } from "./route.ts"
 
 export interface TriggerRequest {
   readonly text: string
@@ -47,13 +49,13 @@ export class Triggers extends Context.Service<
       ref: string,
       trigger: TriggerRequest,
       by: Viewer,
-    ) => Effect.Effect<RunId, WrongState | Missing | Forbidden | Ambiguous>
+    ) => Effect.Effect<RunId, WrongState | Missing | Forbidden | Ambiguous | TooManyRequests>
     /** A new run with the same triggers; from a step, it takes over everything before it and repeats no call. */
     readonly retry: (
       id: string,
       step: number | undefined,
       viewer: BasicViewer,
-    ) => Effect.Effect<Run, Missing | WrongState | Forbidden, Caller>
+    ) => Effect.Effect<Run, Missing | WrongState | Forbidden | TooManyRequests, Caller>
   }
 >()("server/runs/Triggers") {
   static readonly layer = Layer.effect(
@@ -70,9 +72,28 @@ export class Triggers extends Context.Service<
       const record = yield* makeRunRecorder
       const dispatch = yield* Dispatch
 
+      const { admit } = yield* makeAdmission
+
       const able = Effect.fnUntraced(function* (agent: Agent) {
         const why = cannotWork(agent)
         if (why !== undefined) return yield* new WrongState({ detail: `${why}.` })
+      })
+
+      const shallow = Effect.fnUntraced(function* (agent: Agent, depth: number) {
+        const most = limitsFor(agent).depth ?? 0
+        if (mayWake(depth, most)) return
+        return yield* new WrongState({
+          detail: `The chain of agents is ${depth} deep; ${agent.name}'s limit is ${most}. A person can start it again.`,
+        })
+      })
+
+      /** A run that repeats one of its own agent or tree would go on for ever, at no depth. */
+      const apart = Effect.fnUntraced(function* (from: RunRow, row: RunRow) {
+        const isOwn = from.agent === row.agent || from.root === row.root
+        if (!isOwn && (from.tree ?? from.agent) !== (row.tree ?? row.agent)) return
+        return yield* new WrongState({
+          detail: "A run cannot repeat runs of its own agent or team. Ask a person to repeat this one.",
+        })
       })
 
       /**
@@ -93,11 +114,8 @@ export class Triggers extends Context.Service<
         const by = viewer.principal
         const before = trigger.run === undefined ? undefined : yield* record.byId(trigger.run)
         const depth = depthAfter(by.kind, before?.chainDepth ?? null)
-        const limits = limitsFor(agent)
-        if (!mayWake(depth, limits.depth ?? 0))
-          return yield* new WrongState({
-            detail: `The chain of agents is ${depth} deep; ${agent.name}'s limit is ${limits.depth ?? 0}. A person can start it again.`,
-          })
+        yield* shallow(agent, depth)
+        const causer = causerAfter(by.id, before)
         const space = trigger.space === null ? null : yield* spaceFor(agent, trigger.space, viewer)
         const run = newId<RunId>("run")
         const source = trigger.key === undefined ? run : `key:${by.id}:${trigger.key}`
@@ -111,19 +129,22 @@ export class Triggers extends Context.Service<
           author: by.id,
           text: trigger.text,
           depth,
+          causer,
           at: DateTime.formatIso(yield* DateTime.now),
         }
         const wanted: NewRun = {
           id: run,
           agent: agent.id,
           profile: profileNameOf(agent),
-          limits,
+          limits: limitsFor(agent),
           kind: "service",
           summary: trigger.text,
           space,
           depth,
           thinker: agent.thinker.kind,
+          causer,
         }
+        yield* admit(causer)
         // Without a key it cannot be a repeat.
         if (trigger.key === undefined) return yield* Effect.as(dispatch.start(wanted, row), run)
         const once = Effect.gen(function* () {
@@ -175,11 +196,21 @@ export class Triggers extends Context.Service<
         // Seeing a run is not enough to start one: that needs the right to wake its agent.
         if (viewer.principal.id !== agent.id) yield* grants.require("execute", `agents/${agent.name}`)
         yield* able(agent)
+        const by = yield* Caller
+        const from = by.run === undefined ? undefined : yield* record.byId(by.run)
+        if (from !== undefined) yield* apart(from, row)
+        // To repeat a run is to wake its agent: in a run, one level deeper than that run.
+        const depth =
+          from === undefined ? row.chainDepth : Math.max(row.chainDepth, depthAfter("agent", from.chainDepth))
+        yield* shallow(agent, depth)
+        const causer = causerAfter(by.principal.id, from)
+        yield* admit(causer)
         const fresh = newId<RunId>("run")
         yield* journal.transact(
           Effect.gen(function* () {
             const triggers = yield* Effect.orDie(sql<TriggerRow>`SELECT * FROM triggers WHERE run = ${row.id}`)
-            for (const one of triggers) yield* record.trigger({ ...one, source: `${fresh}:${one.source}`, run: fresh })
+            for (const one of triggers)
+              yield* record.trigger({ ...one, source: `${fresh}:${one.source}`, run: fresh, depth, causer })
             // In a team its mail was put back when it failed: it is the same mail (S3-66).
             yield* Effect.orDie(sql`UPDATE triggers SET run = ${fresh} WHERE agent = ${row.agent} AND run IS NULL
               AND delivered_at IS NULL AND mail LIKE ${`%"last":"${row.id}"%`}`)
@@ -194,7 +225,8 @@ export class Triggers extends Context.Service<
               summary: row.triggerSummary,
               message: row.triggerMessage,
               space: row.triggerSpace,
-              depth: row.chainDepth,
+              depth,
+              causer,
               thinker: agent.thinker.kind,
               retryOf: row.id,
               step: step === undefined ? 0 : step - 1,

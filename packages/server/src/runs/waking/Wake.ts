@@ -8,17 +8,19 @@ import { SqlClient } from "effect/sql"
 import { Agents, branchOf } from "../../access/identity/Agents.ts"
 import { mayStartCall } from "../../calls/CallReads.ts"
 import { Calls } from "../../calls/Calls.ts"
+import { writerOf } from "../../memory/Authors.ts"
 import { Memories } from "../../memory/Memories.ts"
 import { newId } from "../../store/journal/Correlation.ts"
 import { makeFailedEvents } from "../../store/journal/readers/FailedEvents.ts"
 import type { Transaction } from "../../store/journal/Journal.ts"
 import { readerLayer } from "../../store/journal/readers/Readers.ts"
+import { makeAdmission } from "./admission.ts"
 import { Children } from "./Children.ts"
 import { Inbox, isAble } from "./Inbox.ts"
 import { open } from "../record/lifecycle.ts"
 import { limitsFor, profileNamed, profileNameOf } from "../profile.ts"
-import { makeRunRecorder, type TakeSlot } from "../record/record.ts"
-import { depthAfter, mayWake } from "./route.ts"
+import { makeRunRecorder, type NewRun, type TakeSlot } from "../record/record.ts"
+import { causerAfter, depthAfter, mayWake } from "./route.ts"
 import type { RunRow } from "../record/rows.ts"
 import { Waits, waitPurpose } from "../waiting/Waits.ts"
 import { Dispatch } from "../working/Dispatch.ts"
@@ -96,10 +98,8 @@ export const layerWake = Layer.effect(
     const dispatch = yield* Dispatch
     const handled = yield* makeFailedEvents("runs")
 
-    const runDepth = Effect.fnUntraced(function* (run: RunId | undefined) {
-      if (run === undefined) return null
-      return (yield* record.byId(run))?.chainDepth ?? null
-    })
+    const { isRefused } = yield* makeAdmission
+    const cameFrom = (run: RunId | undefined) => (run === undefined ? Effect.undefined : record.byId(run))
 
     /**
      * A run for one agent that a message is for; null if it has no model or program, or if agents wake each other too
@@ -109,59 +109,17 @@ export const layerWake = Layer.effect(
       id: PrincipalId,
       { mail, message, run }: EventBody<"message.created">,
       depth: number,
+      causer: PrincipalId,
       after: RunId | null,
     ) {
       const found = yield* Effect.option(agents.get(id))
       if (Option.isNone(found)) return null
       const agent = found.value
-      const isTeam = profileNamed(profileNameOf(agent)).inbox && agent.retiredAt === null
-      if (isTeam) {
-        if (isAble(agent) && !mayWake(depth, limitsFor(agent).depth ?? 0))
-          yield* waits.silence(id, "silent", message.id)
-        const kind = mail?.kind ?? "notification"
-        return yield* inbox.arrive({
-          agent,
-          awaited: kind === "request" || (yield* waits.isAwaited(message.id)),
-          mail: { kind, replyTo: message.replyTo },
-          trigger: {
-            source: message.id,
-            kind: "message",
-            message: message.id,
-            space: message.space,
-            author: message.author.id,
-            text: message.text,
-            depth,
-            at: DateTime.formatIso(message.createdAt),
-          },
-        })
-      }
-      if (!isAble(agent)) return null
       const name = profileNameOf(agent)
       const profile = profileNamed(name)
       const limits = limitsFor(agent)
-      if (!mayWake(depth, limits.depth ?? 0)) {
-        // Agents that wait for it are told at once.
-        yield* waits.silence(id, "silent", message.id)
-        return null
-      }
-      const joined = profile.joins ? yield* queuedIn(id, message.space, depth) : undefined
-      const target = joined?.id ?? newId<RunId>("run")
-      const isNew = yield* record.trigger({
-        agent: id,
-        source: message.id,
-        run: target,
-        kind: "message",
-        message: message.id,
-        space: message.space,
-        author: message.author.id,
-        text: message.text,
-        depth,
-        at: DateTime.formatIso(message.createdAt),
-      })
-      if (!isNew) return null
-      if (joined !== undefined) return joined.id
-      yield* record.enqueue({
-        id: target,
+      const wanted: NewRun = {
+        id: newId<RunId>("run"),
         agent: id,
         profile: name,
         limits,
@@ -172,16 +130,66 @@ export const layerWake = Layer.effect(
         depth,
         afterRun: after,
         thinker: agent.thinker.kind,
+        causer,
+      }
+      const refused = isAble(agent) && (yield* isRefused(wanted))
+      if (refused) yield* waits.silence(id, "silent", message.id)
+      const isTeam = profile.inbox && agent.retiredAt === null
+      if (isTeam) {
+        if (isAble(agent) && !mayWake(depth, limits.depth ?? 0)) yield* waits.silence(id, "silent", message.id)
+        const kind = mail?.kind ?? "notification"
+        return yield* inbox.arrive({
+          agent,
+          wakes: !refused,
+          awaited: kind === "request" || (yield* waits.isAwaited(message.id)),
+          mail: { kind, replyTo: message.replyTo },
+          trigger: {
+            source: message.id,
+            kind: "message",
+            message: message.id,
+            space: message.space,
+            author: message.author.id,
+            text: message.text,
+            depth,
+            causer,
+            at: DateTime.formatIso(message.createdAt),
+          },
+        })
+      }
+      if (!isAble(agent) || refused) return null
+      if (!mayWake(depth, limits.depth ?? 0)) {
+        // Agents that wait for it are told at once.
+        yield* waits.silence(id, "silent", message.id)
+        return null
+      }
+      const joined = profile.joins ? yield* queuedIn(wanted) : undefined
+      const target = joined?.id ?? wanted.id
+      const isNew = yield* record.trigger({
+        agent: id,
+        source: message.id,
+        run: target,
+        kind: "message",
+        message: message.id,
+        space: message.space,
+        author: message.author.id,
+        text: message.text,
+        depth,
+        causer,
+        at: DateTime.formatIso(message.createdAt),
       })
+      if (!isNew) return null
+      if (joined !== undefined) return joined.id
+      yield* record.enqueue(wanted)
       return run === target ? null : target
     })
 
-    /** A queued run of this agent in this space. */
-    const queuedIn = (agent: PrincipalId, space: string, depth: number) =>
+    /** A queued run of this agent in this space, which the same principal pays for. */
+    const queuedIn = ({ agent, causer, depth, space }: NewRun) =>
       Effect.map(
         Effect.orDie(
-          sql<RunRow>`SELECT * FROM runs WHERE agent = ${agent} AND trigger_space = ${space} AND state = 'queued'
-            AND started_at IS NULL AND trigger_kind = 'message' AND chain_depth = ${depth} ORDER BY id DESC LIMIT 1`,
+          sql<RunRow>`SELECT * FROM runs WHERE agent = ${agent} AND trigger_space = ${space ?? null} AND state = 'queued'
+            AND started_at IS NULL AND trigger_kind = 'message' AND chain_depth = ${depth} AND causer = ${causer}
+            ORDER BY id DESC LIMIT 1`,
         ),
         (rows) => rows[0],
       )
@@ -192,11 +200,13 @@ export const layerWake = Layer.effect(
       // (S1-103, S1-105).
       const answered = yield* waits.hear(message, body.mail !== undefined)
       if (addressees.length === 0) return
-      const depth = depthAfter(message.author.kind, yield* runDepth(run))
+      const from = yield* cameFrom(run)
+      const depth = depthAfter(message.author.kind, from?.chainDepth ?? null)
+      const causer = causerAfter(message.author.id, from)
       // One after the other, so that each sees what the previous one said (S0-62).
       let before: RunId | null = null
       for (const agent of addressees)
-        if (!answered.has(agent)) before = (yield* wakeOne(agent, body, depth, before)) ?? before
+        if (!answered.has(agent)) before = (yield* wakeOne(agent, body, depth, causer, before)) ?? before
     })
 
     /**
@@ -215,8 +225,8 @@ export const layerWake = Layer.effect(
       const text = `${name}: ${instruction}`
       const source = `plan:${plan}:${dueAt}`
       // A plan made by a run has the depth of what that run wakes: chains of plans end.
-      const before = yield* runDepth(maker)
-      const depth = before === null ? 0 : depthAfter("agent", before)
+      const from = yield* cameFrom(maker)
+      const depth = from === undefined ? 0 : depthAfter("agent", from.chainDepth)
       const limits = limitsFor(agent)
       if (!mayWake(depth, limits.depth ?? 0))
         return yield* Effect.die(
@@ -225,8 +235,9 @@ export const layerWake = Layer.effect(
           ),
         )
       const trigger = { agent: principal, source, run, kind: "plan", message: null, space: null } as const
-      const author = planRecord.origin.principal
-      if (!(yield* record.trigger({ ...trigger, author, text, depth, at }))) return
+      const author = writerOf(planRecord)
+      const causer = causerAfter(author, from)
+      if (!(yield* record.trigger({ ...trigger, author, text, depth, at, causer }))) return
       const profile = profileNameOf(agent)
       const last = yield* Effect.orDie(
         sql<{
@@ -236,7 +247,7 @@ export const layerWake = Layer.effect(
       // wall clock: a moment that is stored.
       const now = yield* Clock.currentTimeMillis
       const early = (last[0]?.at ?? 0) + profileNamed(profile).planEveryMs
-      yield* record.enqueue({
+      const wanted: NewRun = {
         id: run,
         agent: principal,
         profile,
@@ -246,7 +257,9 @@ export const layerWake = Layer.effect(
         depth,
         thinker: agent.thinker.kind,
         readyAt: Math.max(now, early),
-      })
+        causer,
+      }
+      if (!(yield* isRefused(wanted))) yield* record.enqueue(wanted)
     })
 
     /** A run is over: nobody waits for its answer any more, and its own waits end. */

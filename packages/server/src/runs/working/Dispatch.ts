@@ -3,7 +3,7 @@
  * A claimed run has its own fiber, until it parks or ends.
  */
 import type { PrincipalId, RunId } from "@stoa/contract"
-import { Cause, Context, Deferred, Duration, Effect, Exit, Fiber, Layer, Option, Scope, Tracer } from "effect"
+import { Cause, Context, Deferred, Duration, Effect, Exit, Fiber, Layer, Option, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { Agents } from "../../access/identity/Agents.ts"
 import { pausedBy, Pauses } from "../../access/limits/Pauses.ts"
@@ -15,6 +15,7 @@ import { makeClaim } from "./claim.ts"
 import { makeDrive } from "./drive.ts"
 import { makeRunRecorder, type NewRun, type Slot, type TakeSlot } from "../record/record.ts"
 import type { RunRow, TriggerRow } from "../record/rows.ts"
+import { spanOf } from "./runSpan.ts"
 import { Slots } from "./slots.ts"
 
 /** A run that was taken over this often within one step may be what kills the house (G-24). */
@@ -24,18 +25,10 @@ const drain = Duration.seconds(10)
 /** Milliseconds until due runs that could not be claimed are tried again: the first and the longest pause. */
 const shortestMiss = 5
 const longestMiss = 1000
+/** The pause before a run looks again whether its budget has something left, which others are spending now. */
+const budgetPause = Duration.seconds(1)
 /** The pause before a run is resumed after a bug of ours. */
 const faultPause = Duration.seconds(1)
-
-/** Uses the trace of what woke it; the request that did so is its parent span, recorded or not. */
-const spanOf = <A, E, R>({ agent, correlationId, id }: RunRow, drive: Effect.Effect<A, E, R>) =>
-  Effect.withSpan(drive, "run", {
-    attributes: { "stoa.run": id, "stoa.agent": agent },
-    captureStackTrace: false,
-    ...(/^(?!0{16})[0-9a-f]{32}$/.test(correlationId)
-      ? { parent: Tracer.externalSpan({ traceId: correlationId, spanId: correlationId.slice(0, 16) }) }
-      : { root: true }),
-  })
 
 interface Started {
   readonly row: RunRow
@@ -76,9 +69,15 @@ export class Dispatch extends Context.Service<
       const pauses = yield* Pauses
       /** The pauses, as this house last read them. */
       const paused = yield* makeEventCache(["pause.set", "pause.lifted", "principal.changed"], () => pauses.now)
-      const { ahead, claim, handBack, isAlone, mine, recover } = yield* makeClaim(record, slots)
+      const { ahead, claim, crowds, handBack, isAlone, mine, recover } = yield* makeClaim(record, slots)
       let leaving = false
-      const drive = yield* (yield* RunDriver)(record, () => leaving)
+      /** At the last look, a run was due that found no slot. */
+      let isCrowded = false
+      const drive = yield* (yield* RunDriver)(
+        record,
+        () => leaving,
+        (row) => (isCrowded ? crowds(row) : Effect.succeed(false)),
+      )
       const working = new Slots(slots)
       /** Claimed when they were requested, and not started yet. */
       let started: Array<Started> = []
@@ -97,11 +96,17 @@ export class Dispatch extends Context.Service<
           : kind !== "run.queued" || !working.has(body.run),
       )
 
+      const back = Effect.fnUntraced(function* (row: RunRow, how: string) {
+        if (how !== "handBack" && how !== "yield" && how !== "wait") return
+        yield* handBack(row, how === "wait" ? Duration.toMillis(budgetPause) : 0)
+        if (how !== "handBack") lookForQueued()
+      })
+
       /** A bug of ours does not end a run at once: it is resumed, and fails if that does not help. */
       const work = (row: RunRow, faults = 0, triggers?: ReadonlyArray<TriggerRow>): Effect.Effect<void> =>
         Effect.exit(spanOf(row, drive(row, triggers))).pipe(
           Effect.flatMap((exit) => {
-            if (Exit.isSuccess(exit)) return exit.value === "handBack" ? Effect.asVoid(handBack(row)) : Effect.void
+            if (Exit.isSuccess(exit)) return back(row, exit.value)
             if (Cause.hasInterruptsOnly(exit.cause)) return Effect.void
             return Effect.logError(`Run ${row.id} failed in the house and is tried again`, exit.cause).pipe(
               Effect.andThen(Effect.sleep(faultPause)),
@@ -171,12 +176,6 @@ export class Dispatch extends Context.Service<
         queue.ring()
         bell.ring()
       }
-      const takeStarted = () => {
-        const some = started
-        started = []
-        return some
-      }
-
       /** Its agent is held or paused, as far as this house knows. */
       const isStopped = Effect.fnUntraced(function* (id: PrincipalId) {
         const agent = yield* Effect.option(agents.getCached(id))
@@ -302,6 +301,7 @@ export class Dispatch extends Context.Service<
         const isQueued = queue.rung !== queued
         // Unknown until it is read again: a failed claim leaves the run queued.
         if (isQueued) isEmpty = false
+        isCrowded &&= !isEmpty
         if (isEmpty) return yield* bell.waitPast(heard)
         // From here on nobody takes a slot; those whose rows are on the way are counted once they are there.
         if (slotsPending > 0) return yield* Deferred.await((slotsSettled ??= Deferred.makeUnsafe<void>()))
@@ -312,6 +312,7 @@ export class Dispatch extends Context.Service<
         isEmpty = !isDue && nextMs === undefined
         const rows = isDue && working.size < slots ? yield* claim(working.size) : []
         for (const row of rows) yield* begin(row, scope)
+        isCrowded = isDue && rows.length === 0
         // One run per mailbox and pass: there may be more.
         if (rows.length > 0 && working.size < slots) return
         // Due, but not claimed: held or paused, or its row is locked by a process that will not ring for it.
@@ -354,7 +355,7 @@ export class Dispatch extends Context.Service<
           // Nobody takes a slot any more; those whose rows are on the way come to be handed back.
           if (slotsPending > 0)
             yield* Effect.timeoutOption(Deferred.await((slotsSettled ??= Deferred.makeUnsafe<void>())), drain)
-          for (const { row } of takeStarted()) yield* handBack(row)
+          for (const { row } of started.splice(0)) yield* handBack(row)
           const all = working.fibers
           yield* Effect.timeoutOption(Fiber.awaitAll(all), drain)
           yield* Fiber.interruptAll(all)

@@ -1,7 +1,7 @@
 /**
- * Claims the next runs. A slot is a run in `running`; a mailbox may have as many at once as its width. Mailboxes with
- * the fewest running come first, then resumed runs before new ones, since somebody waits for them, then the oldest. One
- * run per mailbox and pass, so that a long queue of one agent does not delay the others.
+ * Claims the next runs. A slot is a run in `running`; a mailbox may have as many at once as its width. Slots are shared
+ * evenly by those who wait for them: whoever has woken runs, then owners, then trees of agents, then mailboxes; then
+ * resumed runs come before new ones, since somebody waits for them, then the oldest. One run per mailbox and pass.
  */
 import { Clock, DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -30,13 +30,35 @@ export const makeClaim = Effect.fnUntraced(function* (record: RunRecorder, slots
   const me = holder.id
   const isShared = yield* SharedDatabase
 
-  const candidates = (now: number) => sql`SELECT r.id, r.resumed, r.ready_at, r.width,
+  /** Whom a run is counted with: whoever woke it, the owner of its tree of agents, and the tree. */
+  const tree = (run: string) => sql`COALESCE(${sql.literal(run)}.tree, ${sql.literal(run)}.agent)`
+  const causer = (run: string) => sql`COALESCE(${sql.literal(run)}.causer, ${tree(run)})`
+  const owner = (run: string) => sql`COALESCE((SELECT owner FROM principals t WHERE t.id = ${tree(run)}), ${tree(run)})`
+  const parties = (run: string) => sql`${causer(run)} AS causer, ${owner(run)} AS owner, ${tree(run)} AS tree`
+
+  /** The first run of each mailbox that has room. */
+  const heads = (now: number) => sql`SELECT * FROM (SELECT r.id, r.resumed, r.ready_at, r.width, ${parties("r")},
       (SELECT count(*) FROM runs x WHERE x.mailbox = r.mailbox AND x.state = 'running') AS busy,
       row_number() OVER (PARTITION BY r.mailbox ORDER BY r.resumed DESC, r.ready_at, r.id) AS place
     FROM runs r WHERE r.state = 'queued' AND r.ready_at <= ${now}
       AND NOT ${isPausedAgent(sql, "r.agent")}
       AND NOT EXISTS (SELECT 1 FROM agents g WHERE g.principal = r.agent AND g.gate = 'held')
-      AND (r.after_run IS NULL OR NOT EXISTS (SELECT 1 FROM runs b WHERE b.id = r.after_run AND b.state IN ('queued', 'running')))`
+      AND (r.after_run IS NULL OR NOT EXISTS (SELECT 1 FROM runs b WHERE b.id = r.after_run AND b.state IN ('queued', 'running')))
+    ) AS placed WHERE place = 1 AND busy < width`
+
+  /**
+   * A turn is the number of slots that a party would hold with this run and those before it. Whoever holds the fewest
+   * is next: first among those who wake agents, then among the owners of what they wake, then among trees.
+   */
+  const turns = (now: number) => sql`WITH heads AS (SELECT id, resumed, ready_at, causer, owner, tree, busy, 0 AS works
+      FROM (${heads(now)}) AS waiting
+      UNION ALL SELECT r.id, 0, 0, ${parties("r")}, 0, 1 FROM runs r WHERE r.state = 'running'),
+    by_tree AS (SELECT h.*, row_number() OVER (PARTITION BY causer, owner, tree
+      ORDER BY works DESC, busy, resumed DESC, ready_at, id) AS tree_turn FROM heads h),
+    by_owner AS (SELECT h.*, row_number() OVER (PARTITION BY causer, owner
+      ORDER BY works DESC, tree_turn, busy, resumed DESC, ready_at, id) AS owner_turn FROM by_tree h)
+    SELECT h.*, row_number() OVER (PARTITION BY causer
+      ORDER BY works DESC, owner_turn, tree_turn, busy, resumed DESC, ready_at, id) AS causer_turn FROM by_owner h`
 
   // Skips locked rows, never waiting while it holds others: they are claimed in the next pass.
   const unlocked = sql.onDialectOrElse({
@@ -58,8 +80,8 @@ export const makeClaim = Effect.fnUntraced(function* (record: RunRecorder, slots
     return rows[0]!.known ? Math.min(share, slots - rows[0]!.busy) : 0
   }, Effect.orDie)
 
-  const chosen = (now: number, most: number) => sql`SELECT id FROM (${candidates(now)}) AS next
-    WHERE place = 1 AND busy < width ORDER BY busy, resumed DESC, ready_at, id LIMIT ${most}`
+  const chosen = (now: number, most: number) => sql`SELECT id FROM (${turns(now)}) AS next WHERE works = 0
+    ORDER BY causer_turn, owner_turn, tree_turn, busy, resumed DESC, ready_at, id LIMIT ${most}`
   const gate = sql`(SELECT gate FROM agents g WHERE g.principal = runs.agent) AS gate`
   type Candidate = RunRow & { readonly gate: string | null }
 
@@ -139,8 +161,8 @@ export const makeClaim = Effect.fnUntraced(function* (record: RunRecorder, slots
     for (const { fence, id } of left)
       rows.push(
         // If several houses see it, one gets it.
-        ...(yield* sql<RunRow>`UPDATE runs SET owner = ${me}, fence = fence + 1, attempts = attempts + 1
-          WHERE id = ${id} AND fence = ${fence} AND ${inState(sql, from("recover"))} RETURNING *`),
+        ...(yield* sql<RunRow>`UPDATE runs SET owner = ${me}, fence = fence + 1, attempts = attempts + 1,
+            reserved_tokens = 0, reserved_micros = 0 WHERE id = ${id} AND fence = ${fence} AND ${inState(sql, from("recover"))} RETURNING *`),
       )
     return rows
   }).pipe(Effect.orDie)
@@ -158,14 +180,34 @@ export const makeClaim = Effect.fnUntraced(function* (record: RunRecorder, slots
   })
 
   /** Another house continues it; houses are notified at once. */
-  const handBack = (row: RunRow) =>
-    Effect.orDie(
-      Effect.andThen(
-        sql`UPDATE runs SET state = ${to("handBack")}, owner = NULL, resumed = 1
-          WHERE id = ${row.id} AND fence = ${row.fence} AND ${inState(sql, from("handBack"))}`,
-        notices.send("journal"),
-      ),
-    )
+  const handBack = Effect.fnUntraced(function* (row: RunRow, afterMs = 0) {
+    // wall clock: a moment that is stored.
+    const now = yield* Clock.currentTimeMillis
+    yield* sql`UPDATE runs SET state = ${to("handBack")}, owner = NULL, resumed = 1, ready_at = ${now + afterMs},
+      reserved_tokens = 0, reserved_micros = 0
+      WHERE id = ${row.id} AND fence = ${row.fence} AND ${inState(sql, from("handBack"))}`
+    yield* notices.send("journal")
+  }, Effect.orDie)
+
+  /**
+   * Whether a run holds a slot that is another's share: somebody is due who would hold fewer with it than are held now
+   * by this run's party without it.
+   */
+  const crowds = Effect.fnUntraced(function* (row: RunRow) {
+    // wall clock: compared with moments that are stored.
+    const now = yield* Clock.currentTimeMillis
+    const rows = yield* sql<{ n: number }>`WITH turns AS (${turns(now)}),
+      me AS (SELECT causer, owner, tree FROM turns WHERE id = ${row.id} AND works = 1),
+      held AS (SELECT me.*, (SELECT count(*) FROM turns t WHERE works = 1 AND t.causer = me.causer) AS of_causer,
+        (SELECT count(*) FROM turns t WHERE works = 1 AND t.causer = me.causer AND t.owner = me.owner) AS of_owner,
+        (SELECT count(*) FROM turns t WHERE works = 1 AND t.causer = me.causer AND t.owner = me.owner
+          AND t.tree = me.tree) AS of_tree FROM me)
+      SELECT count(*) AS n FROM held JOIN turns t ON t.works = 0 AND
+        CASE WHEN t.causer <> held.causer THEN t.causer_turn < of_causer
+          WHEN t.owner <> held.owner THEN t.owner_turn < of_owner
+          WHEN t.tree <> held.tree THEN t.tree_turn < of_tree ELSE 1 = 0 END`
+    return rows[0]!.n > 0
+  }, Effect.orDie)
 
   /** The runs of this house, by their rows. */
   const mine = Effect.orDie(sql<RunRow>`SELECT * FROM runs WHERE state = 'running' AND owner = ${me}`)
@@ -173,5 +215,5 @@ export const makeClaim = Effect.fnUntraced(function* (record: RunRecorder, slots
   /** No other house claims. */
   const isAlone = sql.onDialectOrElse({ pg: () => !isShared, orElse: () => true })
 
-  return { ahead, claim, isAlone, mine, recover, handBack }
+  return { ahead, claim, crowds, isAlone, mine, recover, handBack }
 })

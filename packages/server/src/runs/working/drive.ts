@@ -21,8 +21,15 @@ import { makeRunNews, noPendingNews, type PendingNews, programOf } from "../turn
 import { makeTurn } from "../turn/turn.ts"
 import { callsIn, stepOf, type Work } from "./work.ts"
 
-/** `leaving`: the house is closing, and each run is handed back at the end of its step. */
-export const makeDrive = Effect.fnUntraced(function* (record: RunRecorder, leaving: () => boolean) {
+/**
+ * `leaving`: the house is closing, and each run is handed back at the end of its step. `crowds`: a run holds a slot that
+ * is another's share.
+ */
+export const makeDrive = Effect.fnUntraced(function* (
+  record: RunRecorder,
+  leaving: () => boolean,
+  crowds: (row: RunRow) => Effect.Effect<boolean>,
+) {
   const sql = yield* SqlClient.SqlClient
   const agents = yield* Agents
   const tokens = yield* Tokens
@@ -110,7 +117,7 @@ export const makeDrive = Effect.fnUntraced(function* (record: RunRecorder, leavi
       }),
     )
 
-    /** True: the run continues. */
+    /** True: the run continues; `wait`: when there is something left for it. */
     const thinkOnce = Effect.fnUntraced(function* (number: number, caller: Caller["Service"], aside: PendingNews) {
       const { row } = work
       const limits = limitsOf(row)
@@ -125,6 +132,13 @@ export const makeDrive = Effect.fnUntraced(function* (record: RunRecorder, leavi
       if (hit !== undefined) return yield* Effect.as(end(hit), false)
       const agent = yield* Effect.orDie(agents.getCached(row.agent))
       if (agent.thinker.kind === "program") {
+        // What a turn will cost is known when it has ended: it may spend what its run has left.
+        const left = Math.max(0, Math.round((limits.cost ?? 0) * 1e6) - row.costMicros)
+        const reserved = yield* spend.reserve(row, { tokens: 0, costMicros: left })
+        if (reserved.is === "wait") return "wait" as const
+        if (reserved.is === "lost") return false
+        if (reserved.is === "spent")
+          return yield* Effect.as(end({ stop: "budget_spent", failure: reserved.failure }), false)
         const { say } = show(row, number, null, () => false)
         const turn = yield* turns.take(work, agent, caller, number, aside, (text) => say({ kind: "text", text }), busy)
         if (turn === false) return false
@@ -135,7 +149,8 @@ export const makeDrive = Effect.fnUntraced(function* (record: RunRecorder, leavi
         return true
       }
       const stepped = yield* modelStep(work, agent, caller, number, aside, busy)
-      if (stepped === undefined) return false
+      if (stepped === "wait") return stepped
+      if (stepped === "lost") return false
       if ("stop" in stepped) return yield* Effect.as(end(stepped, stepped.promptRows), false)
       work = stepped.work
       return !stepped.isOver
@@ -175,6 +190,7 @@ export const makeDrive = Effect.fnUntraced(function* (record: RunRecorder, leavi
 
     for (;;) {
       if (leaving()) return "handBack" as const
+      if (yield* crowds(work.row)) return "yield" as const
       const aside = yield* besideOf(work)
       const next = proceed(work.steps, { waits: aside.waits, news: aside.closed.length + aside.late.length })
       if (next.do === "park") {
@@ -206,10 +222,12 @@ export const makeDrive = Effect.fnUntraced(function* (record: RunRecorder, leavi
       }
       // The calls of a step belong to its span.
       const whole = Effect.flatMap(thinkOnce(next.step, caller.value, aside), (goesOn) => {
-        const then = goesOn ? proceed(work.steps) : undefined
+        const then = goesOn === true ? proceed(work.steps) : undefined
         return then?.do === "make" ? makeCalls(then.step, then.places, caller.value) : Effect.succeed(goesOn)
       })
-      if (!(yield* inStep(next.step, whole))) return "ended" as const
+      const goesOn = yield* inStep(next.step, whole)
+      if (goesOn === "wait") return "wait" as const
+      if (!goesOn) return "ended" as const
     }
   })
 })

@@ -20,6 +20,8 @@ export interface BudgetUse {
   readonly costMicros: number
   readonly tokens: number
   readonly limits: { readonly cost?: number; readonly tokens?: number }
+  /** What to do when it is spent. */
+  readonly advice?: string
 }
 
 export interface LimitHit {
@@ -51,17 +53,18 @@ export const findExceededLimit = (limits: AgentLimits, used: RunUse): LimitHit |
 
 /** Which limit is reached, or would be exceeded by `more`; undefined: there is enough. */
 export const exceededBudget = (
-  { costMicros, limits, name, period, tokens }: BudgetUse,
+  { advice, costMicros, limits, name, period, tokens }: BudgetUse,
   more = 0,
 ): string | undefined => {
+  const next = advice === undefined ? "" : ` ${advice}`
   const most = limits.cost === undefined ? undefined : limits.cost * 1e6
   // Without costs a budget stops nothing, unless it is zero.
   if (
     most !== undefined &&
     (more > 0 ? costMicros + more > most : costMicros >= most && (costMicros > 0 || most === 0))
   )
-    return `${name} has spent ${dollars(costMicros)} of ${limits.cost} USD ${period}.`
+    return `${name} has spent ${dollars(costMicros)} of ${limits.cost} USD ${period}.${next}`
   if (limits.tokens !== undefined && tokens >= limits.tokens)
-    return `${name} has used ${tokens} of ${limits.tokens} tokens ${period}.`
+    return `${name} has used ${tokens} of ${limits.tokens} tokens ${period}.${next}`
   return undefined
 }

@@ -8,6 +8,8 @@ import { labelled } from "../prompt/sources.ts"
 import { Prompts } from "../Prompts.ts"
 import type { RunRecorder } from "../record/record.ts"
 import { configOf, limitsOf, type PromptRow, type RunEnd, type StepRow } from "../record/rows.ts"
+import { Spend } from "../spend/Spend.ts"
+import { makeEstimate } from "../think/estimate.ts"
 import { makeThink } from "../think/model.ts"
 import { resultFill } from "../think/resultFill.ts"
 import type { makeRunNews, PendingNews } from "../turn/runNews.ts"
@@ -35,6 +37,8 @@ export const makeModelStep = Effect.fnUntraced(function* (
   const active = yield* ActiveSpaces
   const prompts = yield* Prompts
   const think = yield* makeThink
+  const estimate = yield* makeEstimate
+  const spend = yield* Spend
   const show = yield* makeShow
   const reply = yield* makeSessionReply
 
@@ -70,7 +74,7 @@ export const makeModelStep = Effect.fnUntraced(function* (
     ]
   })
 
-  /** Undefined: the run is no longer ours. */
+  /** `lost`: the run is no longer ours. `wait`: what others ask for now may spend what is left. */
   return Effect.fnUntraced(function* (
     work: Work,
     agent: Agent,
@@ -78,7 +82,7 @@ export const makeModelStep = Effect.fnUntraced(function* (
     number: number,
     aside: PendingNews,
     busy: () => number,
-  ): Effect.fn.Return<Unanswered | Stepped | undefined> {
+  ): Effect.fn.Return<Unanswered | Stepped | "lost" | "wait"> {
     const { row } = work
     const limits = limitsOf(row)
     const newest = work.triggers.at(-1)
@@ -99,14 +103,20 @@ export const makeModelStep = Effect.fnUntraced(function* (
     if (row.attempts > 0) yield* restart
     const last = work.steps.at(-1)
     const used = row.tokensIn + row.tokensOut
+    const asking = {
+      models: config.models ?? (own === undefined ? agent.models : [own, ...agent.models]),
+      promptRows,
+      steps: labelled(work.steps, all),
+      tools: wireToolsOf(tools, caller.principal),
+      maxTokens: limits.tokens === undefined ? undefined : limits.tokens - used,
+    }
+    const reserved = yield* spend.reserve(row, yield* estimate(asking))
+    if (reserved.is === "spent") return { stop: "budget_spent", failure: reserved.failure, promptRows: fresh }
+    if (reserved.is !== "reserved") return reserved.is
     const thought = yield* Effect.result(
       think(
         {
-          models: config.models ?? (own === undefined ? agent.models : [own, ...agent.models]),
-          promptRows,
-          steps: labelled(work.steps, all),
-          tools: wireToolsOf(tools, caller.principal),
-          maxTokens: limits.tokens === undefined ? undefined : limits.tokens - used,
+          ...asking,
           scene: {
             agent: agent.name,
             step: number,
@@ -166,7 +176,7 @@ export const makeModelStep = Effect.fnUntraced(function* (
       ...(isOver && session !== undefined && text !== "" ? [reply.post(row, caller, text)] : []),
       ...(isOver ? reply.seen(row, caller, newest?.message ?? null) : []),
     ]
-    if (!(yield* record.step(row, taken, fresh, asked.length, spent, over, also))) return undefined
+    if (!(yield* record.step(row, taken, fresh, asked.length, spent, over, also))) return "lost"
     const after = {
       ...row,
       step: number,

@@ -8,6 +8,7 @@ import { makeSearch, type IndexedMessage } from "./search.ts"
 const atOnce = 100
 
 export const layerMessageFill = fillLayer({
+  aim: "searchable",
   name: "messages",
   step: Effect.fnUntraced(function* (reached) {
     const sql = yield* SqlClient.SqlClient

@@ -2,14 +2,14 @@
  * Seed 001's built-in tools for conversation, runs and memory. Only enter_space and read_messages name a destination: a
  * message goes to the caller's active space (S1-04, X-02).
  */
-import { Caller, type Message, type Space } from "@stoa/contract"
+import { Caller, type Message, type Space, withoutPrefix } from "@stoa/contract"
 import { type HandlerCall, PendingResult } from "../../calls/road/Handler.ts"
 import { DateTime, Effect } from "effect"
 import { integer, catalogueOffer, text, withMemory } from "../toolsetTool.ts"
 import { Waits } from "../../runs/waiting/Waits.ts"
 import { gatewayRuns } from "../parts/runs.ts"
 import { gatewayMemory } from "./memory.ts"
-import { withoutPrefix, makeConversation } from "../parts/conversation.ts"
+import { makeConversation } from "../parts/conversation.ts"
 
 const most = 100
 const usual = 50
@@ -61,6 +61,7 @@ export const gateway = Effect.gen(function* () {
     }),
     catalogueOffer("gateway", {
       name: "send_message",
+      approvedOnce: true,
       mergedDefaults: { success: true, status: "delivered" },
       description: "Send a message to the active space.",
       effects: "store",
@@ -77,6 +78,7 @@ export const gateway = Effect.gen(function* () {
     }),
     catalogueOffer("gateway", {
       name: "send_reply",
+      approvedOnce: true,
       description: "Send a reply to a message of the active space.",
       effects: "store",
       input: {

@@ -1,14 +1,13 @@
 /**
  * What seed 001's agents store: goals, memories and plans, by keys and ids and never by a piece of their text (S1-57).
  */
-import { Caller, type MemoryId } from "@stoa/contract"
+import { Caller, type MemoryId, withoutPrefix } from "@stoa/contract"
 import { Effect } from "effect"
 import type { HandlerCall } from "../../calls/road/Handler.ts"
 import { type Goal, goalIn, goalTags } from "../../memory/plans/Goals.ts"
 import { Memories } from "../../memory/Memories.ts"
 import { type Plan, type PlanDefinition, Plans, type PlanStatus } from "../../memory/plans/Plans.ts"
 import { type ToolsetTool, integer, lineOfText, catalogueOffer, text } from "../toolsetTool.ts"
-import { withoutPrefix } from "../parts/conversation.ts"
 
 const maxAtOnce = 50
 const me = Effect.map(Caller, ({ principal }) => principal)

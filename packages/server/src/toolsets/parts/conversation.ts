@@ -2,7 +2,7 @@
  * What the conversation tools of every toolset share: how an older system's toolset names spaces and messages. The room `spaces`
  * decides what is allowed.
  */
-import { type Message, type MessageId, type RunId, type Space, WrongState } from "@stoa/contract"
+import { type Message, messageIdOf, type RunId, type Space, WrongState } from "@stoa/contract"
 import { Effect } from "effect"
 import type { HandlerCall } from "../../calls/road/Handler.ts"
 import { Grants } from "../../access/rights/Grants.ts"
@@ -16,9 +16,7 @@ import { isMember, Spaces } from "../../spaces/Spaces.ts"
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** Seeds promise bare UUIDs; ours have a prefix. Both are accepted (X-48). */
-export const withoutPrefix = (id: string): string => id.slice(id.indexOf("_") + 1)
 const withPrefix = (prefix: string, id: string): string => (uuid.test(id) ? `${prefix}_${id}` : id)
-const messageId = (given: string): MessageId => withPrefix("msg", given) as MessageId
 
 /** `dm-jim-michael`, in either order: a DM is identified by its two members, not by a name (S0-54). */
 const pairOf = (ref: string): ReadonlyArray<readonly [string, string]> => {
@@ -85,14 +83,14 @@ export const makeConversation = Effect.gen(function* () {
   })
 
   const say = Effect.fnUntraced(function* ({ caller }: HandlerCall, space: Space, text: string, replyTo?: string) {
-    const wanted = { text, ...(replyTo === undefined ? {} : { replyTo: messageId(replyTo) }) }
+    const wanted = { text, ...(replyTo === undefined ? {} : { replyTo: messageIdOf(replyTo) }) }
     const run = caller.run as RunId | undefined
     const options = run === undefined ? {} : { run, ...(yield* runs.originOf(run, space.id)) }
     return yield* messages.post(space, yield* viewer, wanted, options)
   })
 
   const react = Effect.fnUntraced(function* (id: string, emoji: string) {
-    yield* messages.react(messageId(id), yield* viewer, emoji)
+    yield* messages.react(messageIdOf(id), yield* viewer, emoji)
   })
 
   const read = Effect.fnUntraced(function* (space: Space, query: MessageQuery) {

@@ -2,14 +2,14 @@
  * The memory tools of the toolsets: seed 000's blocks and passages, and the house's own notes. Each works on its
  * caller's memory.
  */
-import { Caller, type MemoryRecord, type NewMemory } from "@stoa/contract"
+import { Caller, type MemoryRecord, type NewMemory, withoutPrefix } from "@stoa/contract"
 import { DateTime, Effect } from "effect"
 import { Principals } from "../../access/identity/Principals.ts"
 import { makeVisiblePrincipal } from "../../access/rights/VisiblePrincipal.ts"
 import type { HandlerCall } from "../../calls/road/Handler.ts"
 import { Memories } from "../../memory/Memories.ts"
+import { Shares } from "../../memory/Shares.ts"
 import { type ToolsetTool, integer, lineOfText, catalogueOffer, tagList, text } from "../toolsetTool.ts"
-import { withoutPrefix } from "./conversation.ts"
 
 const tags = tagList("Words to sort it by")
 const me = Effect.map(Caller, ({ principal }) => principal)
@@ -109,6 +109,7 @@ interface Named {
 /** remember, recall, forget, memory_history: lasting, shared, attributed memory for any MCP client. */
 export const stoaMemory = Effect.gen(function* () {
   const memories = yield* Memories
+  const shares = yield* Shares
   const principals = yield* Principals
   const visible = yield* makeVisiblePrincipal
   const tool = <A>(form: ToolsetTool<A>) => catalogueOffer("stoa", form)
@@ -168,7 +169,7 @@ export const stoaMemory = Effect.gen(function* () {
             type: "array",
             items: { type: "string", minLength: 1, maxLength: 100 },
             maxItems: 50,
-            description: "Names of those who may read it too",
+            description: "Names of those to whom it is offered to read: they have it once they take it",
           },
         },
         required: ["content"],
@@ -186,7 +187,7 @@ export const stoaMemory = Effect.gen(function* () {
         const { kind = "note", share_with: readers = [], ...rest } = input
         const by = yield* writerIn(call)
         const { record } = yield* memories.put(by, by.id, { kind, ...rest })
-        for (const name of readers) yield* memories.share(by, record.id, (yield* visible(name)).id, "read")
+        for (const name of readers) yield* shares.share(by, record.id, (yield* visible(name)).id, "read")
         return { id: record.id, kind, key: record.key, version: record.version, sharedWith: readers }
       }),
     }),

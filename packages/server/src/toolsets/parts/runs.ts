@@ -1,5 +1,5 @@
 /** Seed 001's two tools about the caller's own runs (S1-52, S1-61). */
-import { Caller, RunState } from "@stoa/contract"
+import { Caller, RunState, withoutPrefix } from "@stoa/contract"
 import { Effect } from "effect"
 import { Grants } from "../../access/rights/Grants.ts"
 import { ownViewer } from "../../access/rights/Viewer.ts"
@@ -7,7 +7,6 @@ import { type HandlerCall, PendingResult } from "../../calls/road/Handler.ts"
 import { Children } from "../../runs/waking/Children.ts"
 import { Runs } from "../../runs/Runs.ts"
 import { integer, catalogueOffer, text } from "../toolsetTool.ts"
-import { withoutPrefix } from "./conversation.ts"
 
 const runId = (given: string): string => (given.startsWith("run_") ? given : `run_${given}`)
 
@@ -39,18 +38,26 @@ export const gatewayRuns = Effect.gen(function* () {
           limit: integer("How many", { minimum: 1, maximum: 100, default: 10 }),
         },
       },
-      run: Effect.fnUntraced(function* (input: { readonly status?: RunState; readonly limit?: number }) {
+      run: Effect.fnUntraced(function* (
+        input: { readonly status?: RunState; readonly limit?: number },
+        call: HandlerCall,
+      ) {
         const { items } = yield* runs.list(yield* mine, {
           limit: input.limit ?? 10,
           agent: (yield* mine).principal.id,
           ...(input.status === undefined ? {} : { state: input.status }),
         })
+        const told = yield* runs.mayTell(
+          call.run?.id ?? null,
+          items.map(({ id }) => id),
+        )
         return {
           runs: items.map((run) => ({
             runId: withoutPrefix(run.id),
             status: run.state,
             triggerType: run.trigger.kind,
-            triggerSummary: run.trigger.summary,
+            // What woke it elsewhere is not told here: its agent may say here what it reads.
+            triggerSummary: told.has(run.id) ? run.trigger.summary : "",
             activeSpaceId: run.space === null ? null : withoutPrefix(run.space),
             startedAt: run.startedAt === null ? null : run.startedAt.epochMilliseconds,
             waitingFor: run.waitsFor ?? [],

@@ -8,6 +8,7 @@ import {
   inputIn,
   type NewAnswer,
   questionIn,
+  reachWords,
   type Space,
   visibleValue,
   WrongState,
@@ -42,6 +43,9 @@ const decisionFor = (decision: Decision) => {
     ...(visibleValue(encode(decision)) as object),
     question: [...(heading === null ? [] : [heading]), ...lines].join("\n"),
     ...(decision.call === null ? {} : { inputFrom: inputIn(decision)!.heading }),
+    ...(decision.options === undefined
+      ? {}
+      : { covers: Object.fromEntries(decision.options.reaches.map((one) => [one, reachWords(decision, one)])) }),
   }
 }
 
@@ -135,6 +139,7 @@ export const stoa = Effect.gen(function* () {
     }),
     tool({
       name: "post_message",
+      approvedOnce: true,
       description: "Post a message in a space. @Name addresses a member.",
       effects: "store",
       input: {
@@ -339,7 +344,13 @@ export const stoa = Effect.gen(function* () {
           verdict: { type: "string", enum: ["approve", "deny", "submit"] },
           input: { type: "object", description: "Approve with this input instead" },
           value: { description: "The value of the form" },
-          reach: { type: "string", enum: ["once", "always"], default: "once" },
+          reach: {
+            type: "string",
+            enum: ["once", "run", "always"],
+            default: "once",
+            description: "How far the approval reaches; `covers` of the decision says what that means",
+          },
+          inputDigest: text("The inputDigest of what was shown; another input is not approved", { maxLength: 128 }),
           note: text("Why", { maxLength: 2000 }),
         },
         required: ["decision", "verdict"],

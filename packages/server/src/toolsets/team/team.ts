@@ -2,7 +2,7 @@
  * Seed 003's tools, for agents that work in a tree. All of them return at once: answers arrive as the next message
  * (S3-09). The room `team` decides whom an agent may write to, and what answers what.
  */
-import { type Agent, Caller, type MailKind, type NewTeamAgent } from "@stoa/contract"
+import { type Agent, Caller, type MailKind, type NewTeamAgent, withoutPrefix } from "@stoa/contract"
 import { Effect } from "effect"
 import { Agents } from "../../access/identity/Agents.ts"
 import { nameKey } from "../../access/identity/Principals.ts"
@@ -14,7 +14,6 @@ import { makePolling } from "../../team/Polling.ts"
 import { Team, type TeamAsker } from "../../team/Team.ts"
 import { Tree } from "../../team/Tree.ts"
 import { integer, catalogueOffer, text } from "../toolsetTool.ts"
-import { withoutPrefix } from "../parts/conversation.ts"
 import { teamPermits } from "./teamPermits.ts"
 import { teamWork } from "./teamWork.ts"
 
@@ -83,6 +82,7 @@ export const team = Effect.gen(function* () {
   return [
     catalogueOffer("team", {
       name: "send_message",
+      approvedOnce: true,
       mergedDefaults: { status: "sent", waiting_for_reply: false },
       description:
         "Send a message to another agent: your parent, a child or a sibling. Returns at once; the reply to a sync message arrives as your next message, so end your turn then.",
@@ -116,6 +116,7 @@ export const team = Effect.gen(function* () {
     }),
     catalogueOffer("team", {
       name: "broadcast",
+      approvedOnce: true,
       description:
         "Send a message to all your siblings. Their replies arrive as separate messages; with gather they arrive together, as your next message.",
       effects: "store",

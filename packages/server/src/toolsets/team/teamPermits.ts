@@ -57,6 +57,7 @@ export const teamPermits = Effect.gen(function* () {
     }),
     catalogueOffer("team", {
       name: "allow_use",
+      approvedOnce: true,
       description:
         "Use a tool of your own, once a person has approved it. Do not call this yourself: permit_use calls it for you.",
       effects: "none",

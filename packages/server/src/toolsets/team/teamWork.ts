@@ -79,6 +79,7 @@ export const teamWork = Effect.fnUntraced(function* <E extends { readonly messag
     }),
     catalogueOffer("team", {
       name: "apply_work",
+      approvedOnce: true,
       description:
         "Merge the diff that is given, once a person has approved it. Do not call this yourself: merge_work calls it for you.",
       effects: "outside",
@@ -104,7 +105,7 @@ export const teamWork = Effect.fnUntraced(function* <E extends { readonly messag
             maxItems: 100,
             description: "The changed files that cannot be shown as text",
           },
-          diff: text("What it changes"),
+          diff: text("What it changes", { contentMediaType: "text/x-diff" }),
         },
         required: ["name", "commit", "diff"],
       },

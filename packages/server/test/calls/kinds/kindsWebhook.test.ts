@@ -8,6 +8,7 @@ import { Limits } from "../../../src/access/limits/Limits.ts"
 import { Calls } from "../../../src/calls/Calls.ts"
 import { http } from "../../../../tools/test/egress/egressLoopback.ts"
 import { times } from "../../../../../test/long.ts"
+import { callSignature, nowSeconds, resultSignature } from "../../signing.ts"
 import { ask, Guest } from "../../house.ts"
 import {
   admin,
@@ -54,9 +55,7 @@ const keyOf = (name: string) =>
     assert.strictEqual(answer.status, 200)
     return (answer.body as { key: string }).key
   })
-const signed = (key: string, seconds: number, call: string, body: string) =>
-  `t=${seconds},v1=${createHmac("sha256", key).update(`${seconds}.${call}.${body}`).digest("hex")}`
-const nowSeconds = () => Math.floor(Date.now() / 1000)
+const signed = (key: string, seconds: number, call: string, body: string) => resultSignature(key, call, body, seconds)
 
 /** A result as the service posts it: with a signature and without a token. */
 const answerBack = Effect.fnUntraced(function* (call: string, body: string, signature: string) {
@@ -89,7 +88,10 @@ for (const store of stores)
           assert.match(headers["traceparent"]!, new RegExp(`^00-${event!.correlationId}-[0-9a-f]{16}-01$`))
           const [, seconds] = /^t=(\d+),/.exec(headers["stoa-signature"]!)!
           assert.isAtMost(Math.abs(nowSeconds() - Number(seconds)), 5)
-          assert.strictEqual(headers["stoa-signature"], signed(yield* keyOf(name), Number(seconds), call.id, body))
+          assert.strictEqual(
+            headers["stoa-signature"],
+            callSignature(yield* keyOf(name), call.id, body, Number(seconds)),
+          )
           const put = yield* webhook(url, { webhookUrl: `${url}/tools/put?as=is`, method: "PUT" })
           assert.strictEqual(told(yield* callTool(bot, put.name)).state, "done")
           assert.deepStrictEqual(
@@ -164,12 +166,18 @@ for (const store of stores)
         const keyOfAnother = yield* keyOf((yield* webhook(url)).name)
         const refused = [
           signed(key, nowSeconds() - 360, id, body),
+          // The house's own signature on the call is none on a result, and one moment is written in one way.
+          callSignature(key, id, body),
+          ...["0", "+", "-", " ", "1e0"].map((prefix) => resultSignature(key, id, body).replace("t=", `t=${prefix}`)),
+          resultSignature(key, id, body).replace("t=1", "t=\u00b9"),
+          resultSignature(key, id, body).replace(",v2", ".0,v2"),
+          `t=${nowSeconds()},v1=${createHmac("sha256", key).update(`${nowSeconds()}.${id}.${body}`).digest("hex")}`,
           signed(key, nowSeconds() + 360, id, body),
           signed(keyOfAnother, nowSeconds(), id, body),
           signed("another key", nowSeconds(), id, body),
           signed(key, nowSeconds(), "call_00000000-0000-0000-0000-000000000000", body),
           signed(key, nowSeconds(), id, '{"output":1}'),
-          "t=1,v1=00",
+          "t=1,v2=00",
           "",
         ]
         for (const signature of refused) assert.strictEqual((yield* answerBack(id, body, signature)).status, 401)
@@ -203,7 +211,7 @@ for (const store of stores)
         assert.notInclude(JSON.stringify(shown.body), value)
         const { body, headers } = sent[0]!
         const [, seconds] = /^t=(\d+),/.exec(headers["stoa-signature"]!)!
-        assert.strictEqual(headers["stoa-signature"], signed(value, Number(seconds), id, body))
+        assert.strictEqual(headers["stoa-signature"], callSignature(value, id, body, Number(seconds)))
         const ended = yield* settled(bot, id)
         assert.strictEqual(ended.state, "expired")
         assert.strictEqual(ended.error!.tag, "ToolTimeoutError")

@@ -122,6 +122,12 @@ for (const store of stores)
           assert.deepStrictEqual(yield* seen(outside.token), [])
           assert.include(yield* seen(inside.token), "search_messages")
           assert.include(yield* seen(adminToken), "answer_decision")
+          // Only the credential says where one stands: nothing a request carries does.
+          const more = { context: "internal", _meta: { context: "internal", "stoa/context": "internal" } }
+          const claimed = yield* ask(() =>
+            newRequest(`${url}/mcp/stoa?context=internal`, outside.token, "tools/list", more),
+          )
+          assert.deepStrictEqual(claimed.body.result.tools, [])
           // What is not listed cannot be called either.
           const call = { name: "search_messages", arguments: { query: "x" } }
           const { body } = yield* ask(() => newRequest(`${url}/mcp/stoa`, bot.token, "tools/call", call))

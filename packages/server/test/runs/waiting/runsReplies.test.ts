@@ -462,44 +462,6 @@ for (const store of stores)
         }),
     )
 
-    it.effect("S1-48 one agent waits twice in a space: a reply to the second message goes on with the second run", () =>
-      Effect.gen(function* () {
-        const [ada, ben] = [yield* someone(), yield* someone()]
-        const bot = yield* thinker(gateway)
-        const space = yield* room("private", ada, ben, bot)
-        const asking = (word: string) => ({
-          when: { agent: bot.name, step: 1, text: word },
-          call: [{ tool: "send_message", input: { text: `@${ben.name} ${word}?`, wait: true } }],
-        })
-        yield* setRules([asking("salt"), asking("pepper")])
-        const waits: Array<{ readonly id: string; readonly message: string }> = []
-        for (const word of ["salt", "pepper"]) {
-          yield* ask(() => ada.client.spaces.post(space.id, { text: `@${bot.name} ${word}` }))
-          const run = yield* until(
-            Effect.map(runsOf(bot), (rows) =>
-              rows.find(({ id, state }) => state === "waiting_reply" && waits.every((one) => one.id !== id)),
-            ),
-          )
-          waits.push({ id: run.id, message: (yield* waitOf(run)).message })
-        }
-        const [first, second] = waits
-        yield* ask(() => ben.client.spaces.post(space.id, { text: "a little", replyTo: second!.message }))
-        assert.deepStrictEqual(
-          (yield* ended(bot)).map(({ id }) => id),
-          [second!.id],
-        )
-        const states = Effect.map(runsOf(bot), (rows) => rows.map(({ id, state }) => [id, state]))
-        assert.deepStrictEqual(yield* states, [
-          [first!.id, "waiting_reply"],
-          [second!.id, "completed"],
-        ])
-        assert.strictEqual((yield* firstOutput(second!)).replies[0]?.text, "a little")
-        yield* ask(() => ben.client.spaces.post(space.id, { text: "a lot", replyTo: first!.message }))
-        yield* ended(bot, 2)
-        assert.strictEqual((yield* firstOutput(first!)).replies[0]?.text, "a lot")
-      }),
-    )
-
     it.effect("S1-101 a run waits ten times at most; at most five runs of an agent wait, and work, at once", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient

@@ -187,6 +187,32 @@ for (const store of stores)
         }),
     )
 
+    it.effect("X-38 S1-60 only the office's plans wait five minutes: another agent's are run when they are due", () =>
+      Effect.gen(function* () {
+        const bot = yield* thinker({ toolsets: ["gateway"] })
+        yield* setRules([{ when: { agent: bot.name }, say: "planned" }])
+        const { transact } = yield* Journal
+        const timers = yield* Timers
+        const memories = yield* Memories
+        for (const name of ["first", "second"]) {
+          const content = JSON.stringify({ name, instruction: "Look at the mail." })
+          const { record } = yield* transact(
+            memories.put(bot.principal, bot.principal.id, { namespace: "gateway", kind: "plan", key: name, content }),
+          )
+          const now = yield* DateTime.now
+          const payload = { plan: record.id, principal: bot.id, dueAt: DateTime.formatIso(now) }
+          yield* transact(timers.set({ purpose: "plan", key: name, dueAt: now, payload }))
+        }
+        yield* until(Effect.map(runsOf(bot), (rows) => (rows.length === 2 ? true : undefined)))
+        const sql = yield* SqlClient.SqlClient
+        const times = yield* sql<{
+          at: number
+        }>`SELECT ready_at AS at FROM runs WHERE agent = ${bot.id} ORDER BY ready_at`
+        assert.isBelow(times[1]!.at - times[0]!.at, 60_000)
+        assert.lengthOf(yield* ended(bot, 2), 2)
+      }),
+    )
+
     it.effect(
       "S1-73 what a model streams for two calls of one step is told apart, by the ids that their messages have",
       () =>

@@ -1,14 +1,13 @@
 /** Services that call agents: with a token or a signature, and with nothing but the right to call that agent. */
-import { createHmac } from "node:crypto"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { ask, Guest } from "../../house.ts"
+import { nowSeconds, triggerSignature } from "../../signing.ts"
 import { call, fresh, refused, someone } from "../../spaces/spacesGuests.ts"
 import { ended, room, runsHouse, runsOf, setRules, stores, thinker } from "../runsKit.ts"
 
-const nowSeconds = () => Math.floor(Date.now() / 1000)
-const signed = (key: string, scope: string, body: string, seconds = nowSeconds()) =>
-  `t=${seconds},v1=${createHmac("sha256", key).update(`${seconds}.${scope}.${body}`).digest("hex")}`
+const signed = (key: string, agent: string, body: string, seconds = nowSeconds()) =>
+  triggerSignature(key, { agent, body }, seconds)
 
 /** As an operator makes one, who gives it nothing but this. */
 const caller = Effect.fnUntraced(function* (agent: { readonly name: string }) {
@@ -120,11 +119,14 @@ for (const store of stores)
         const keyed = {
           "stoa-service": service.id,
           "idempotency-key": "build-7",
-          "stoa-signature": signed(key, `${bot.name}.build-7`, body),
+          "stoa-signature": triggerSignature(key, { agent: bot.name, once: "build-7", body }),
         }
         const second = yield* send(bot.name, body, keyed)
         assert.notStrictEqual(second.body.run, first.body.run)
-        const later = { ...keyed, "stoa-signature": signed(key, `${bot.name}.build-7`, body, nowSeconds() - 60) }
+        const later = {
+          ...keyed,
+          "stoa-signature": triggerSignature(key, { agent: bot.name, once: "build-7", body }, nowSeconds() - 60),
+        }
         assert.strictEqual((yield* send(bot.name, body, later)).body.run, second.body.run, "signed anew, the same key")
         yield* ended(bot, 2)
         const run = yield* ask(() => admin.runs.get(first.body.run!))
@@ -132,6 +134,44 @@ for (const store of stores)
         const { items } = yield* ask(() => admin.runs.messages(run.id))
         assert.include(items[1]!.text!, `author="${service.name}" from="an outside service"`)
         assert.strictEqual((yield* runsOf(bot)).length, 2)
+      }),
+    )
+
+    it.effect("G-18 a signed request has one reading, and is one request however its time is written", () =>
+      Effect.gen(function* () {
+        const { admin } = yield* Guest
+        const short = yield* thinker()
+        const long = yield* thinker({ name: `${short.name}.deploy` })
+        yield* setRules([
+          { when: { agent: short.name }, say: "heard" },
+          { when: { agent: long.name }, say: "heard" },
+        ])
+        const service = yield* caller(short)
+        const { key } = yield* ask(() => admin.principals.signingKey(service.name))
+        yield* ask(() =>
+          admin.grants.add({ principal: service.id, resource: `agents/${long.name}`, actions: ["execute"] }),
+        )
+        const body = JSON.stringify({ text: "ship it" })
+        const mine = { "stoa-service": service.name }
+        // For one agent, with a key; not for the agent whose name is made of both.
+        const forShort = triggerSignature(key, { agent: short.name, once: "deploy", body })
+        const forLong = triggerSignature(key, { agent: long.name, body })
+        assert.strictEqual((yield* send(long.name, body, { ...mine, "stoa-signature": forShort })).status, 401)
+        const moved = { ...mine, "idempotency-key": "deploy", "stoa-signature": forLong }
+        assert.strictEqual((yield* send(short.name, body, moved)).status, 401)
+        assert.lengthOf(yield* runsOf(long), 0)
+        const first = yield* send(long.name, body, { ...mine, "stoa-signature": forLong })
+        assert.strictEqual(first.status, 202)
+        for (const again of ["0", "00", "+", "-0", " ", "1e0", "\t"]) {
+          const headers = { ...mine, "stoa-signature": forLong.replace("t=", `t=${again}`) }
+          assert.strictEqual((yield* send(long.name, body, headers)).status, 401, again)
+        }
+        const upper = forLong.replace(/[0-9a-f]{64}$/, (mac) => mac.toUpperCase())
+        assert.strictEqual((yield* send(long.name, body, { ...mine, "stoa-signature": upper })).status, 401)
+        assert.deepStrictEqual(yield* send(long.name, body, { ...mine, "stoa-signature": forLong }), first)
+        yield* ended(long)
+        assert.lengthOf(yield* runsOf(long), 1)
+        assert.lengthOf(yield* runsOf(short), 0)
       }),
     )
 
@@ -147,7 +187,7 @@ for (const store of stores)
           const mine = { "stoa-service": service.name }
           const good = signed(key, bot.name, body)
           const wrong: ReadonlyArray<readonly [string, string, Record<string, string>]> = [
-            [bot.name, body, { ...mine, "stoa-signature": "t=1,v1=2" }],
+            [bot.name, body, { ...mine, "stoa-signature": "t=1,v2=2" }],
             [bot.name, body, { ...mine, "stoa-signature": signed(key, bot.name, body, nowSeconds() - 400) }],
             [bot.name, `${body} `, { ...mine, "stoa-signature": good }],
             [bot.name, body, { ...mine, "stoa-signature": good, "idempotency-key": "another" }],

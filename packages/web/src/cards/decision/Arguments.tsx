@@ -1,13 +1,62 @@
 /** The exact call: every argument, as text. Nothing in it becomes markup, and nothing in it is invisible. */
-import { visibleLines } from "@stoa/contract"
+import { diffTextLines, exactLines, extentOf, isDiff, visibleLines } from "@stoa/contract"
 import { useState } from "react"
 import { Copy } from "../../parts/text/Copy.tsx"
+import { DiffText } from "../../parts/text/DiffText.tsx"
 import type { Decision, Json } from "../../feed/types.ts"
 import { argumentsOf, cut, namesIn, textOf } from "./decision.logic.ts"
 import { words } from "./words/en.ts"
 
+/** How much is laid out at once: more makes a page slow, and is opened on request. */
+const most = { lines: 500, signs: 50_000 }
+
+/** A long text in a box that scrolls, with its extent: what does not fit is said. */
+const Long = ({
+  isPatch,
+  label,
+  text,
+}: {
+  readonly text: string
+  readonly isPatch: boolean
+  readonly label: string
+}) => {
+  const [all, show] = useState(false)
+  const short = cut(text, most.lines, most.signs)
+  const shown = all ? text : short.shown
+  return (
+    <dd>
+      {isPatch ? (
+        <DiffText lines={diffTextLines(shown)} label={label} />
+      ) : (
+        <div className="pre whole" tabIndex={0}>
+          {exactLines(shown).join("\n")}
+        </div>
+      )}
+      <p className="faint small">
+        {extentOf(text.split("\n").length, text.length)}
+        {all || short.signs === 0 ? null : (
+          <>
+            {"; "}
+            <button type="button" className="as-link more" onClick={() => show(true)}>
+              {words.openWhole(short.signs)}
+            </button>
+          </>
+        )}
+      </p>
+    </dd>
+  )
+}
+
+interface ValueProps {
+  readonly name: string
+  readonly value: Json
+  readonly isWhole: boolean
+  /** Its schema says that it is a diff. */
+  readonly isPatch: boolean
+}
+
 /** An open approval shows the whole value; a closed one starts with its first lines. */
-const Value = ({ isWhole, value }: { readonly value: Json; readonly isWhole: boolean }) => {
+const Value = ({ isPatch, isWhole, name, value }: ValueProps) => {
   const [all, show] = useState(false)
   const items = namesIn(value)
   if (items !== undefined)
@@ -22,18 +71,14 @@ const Value = ({ isWhole, value }: { readonly value: Json; readonly isWhole: boo
         </ul>
       </dd>
     )
-  const text = visibleLines(textOf(value)).join("\n")
+  if (isPatch && typeof value === "string" && value !== "") return <Long text={value} isPatch label={name} />
+  const text = textOf(value)
   const short = cut(text)
-  if (isWhole && short.signs > 0)
-    return (
-      <dd className="pre whole" tabIndex={0}>
-        {text}
-      </dd>
-    )
-  if (all || short.signs === 0) return <dd className="pre">{text}</dd>
+  if (isWhole && short.signs > 0) return <Long text={text} isPatch={false} label={name} />
+  if (all || short.signs === 0) return <dd className="pre">{exactLines(text).join("\n")}</dd>
   return (
     <dd className="pre">
-      {short.shown}{" "}
+      {exactLines(short.shown).join("\n")}{" "}
       <button type="button" className="as-link more" onClick={() => show(true)}>
         {short.lines > 0 ? words.more(short.lines) : words.moreSigns(short.signs)}
       </button>
@@ -52,7 +97,12 @@ export const Arguments = ({ decision }: { readonly decision: Decision }) => {
         {list.map(({ name, value }) => (
           <div key={name} className="pair">
             <dt>{visibleLines(name).join(" ")}</dt>
-            <Value value={value} isWhole={decision.state === "open"} />
+            <Value
+              name={name}
+              value={value}
+              isWhole={decision.state === "open"}
+              isPatch={isDiff(decision.schema, name)}
+            />
           </div>
         ))}
       </dl>

@@ -14,7 +14,7 @@ import { AlwaysBox } from "./boxes/AlwaysBox.tsx"
 import { CriticalBox } from "./boxes/CriticalBox.tsx"
 import { DenyBox } from "./boxes/DenyBox.tsx"
 import { ClosedCard } from "./ClosedCard.tsx"
-import { isCritical, longReachesOf, mayEdit, viewerStateOf } from "./decision.logic.ts"
+import { boundTo, isCritical, longReachesOf, mayEdit, viewerStateOf } from "./decision.logic.ts"
 import { EditBox } from "./boxes/EditBox.tsx"
 import { Foot, namesOf } from "./Foot.tsx"
 import { type SendAnswer, useAnswer } from "./useAnswer.ts"
@@ -78,10 +78,13 @@ export const DecisionCard = (props: DecisionCardProps) => {
   const [mode, set] = useState<Mode>("look")
   const card = useRef<HTMLElement>(null)
   const title = useId()
-  const { busy, error, issues, send, wasLate } = useAnswer(answer, () => {
-    set("look")
-    onAnswered?.()
-  })
+  const { busy, error, issues, send, wasLate } = useAnswer(
+    (given) => answer(boundTo(decision, given)),
+    () => {
+      set("look")
+      onAnswered?.()
+    },
+  )
   const viewer = viewerStateOf(decision, me)
   const isClosed = viewer === "closed"
   // Its letters count as its buttons do.

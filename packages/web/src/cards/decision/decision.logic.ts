@@ -1,5 +1,5 @@
 /** What a decision means to its viewer, and what the viewer may do with it. */
-import { type Reach, visibleLines } from "@stoa/contract"
+import { type NewAnswer, type Reach, visibleLines } from "@stoa/contract"
 import { isMine } from "../../feed/myDecisions.logic.ts"
 import type { Decision, Json } from "../../feed/types.ts"
 import { isFields } from "../../parts/form/json.logic.ts"
@@ -19,6 +19,10 @@ export const viewerStateOf = (decision: Decision, me: string): ViewerState => {
 }
 
 export const isCritical = (decision: Decision): boolean => decision.call?.riskLevel === "critical"
+
+/** An approval says what was shown: the house refuses it for anything else. */
+export const boundTo = ({ inputDigest }: Pick<Decision, "inputDigest">, given: NewAnswer): NewAnswer =>
+  given.verdict === "approve" && inputDigest !== undefined ? { ...given, inputDigest } : given
 
 /** Whether the house takes an edited input from this viewer. */
 export const mayEdit = ({ options }: Decision): boolean => options?.edit === true

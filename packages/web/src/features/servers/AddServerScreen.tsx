@@ -10,13 +10,24 @@ import { Header } from "../../layout/Header.tsx"
 import { Icon } from "../../parts/icons/Icon.tsx"
 import { FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
 import { OpenApi } from "./OpenApi.tsx"
-import { isOpenApi, type PastedServer, readPasted } from "./pasted.logic.ts"
+import { openApiIn, type PastedServer, readPasted } from "./pasted.logic.ts"
+import { ProgramNote } from "./ProgramNote.tsx"
 import { words } from "./words/en.ts"
 
-/** Parsing is pure; keys are stored as secrets before the server is looked at with them. */
-const look = async (read: PastedServer) => {
-  for (const [name, value] of Object.entries(read.secrets)) await house.secrets.set(name, { value })
-  return house.mcpServers.look(read.server)
+interface Wanted {
+  readonly read: PastedServer
+  /** The digest of the program that was shown, once it may run. */
+  readonly confirm?: string
+}
+
+/**
+ * Parsing is pure; keys are stored as secrets before the server is looked at with them. A program is only shown, and
+ * nothing of it is stored, until somebody has confirmed it.
+ */
+const look = async ({ confirm, read }: Wanted) => {
+  if (read.server.command === undefined || confirm !== undefined)
+    for (const [name, value] of Object.entries(read.secrets)) await house.secrets.set(name, { value })
+  return house.mcpServers.look(read.server, confirm === undefined ? {} : { confirm })
 }
 
 type ServerPreview = Awaited<ReturnType<typeof look>>
@@ -67,18 +78,21 @@ export const AddServerScreen = () => {
   const [pasted, setPasted] = useState("")
   const [read, setRead] = useState<PastedServer | string>()
   const [api, setApi] = useState<string>()
+  const [yaml, setYaml] = useState(false)
   const preview = useMutation({ mutationFn: look })
   const lines = useStore(serverLines)
   const begin = () => {
-    setApi(isOpenApi(pasted) ? pasted : undefined)
-    if (isOpenApi(pasted)) {
+    const api = openApiIn(pasted)
+    setApi(api === "json" ? pasted : undefined)
+    setYaml(api === "yaml")
+    if (api !== undefined) {
       setRead(undefined)
       return preview.reset()
     }
     try {
       const found = readPasted(pasted)
       setRead(found)
-      preview.mutate(found)
+      preview.mutate({ read: found })
     } catch (cause) {
       setRead(cause instanceof Error ? cause.message : String(cause))
       preview.reset()
@@ -116,13 +130,19 @@ export const AddServerScreen = () => {
                 {words.orFile}
                 <input
                   type="file"
-                  accept=".json,application/json"
+                  accept=".json,.yaml,.yml,application/json"
                   onChange={({ target }) => void target.files?.[0]?.text().then(setPasted)}
                 />
               </label>
             </p>
           </form>
           {api === undefined ? null : <OpenApi key={api} document={api} />}
+          {yaml ? (
+            <p className="note" data-tone="warn" role="alert">
+              <Icon name="circle-alert" small />
+              <span>{words.yaml}</span>
+            </p>
+          ) : null}
           {typeof read === "string" ? (
             <p className="note" data-tone="bad" role="alert">
               <Icon name="circle-alert" small />
@@ -141,6 +161,9 @@ export const AddServerScreen = () => {
           ) : null}
           {log.length === 0 ? null : <pre className="code scroll-x">{log.join("\n")}</pre>}
           {preview.error === null ? null : <FaultPane error={preview.error} again={begin} />}
+          {preview.data?.program === undefined || known === undefined || preview.isPending ? null : (
+            <ProgramNote program={preview.data.program} run={(confirm) => preview.mutate({ read: known, confirm })} />
+          )}
           {preview.data?.status === "error" ? (
             <div className="note" data-tone="bad" role="alert">
               <Icon name="circle-alert" small />

@@ -65,15 +65,27 @@ const serverIn = (given: string, it: Fields, count: number): PastedServer => {
 const wordsIn = (line: string): ReadonlyArray<string> =>
   [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, double, single, bare]) => double ?? single ?? bare ?? "")
 
-/** An API description instead of a server: its operations become tools. */
-export const isOpenApi = (pasted: string): boolean => {
-  if (!pasted.trimStart().startsWith("{")) return false
+/** An API description instead of a server, whose operations become tools: as JSON, which the house reads, or as YAML. */
+export const openApiIn = (pasted: string): "json" | "yaml" | undefined => {
+  if (!pasted.trimStart().startsWith("{"))
+    return /^\s*["']?(?:openapi|swagger)["']?\s*:/m.test(pasted) ? "yaml" : undefined
   try {
     const whole: unknown = JSON.parse(pasted)
     return isObject(whole) && (typeof whole["openapi"] === "string" || typeof whole["swagger"] === "string")
+      ? "json"
+      : undefined
   } catch {
-    return false
+    return undefined
   }
+}
+
+/** Why a text that is neither JSON nor an address is no command either. */
+const noCommand = (text: string): string | undefined => {
+  if (/[\r\n]/.test(text)) return "a command has one line"
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return "an address starts with http, https, ws or wss and has no blanks"
+  if (/^(?:localhost|[\w-]+(?:\.[\w-]+)+)(?::\d+\/?|(?::\d+)?\/)\S*$/.test(text))
+    return "write the address with https://"
+  return /^[[<#]|^---|^\S+:(?:\s|$)/.test(text) ? "it is neither JSON nor a command" : undefined
 }
 
 export const readPasted = (pasted: string): PastedServer => {
@@ -90,6 +102,8 @@ export const readPasted = (pasted: string): PastedServer => {
     if (first === undefined) throw new TypeError("there is no server in it")
     return serverIn(first[0], first[1] as Fields, entries.length)
   }
+  const not = noCommand(text)
+  if (not !== undefined) throw new TypeError(not)
   const [command, ...args] = wordsIn(text)
   const named = args.findLast((word) => /^[@\w]/.test(word)) ?? command!
   return serverIn(named.split("/").at(-1) ?? named, { command, args }, 1)

@@ -1,5 +1,5 @@
 /** Tools, servers, connect, rights and people: each used once in a real browser, in both widths, without a fault axe finds. */
-import { writeFileSync } from "node:fs"
+import { existsSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, it } from "vitest"
 import { axeFindings } from "../kit/axe.ts"
@@ -25,9 +25,14 @@ it("a server is pasted, looked at and added; its tool is tried, and the trail sa
   await page.getByRole("alert").getByText("This cannot be read").waitFor()
   await page.getByRole("textbox").fill('{"x": {"command": "/no/such/program"}}')
   await page.getByRole("button", { name: "Look" }).click()
+  await page.getByRole("button", { name: "Run it and look" }).click()
   await page.getByText("The program could not be started.").waitFor()
   await page.getByRole("textbox").fill(pasted)
   await page.getByRole("button", { name: "Look" }).click()
+  await page.getByText("This is a program. Nothing has run yet.").waitFor()
+  await page.getByText(JSON.stringify(everything), { exact: true }).waitFor()
+  expect(await axeFindings(page)).toEqual([])
+  await page.getByRole("button", { name: "Run it and look" }).click()
   await page.getByText("It answers:").waitFor()
   expect(await axeFindings(page)).toEqual([])
   await page.getByRole("button", { name: "Add everything" }).click()
@@ -126,6 +131,39 @@ it("an admin sees the tools as somebody else gets them, and why others are left 
   await page.getByRole("heading", { name: "Not given" }).waitFor()
   await page.getByText("No rule allows it.").first().waitFor()
   expect(await axeFindings(page)).toEqual([])
+})
+
+it("looking at a program runs nothing and stores no key before it is confirmed, and a YAML text is no program", async () => {
+  const { page } = await visitor()
+  await signIn(page, token(), "/servers/add")
+  const trace = join(data, "..", "looked")
+  const run = ["-e", `require("node:fs").writeFileSync(${JSON.stringify(trace)}, "")`]
+  const secrets = async () => (await admin().secrets.list()).items.map(({ name }) => name)
+  const before = await secrets()
+  const look = async (text: string) => {
+    await page.getByRole("textbox").fill(text)
+    await page.getByRole("button", { name: "Look", exact: true }).click()
+  }
+  const env = { TRACE_KEY: "hush-hush-hush" }
+  await look(JSON.stringify({ trace: { command: process.execPath, args: run, env } }))
+  await page.getByText("This is a program. Nothing has run yet.").waitFor()
+  for (const part of [process.execPath, ...run]) await page.getByText(JSON.stringify(part), { exact: true }).waitFor()
+  expect(existsSync(trace)).toBe(false)
+  expect(await secrets()).toEqual(before)
+  // Another text takes the button away; what is no program never gets one.
+  for (const text of ["openapi: 3.1.0\ninfo:\n  title: Pets", `touch ${trace}\nls`, "mcp.example.org/mcp"]) {
+    await look(text)
+    await page.getByRole("alert").first().waitFor()
+    expect(await page.getByRole("button", { name: "Run it and look" }).count()).toBe(0)
+  }
+  await look(JSON.stringify({ trace: { command: process.execPath, args: run, env } }))
+  await page.getByRole("button", { name: "Run it and look" }).click()
+  await page.getByText("The program could not be started.").waitFor()
+  expect(existsSync(trace)).toBe(true)
+  const { items } = await admin().audit.list({ limit: 100 })
+  expect(items.some(({ action, resource }) => action === "run" && resource.includes("servers/trace/programs/"))).toBe(
+    true,
+  )
 })
 
 it("an API's description is pasted, shown as the tools it would give, and added after that", async () => {

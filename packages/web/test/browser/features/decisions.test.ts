@@ -93,10 +93,10 @@ it("is given from now on, listed under Always, and taken back", async () => {
   const { page } = await visitor()
   await signIn(page, maya.token, "/decisions")
   await page.getByRole("button", { name: "Always" }).click()
-  await page.getByRole("radio", { name: /from now on/ }).check()
+  await page.getByRole("radio", { name: /every call of .* with any input, by agent .* in every space/ }).check()
   // No run asks for this call: the agent called it by itself.
   expect(await page.getByRole("radio").count()).toBe(1)
-  await page.getByText("Any input, not only this one.").waitFor()
+  await page.getByText("Nobody will see these calls before they run.").waitFor()
   // The house takes its time, and the person goes elsewhere meanwhile: there they stay, and see what came of it.
   let answered = () => {}
   const leave = new Promise<void>((resolve) => void (answered = resolve))
@@ -128,6 +128,59 @@ it("of critical risk asks once more with the tool's name, and no key approves it
   await page.getByText("Critical risk. Approve transfer?").waitFor()
   await page.getByRole("button", { name: "Approve transfer" }).click()
   await page.getByText("Nothing waits for you.").waitFor()
+  expect(consoleLines).toEqual([])
+})
+
+it("a diff is shown as one and a long text with its extent, nothing in them hides, and the approval names their digest", async () => {
+  const { call, maya, scout } = people
+  const patch = { type: "string", contentMediaType: "text/x-diff" }
+  await admin().tools.add({
+    name: "apply",
+    description: "Applies a change",
+    inputSchema: { type: "object", properties: { patch, long: { type: "string" }, wide: { type: "string" } } },
+    executionType: "gateway",
+    execution: { operation: "evaluate", expression: "1" },
+    requiresApproval: true,
+    approval: { reach: "once" },
+  })
+  const input = {
+    patch: "diff --git a/x b/x\n@@ -1,2 +1,2 @@\n-old\n+new\u202e \u0007\n same\r\n",
+    long: `${"line\n".repeat(11_999)}line`,
+    wide: "w".repeat(500),
+  }
+  await call(scout.client, "apply", input, 0)
+  const { page } = await visitor()
+  const answers: Array<string> = []
+  page.on("request", (request) => {
+    if (request.url().endsWith("/answer")) answers.push(request.postData() ?? "")
+  })
+  await signIn(page, maya.token, "/decisions")
+  await page.getByRole("link", { name: /apply/ }).first().click()
+  const card = page.locator("section.decision", { hasText: "apply" })
+  await card.locator(".diff .del", { hasText: "old" }).waitFor()
+  await card.locator(".diff .ins", { hasText: "new<U+202E> <U+0007>" }).waitFor()
+  await card.locator(".diff", { hasText: "same<U+000D>" }).waitFor()
+  await card.getByText(/^12000 lines, 59999 characters/).waitFor()
+  const open = card.getByRole("button", { name: "more characters: open the whole" })
+  expect(await card.locator(".whole").innerText()).toHaveLength(500 * 5 - 1)
+  await open.click()
+  expect((await card.locator(".whole").innerText()).trimEnd()).toHaveLength(59_999)
+  // Nothing of a long line lies outside of its box.
+  const reaching = await card
+    .locator("dd")
+    .evaluateAll((all) => all.filter((one) => one.scrollWidth > one.clientWidth + 1).length)
+  expect(reaching).toBe(0)
+  // The tool is approved call by call: no wider reach is offered.
+  expect(await card.getByRole("button", { name: "Always" }).count()).toBe(0)
+  await card.locator(".main-act:not([aria-disabled])").waitFor()
+  await card.getByRole("button", { name: "Approve" }).click()
+  await card.waitFor({ state: "detached" })
+  const [decision] = (await admin().decisions.list({ state: "answered", limit: 100 })).items.filter(
+    (one) => one.call?.tool === "apply",
+  )
+  expect(answers.map((one) => JSON.parse(one) as unknown)).toEqual([
+    { verdict: "approve", inputDigest: decision!.inputDigest },
+  ])
   expect(consoleLines).toEqual([])
 })
 

@@ -279,6 +279,7 @@ it("two people edit one record, and neither text is lost", async () => {
   const mine = as(una.token)
   const record = await mine.memory.put({ kind: "block", key: "harbour", content: "Berth 7.\nThe gate opens at 05:30." })
   await mine.memory.share(record.id, eve.id, { right: "write" })
+  await as(eve.token).memory.answer(record.id, { taken: true })
   await mine.memory.put({ kind: "note", key: "Meltemi", content: "The Meltemi is late: engine trouble off Kythira." })
 
   const { page } = await visitor()

@@ -1,6 +1,6 @@
 /** What somebody pastes is read as a server, whichever client it is from, and its keys become secrets. */
 import { describe, expect, it } from "vitest"
-import { readPasted } from "../../../src/features/servers/pasted.logic.ts"
+import { openApiIn, readPasted } from "../../../src/features/servers/pasted.logic.ts"
 
 describe("a pasted server", () => {
   it("is the JSON of any client, with or without what stands around it", () => {
@@ -21,6 +21,42 @@ describe("a pasted server", () => {
       command: "npx",
       args: ["-y", "@scope/server-files", "my folder"],
     })
+  })
+
+  it.each([
+    "openapi: 3.1.0\ninfo:\n  title: Pets",
+    "---\nopenapi: 3.1.0",
+    "# Pets\n\nswagger: '2.0'",
+    'info: {title: "x"}\n"openapi": 3.0.0',
+    "openapi: 3.1.0",
+  ])("%j is an API's description in YAML, and never a command", (text) => {
+    expect(openApiIn(text)).toBe("yaml")
+    expect(() => readPasted(text)).toThrow(/command/)
+  })
+
+  it.each([
+    "ftp://files.example/mcp",
+    "file:///etc/passwd",
+    "https://mcp.example/mcp and more",
+    "mcp.example.org/mcp",
+    "mcp.example.org:8080",
+    "localhost:3000/mcp",
+    "name: server",
+    "touch a\ntouch b",
+    "[1]",
+    "<html></html>",
+    "# npx",
+  ])("%j is neither an address nor a command", (text) => {
+    expect(() => readPasted(text)).toThrow(/address|command|https/)
+  })
+
+  it("an API's description in JSON is one", () => {
+    expect([openApiIn('{"openapi":"3.1.0"}'), openApiIn('{"swagger":"2.0"}')]).toEqual(["json", "json"])
+    expect([openApiIn("{"), openApiIn('{"command":"npx"}'), openApiIn("npx openapi")]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ])
   })
 
   it("keeps its keys as secrets, and says where each is filled in", () => {

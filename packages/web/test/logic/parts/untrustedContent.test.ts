@@ -5,7 +5,7 @@ import { kindFor, mapPointsIn, seriesIn, tableIn } from "../../../src/cards/kind
 import { ownCardOf, frameMessageOf, cardDataOf } from "../../../src/cards/own/own.logic.ts"
 import { searchByName } from "../../../src/features/search/search.logic.ts"
 import { factsOf } from "../../../src/features/servers/held.logic.ts"
-import { isOpenApi } from "../../../src/features/servers/pasted.logic.ts"
+import { openApiIn } from "../../../src/features/servers/pasted.logic.ts"
 import { subjectPartsOf } from "../../../src/features/rights/trail.logic.ts"
 import type { MessageCall } from "../../../src/feed/types.ts"
 import { diffOf, sideBySide } from "../../../src/parts/text/diff.logic.ts"
@@ -196,9 +196,9 @@ describe("a changed definition", () => {
 })
 
 it("what is pasted is an API's description where it says so, and nothing else is", () => {
-  expect(isOpenApi('{"openapi": "3.1.0", "paths": {}}')).toBe(true)
-  for (const other of ['{"mcpServers": {}}', "openapi: 3.1.0", "{broken", "npx -y x", ""])
-    expect(isOpenApi(other)).toBe(false)
+  expect(openApiIn('{"openapi": "3.1.0", "paths": {}}')).toBe("json")
+  expect(openApiIn("openapi: 3.1.0")).toBe("yaml")
+  for (const other of ['{"mcpServers": {}}', "{broken", "npx -y x", ""]) expect(openApiIn(other)).toBeUndefined()
 })
 
 it("names are found by all words of the question, in any case and with any accent; those that begin so come first", () => {

@@ -15,20 +15,24 @@ import {
   type WalletSignature,
 } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type Statement } from "effect/sql"
 import { causedBy, currentCause, newId, provenanceOf } from "../../../store/journal/Correlation.ts"
 import { Journal } from "../../../store/journal/Journal.ts"
 import { networkOf } from "../../limits/network.ts"
 import { isSignedBy, type Scheme, schemeOf, checksumAddress } from "./signatures.ts"
 import { Tokens } from "../Tokens.ts"
+import { walletKey } from "./walletKey.ts"
 import { Wallets } from "./Wallets.ts"
 
 const challengeLife = { minutes: 5 }
 const tokenLife = { hours: 1 }
-/**
- * Challenges per network in a minute, and open in the whole house: anybody can create these rows, so they are limited.
- */
+/** Challenges per network in a minute: anybody can create these rows. */
 const maxInAMinute = 30
+/**
+ * Open challenges for one wallet and in the whole house. Above that, the network with the most of them loses its oldest:
+ * a flood from elsewhere, or for another wallet, takes nobody's challenge away.
+ */
+const maxOfWallet = 50
 const maxOpen = 10_000
 
 /** In the format that wallets know (EIP-4361), so that they can warn if page and house differ. */
@@ -70,17 +74,29 @@ export class WalletSignIn extends Context.Service<
     WalletSignIn,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const { transact } = yield* Journal
+      const { committed, transact } = yield* Journal
       const tokens = yield* Tokens
       const wallets = yield* Wallets
 
-      const roomFor = Effect.fnUntraced(function* (network: string, now: DateTime.Utc) {
+      /** Removes the oldest challenge of the network that has the most of these. */
+      const dropOne = (of: Statement.Fragment) => sql`DELETE FROM wallet_challenges WHERE id = (
+        SELECT id FROM wallet_challenges WHERE ${of} AND network = (
+          SELECT network FROM wallet_challenges WHERE ${of} GROUP BY network ORDER BY count(*) DESC, max(created_at) DESC LIMIT 1)
+        ORDER BY created_at, id LIMIT 1)`
+
+      const makeRoom = Effect.fnUntraced(function* (wallet: string, network: string, now: DateTime.Utc) {
         yield* sql`DELETE FROM wallet_challenges WHERE expires_at <= ${DateTime.formatIso(now)}`
         const since = DateTime.formatIso(DateTime.subtract(now, { minutes: 1 }))
-        const [counts] = yield* sql<{ recent: number; open: number }>`SELECT
-          (SELECT count(*) FROM wallet_challenges WHERE network = ${network} AND created_at > ${since}) AS recent,
+        const [counts] = yield* sql<{ recent: number; ofWallet: number; open: number }>`SELECT
+          (SELECT count(*) FROM wallet_challenges WHERE network = ${network} AND created_at > ${since}
+            AND created_at <= ${DateTime.formatIso(now)}) AS recent,
+          (SELECT count(*) FROM wallet_challenges WHERE wallet = ${wallet}) AS of_wallet,
           (SELECT count(*) FROM wallet_challenges) AS open`
-        return counts!.recent < maxInAMinute && counts!.open < maxOpen
+        const { ofWallet, open, recent } = counts!
+        if (recent >= maxInAMinute) return false
+        if (ofWallet >= maxOfWallet) yield* dropOne(sql`wallet = ${wallet}`)
+        else if (open >= maxOpen) yield* dropOne(sql`1 = 1`)
+        return true
       }, Effect.orDie)
 
       const challenge: WalletSignIn["Service"]["challenge"] = Effect.fn("WalletSignIn.challenge")(function* ({
@@ -96,14 +112,15 @@ export class WalletSignIn extends Context.Service<
         const now = yield* DateTime.now
         const until = DateTime.add(now, challengeLife)
         const network = networkOf(address)
+        const key = walletKey(wallet)
         const id = newId<WalletChallengeId>("wch")
         const message = textOf({ house, scheme, wallet, now, until })
         const made = transact(
           Effect.gen(function* () {
-            if (!(yield* roomFor(network, now))) return false
+            if (!(yield* makeRoom(key, network, now))) return false
             const times = { createdAt: DateTime.formatIso(now), expiresAt: DateTime.formatIso(until) }
             yield* Effect.orDie(
-              sql`INSERT INTO wallet_challenges ${sql.insert({ id, wallet, network, message, ...times })}`,
+              sql`INSERT INTO wallet_challenges ${sql.insert({ id, wallet: key, network, message, ...times })}`,
             )
             return true
           }),
@@ -141,11 +158,11 @@ export class WalletSignIn extends Context.Service<
         }
         // The principal that assigned the wallet may have its key, so it may be the one that signs.
         const given = yield* Effect.orDie(
-          sql<{ walletBy: PrincipalId | null; walletSince: string | null }>`SELECT wallet_by, wallet_since
+          sql<{ walletBy: PrincipalId | null; walletAfter: number | null }>`SELECT wallet_by, wallet_after
             FROM principals WHERE id = ${principal.id}`,
         )
-        const { walletBy = null, walletSince = null } = given[0] ?? {}
-        const firstIssuer = { hand: walletBy ?? principal.id, handSince: walletSince ?? at }
+        const { walletBy = null, walletAfter = null } = given[0] ?? {}
+        const firstIssuer = { hand: walletBy ?? principal.id, handAfter: walletAfter ?? (yield* committed) }
         return yield* causedBy(
           cause,
           transact(tokens.issue({ principal: principal.id, label: "wallet sign-in", expiresAt }, { firstIssuer })),

@@ -8,6 +8,7 @@ import { HttpEffect, HttpRouter, HttpServerRequest, HttpServerResponse } from "e
 import { signatureHeader } from "../../../calls/waiting/Signatures.ts"
 import { currentCause } from "../../../store/journal/Correlation.ts"
 import { Acting, headersOf, type Sender } from "../../Acting.ts"
+import type { NodeRequest } from "../../node/NodeRequest.ts"
 import { Upkeep } from "../../Upkeep.ts"
 import { noSession, sessionIn } from "./sessionCookie.ts"
 
@@ -27,6 +28,11 @@ const bytesOf = (request: HttpServerRequest.HttpServerRequest): number | Effect.
   request.headers["transfer-encoding"] === undefined
     ? Number(request.headers["content-length"] ?? 0)
     : Effect.map(Effect.orDie(request.arrayBuffer), ({ byteLength }) => byteLength)
+
+const sizeAndAnswer = (request: HttpServerRequest.HttpServerRequest) => ({
+  bytes: bytesOf(request),
+  response: (request as NodeRequest).response,
+})
 
 /** Adds the headers of a refusal to the answer. */
 export const withRefusalHeaders = <A, E, R>(app: Effect.Effect<A, E, R>) =>
@@ -49,7 +55,7 @@ export const actingAsBearer = Effect.map(
           sender.authorization === undefined && sender.session !== undefined ? forgetSession(address) : Effect.void,
         )
         const { correlationId } = yield* currentCause
-        return yield* acting.as(caller, correlationId, app, bytesOf(request))
+        return yield* acting.as(caller, correlationId, app, sizeAndAnswer(request))
       }).pipe(withRefusalHeaders),
 )
 
@@ -63,15 +69,15 @@ const actingAsService = Effect.map(
       Effect.gen(function* () {
         const request = yield* HttpServerRequest.HttpServerRequest
         const { agent = "" } = yield* HttpRouter.params
-        const once = request.headers["idempotency-key"]
         const caller = yield* acting.identifyService(senderOf(request), {
           service: request.headers[serviceHeader] ?? "",
           signature,
-          scope: once === undefined ? agent : `${agent}.${once}`,
+          agent,
+          key: request.headers["idempotency-key"] ?? "",
           body: Effect.orDie(request.text),
         })
         const { correlationId } = yield* currentCause
-        return yield* acting.as(caller, correlationId, app, bytesOf(request))
+        return yield* acting.as(caller, correlationId, app, sizeAndAnswer(request))
       }).pipe(withRefusalHeaders),
 )
 

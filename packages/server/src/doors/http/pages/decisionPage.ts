@@ -7,6 +7,7 @@ import {
   type Caller,
   Decision,
   type DecisionId,
+  type DiffTextLine,
   inputIn,
   issuesOf,
   NewAnswer,
@@ -40,6 +41,11 @@ const page = (title: string, body: string, status = 200) =>
 const framed = (tag: "pre" | "blockquote", lines: ReadonlyArray<string>) =>
   `<${tag}>${escape(lines.join("\n"))}</${tag}>`
 
+const tags = { head: "b", same: "span", del: "del", ins: "ins" } as const
+
+const diffed = (lines: ReadonlyArray<DiffTextLine>) =>
+  `<pre class="diff">${lines.map(({ kind, text }) => `<${tags[kind]}>${escape(text)}</${tags[kind]}>`).join("\n")}</pre>`
+
 /** The content without a script; with one, the usual card replaces it. */
 const asked = (decision: Decision, token: string): string => {
   const question = questionIn(decision)
@@ -51,6 +57,7 @@ const asked = (decision: Decision, token: string): string => {
       ? `<p>${escape(question.lines.join(" "))}</p>`
       : `<p>${escape(question.heading)}</p>${framed("blockquote", question.lines)}`,
     input === null ? "" : `<p>${escape(input.heading!)}</p>${framed("pre", input.lines)}`,
+    ...(input?.diffs ?? []).map(({ heading, lines }) => `<p>${escape(heading)}</p>${diffed(lines)}`),
     decision.kind === "approval"
       ? button("approve", "Approve") + button("deny", "Deny")
       : `<p>This asks for a value; answer it in the space, or with "stoa decide".</p>${button("deny", "Decline")}`,

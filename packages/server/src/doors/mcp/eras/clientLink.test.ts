@@ -19,6 +19,7 @@ const contextWith = (told: Array<string>, ended: Effect.Effect<void>): MCPReques
     front: {
       stamp,
       seal: new StateSeal(Redacted.make("a secret of this test")),
+      takeState: () => Effect.succeed(true),
       now: () => 0,
       uptime: () => 0,
       ending: () => false,

@@ -79,23 +79,23 @@ const linkOf = (context: MCPRequestContext, params: JsonObject, answers: ClientA
 }
 
 /** New era, before the house is asked: the client's answers, and the state that came with the question. */
-export const newEraLink = (context: MCPRequestContext, request: Request): ClientLink | Fault => {
+export const newEraLink = (context: MCPRequestContext, request: Request): Effect.Effect<ClientLink, Fault> => {
   const { inputResponses, requestState } = request.params
-  const { now, seal } = context.front
+  const { now, seal, takeState } = context.front
   if (inputResponses !== undefined && !isObject(inputResponses))
-    return invalidParams("inputResponses must be an object")
-  const binding = requestState === undefined ? undefined : bindingOf(context, request)
-  const opened =
-    binding === undefined
-      ? { state: undefined }
-      : typeof requestState === "string"
-        ? seal.open(requestState, binding, now())
-        : undefined
-  if (opened === undefined)
-    return invalidParams("requestState is not ours, not of this request, too old, or used before")
+    return Effect.fail(invalidParams("inputResponses must be an object"))
   const given = Object.entries(inputResponses ?? {}).filter(([, it]) => isAnswer(it))
-  return linkOf(context, request.params, Object.fromEntries(given) as ClientAnswers, opened.state)
+  const withState = (state: unknown) =>
+    linkOf(context, request.params, Object.fromEntries(given) as ClientAnswers, state)
+  if (requestState === undefined) return Effect.succeed(withState(undefined))
+  const opened =
+    typeof requestState === "string" ? seal.open(requestState, bindingOf(context, request), now()) : undefined
+  if (opened === undefined) return Effect.fail(notTaken)
+  return Effect.flatMap(takeState(opened.id, opened.until), (isFirst) =>
+    isFirst ? Effect.succeed(withState(opened.state)) : Effect.fail(notTaken),
+  )
 }
+const notTaken = invalidParams("requestState is not ours, not of this request, too old, or used before")
 
 /** New era, if the house asks the client something: that is the answer, and the client repeats its request. */
 export const inputRequired = (
@@ -111,13 +111,10 @@ export const inputRequired = (
   return Effect.succeed(inputRequiredText(wanted.requests, state, stamp))
 }
 
-const askedAnew = <R extends Result>(context: MCPRequestContext, request: Request, ask: Ask<R>, render: Render<R>) => {
-  const link = newEraLink(context, request)
-  if (link instanceof Fault) return Effect.fail(link)
-  return Effect.flatMap(ask(link), (result) =>
+const askedAnew = <R extends Result>(context: MCPRequestContext, request: Request, ask: Ask<R>, render: Render<R>) =>
+  Effect.flatMap(Effect.flatMap(newEraLink(context, request), ask), (result) =>
     isLacks(result) || isAsks(result) ? inputRequired(context, request, result) : Effect.succeed(render(result)),
   )
-}
 
 const textOf = (method: string, params: JsonObject, id?: string): string =>
   JSON.stringify({ jsonrpc: "2.0", ...(id === undefined ? {} : { id }), method, params })

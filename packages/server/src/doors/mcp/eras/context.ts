@@ -12,6 +12,8 @@ import type { Session } from "./old/sessions.ts"
 export interface SharedContext {
   readonly stamp: Stamp
   readonly seal: StateSeal
+  /** Takes a state that a client has brought back: true once. */
+  readonly takeState: (id: string, until: number) => Effect.Effect<boolean>
   /** The wall clock, for state that a client carries and brings back. */
   readonly now: () => number
   /** Monotonic milliseconds, for durations. */

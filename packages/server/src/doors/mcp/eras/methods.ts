@@ -109,9 +109,8 @@ const toolsCall: Method = (context, request) => {
       : outcomeText(outcome, tool, context.revision, context.front.stamp)
   // An old client may be asked on its stream, as often as the tool wants; a new one repeats its request itself.
   if (!tasksExist) return askUntilAnswered(context, request, (link) => context.view.call(use, link), render)
-  const link = newEraLink(context, request)
-  if (link instanceof Fault) return fail(link)
-  return Effect.flatMap(context.view.call(use, link), (outcome) =>
+  const called = Effect.flatMap(newEraLink(context, request), (link) => context.view.call(use, link))
+  return Effect.flatMap(called, (outcome) =>
     outcome._tag === "Asks" || outcome._tag === "Lacks"
       ? inputRequired(context, request, outcome)
       : Effect.succeed(render(outcome)),

@@ -1,5 +1,6 @@
 /**
- * Indexes texts that were written before they could be searched, while the house runs. Each transaction holds one
+ * Makes up for what older rows lack, while the house runs: indexes texts that were written before they could be searched,
+ * counts what was stored before it was counted. Each transaction holds one
  * bounded step and its progress, so that a kill -9 costs at most one step and nothing waits for it.
  */
 import { DateTime, Effect, Layer, Schedule } from "effect"
@@ -11,11 +12,13 @@ const edition = 2
 
 interface Fill<R> {
   readonly name: string
+  /** What they are made: a word for the log. */
+  readonly aim: string
   /** One step from where the last one ended ("" at first); null: there is no more. */
   readonly step: (reached: string) => Effect.Effect<string | null, never, R | Transaction>
 }
 
-const runFill = Effect.fnUntraced(function* <R>({ name, step }: Fill<R>) {
+const runFill = Effect.fnUntraced(function* <R>({ aim, name, step }: Fill<R>) {
   const sql = yield* SqlClient.SqlClient
   const journal = yield* Journal
   const held = sql.literal(sql.onDialectOrElse({ pg: () => "FOR UPDATE", orElse: () => "" }))
@@ -33,18 +36,18 @@ const runFill = Effect.fnUntraced(function* <R>({ name, step }: Fill<R>) {
   let steps = 0
   while (!(yield* journal.transact(Effect.orDie(one)))) {
     steps++
-    if (steps === 20) yield* Effect.logInfo(`Older ${name} are being made searchable`)
+    if (steps === 20) yield* Effect.logInfo(`Older ${name} are being made ${aim}`)
     // Others come first.
     yield* Effect.sleep("5 millis")
   }
-  if (steps >= 20) yield* Effect.logInfo(`All ${name} can be searched`)
+  if (steps >= 20) yield* Effect.logInfo(`All ${name} are ${aim}`)
 })
 
 export const fillLayer = <R>(fill: Fill<R>) =>
   Layer.effectDiscard(
     runFill(fill).pipe(
       Effect.tapCause((cause) =>
-        Effect.logError(`Making ${fill.name} searchable failed and will be tried again`, cause),
+        Effect.logError(`Making ${fill.name} ${fill.aim} failed and will be tried again`, cause),
       ),
       Effect.sandbox,
       Effect.retry(Schedule.spaced("10 seconds")),

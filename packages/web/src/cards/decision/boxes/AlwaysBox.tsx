@@ -1,4 +1,5 @@
 /** How far an approval reaches. */
+import { reachWords } from "@stoa/contract"
 import { useState } from "react"
 import { Icon } from "../../../parts/icons/Icon.tsx"
 import { ActButton } from "../../../parts/press/ActButton.tsx"
@@ -14,13 +15,11 @@ export const AlwaysBox = ({ back, busy, decision, send }: BoxProps) => {
   const risk = decision.call?.riskLevel
   return (
     <div className="menu still">
-      <p className="strong">
-        {words.reach(decision.asker.name)} <code>{decision.call?.tool}</code> {words.reachWithout}
-      </p>
+      <p className="strong">{words.reach}</p>
       {reaches.map((one) => (
         <label key={one} className="line top">
           <input type="radio" name={`reach-${decision.id}`} checked={reach === one} onChange={() => choose(one)} />
-          <span>{words.reaches[one]}</span>
+          <span>{reachWords(decision, one)}</span>
         </label>
       ))}
       <p className="note" data-tone="warn">

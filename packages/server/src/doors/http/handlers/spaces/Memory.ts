@@ -5,6 +5,7 @@ import { makeVisiblePrincipal } from "../../../../access/rights/VisiblePrincipal
 import { Embedding } from "../../../../memory/meaning/Embedding.ts"
 import { Portability } from "../../../../memory/portability/Portability.ts"
 import { Memories } from "../../../../memory/Memories.ts"
+import { Shares } from "../../../../memory/Shares.ts"
 import { Journal } from "../../../../store/journal/Journal.ts"
 
 export const memoryHandlers = HttpApiBuilder.group(
@@ -12,12 +13,14 @@ export const memoryHandlers = HttpApiBuilder.group(
   "memory",
   Effect.fn(function* (handlers) {
     const memories = yield* Memories
+    const shares = yield* Shares
     const visible = yield* makeVisiblePrincipal
     const portability = yield* Portability
     const embedding = yield* Embedding
     const { transact } = yield* Journal
     const me = Effect.map(Caller, ({ principal }) => principal)
     const idOf = (ref: string) => Effect.map(visible(ref), ({ id }) => id)
+    const receiverOf = (ref: string | undefined) => (ref === undefined ? Effect.map(me, ({ id }) => id) : idOf(ref))
     return handlers.handleAll({
       list: Effect.fnUntraced(function* ({ query: { deleted, owner, ...query } }) {
         return yield* memories.list(yield* me, {
@@ -45,16 +48,22 @@ export const memoryHandlers = HttpApiBuilder.group(
       history: ({ params: { id }, query }) => Effect.flatMap(me, (by) => memories.history(by, id, query)),
       revert: ({ params: { id }, payload: { version } }) =>
         Effect.flatMap(me, (by) => transact(memories.revert(by, id, version))),
-      shares: ({ params: { id } }) => Effect.flatMap(me, (by) => memories.shares(by, id)),
+      offers: Effect.fnUntraced(function* ({ query: { for: ref, ...query } }) {
+        return yield* shares.offers(yield* receiverOf(ref), query)
+      }),
+      answer: Effect.fnUntraced(function* ({ params: { id }, payload: { for: ref, taken } }) {
+        yield* transact(shares.answer(yield* receiverOf(ref), id, taken))
+      }),
+      shares: ({ params: { id } }) => Effect.flatMap(me, (by) => shares.of(by, id)),
       share: Effect.fnUntraced(function* ({ params: { id, principal }, payload: { right } }) {
         const reader = yield* idOf(principal)
-        yield* transact(memories.share(yield* me, id, reader, right))
+        yield* transact(shares.share(yield* me, id, reader, right))
       }),
       unshare: Effect.fnUntraced(function* ({ params: { id, principal } }) {
         const by = yield* me
-        const { items } = yield* memories.shares(by, id)
+        const { items } = yield* shares.of(by, id)
         const reader = items.find((one) => one.principal === principal)?.principal ?? (yield* idOf(principal))
-        yield* transact(Effect.catchTag(memories.share(by, id, reader, null), "WrongState", () => Effect.void))
+        yield* transact(Effect.catchTag(shares.share(by, id, reader, null), "WrongState", () => Effect.void))
       }),
     })
   }),

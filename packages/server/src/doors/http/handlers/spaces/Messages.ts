@@ -1,10 +1,13 @@
-import { Api } from "@stoa/contract"
-import { Effect } from "effect"
+import { Api, Message, wireMessageOn } from "@stoa/contract"
+import { Effect, Schema } from "effect"
+import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Grants } from "../../../../access/rights/Grants.ts"
 import { Messages } from "../../../../spaces/messages/Messages.ts"
 import { Spaces } from "../../../../spaces/Spaces.ts"
 import { Journal } from "../../../../store/journal/Journal.ts"
+
+const encodeMessage = Schema.encodeSync(Message)
 
 export const messagesHandlers = HttpApiBuilder.group(
   Api,
@@ -27,7 +30,12 @@ export const messagesHandlers = HttpApiBuilder.group(
           ...(query.cursor === undefined ? {} : { cursor: query.cursor }),
         })
       }),
-      get: ({ params }) => Effect.flatMap(viewer, (who) => messages.get(params.message, who)),
+      get: Effect.fnUntraced(function* ({ params, query }) {
+        const message = yield* messages.get(params.message, yield* viewer)
+        return query.names === undefined
+          ? message
+          : HttpServerResponse.jsonUnsafe(wireMessageOn(query.names, encodeMessage(message)))
+      }),
       history: ({ params }) => Effect.flatMap(viewer, (who) => messages.history(params.message, who)),
       edit: ({ params, payload }) =>
         Effect.flatMap(viewer, (who) => transact(messages.edit(params.message, who, payload.text))),

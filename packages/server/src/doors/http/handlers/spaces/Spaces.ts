@@ -1,11 +1,14 @@
-import { Api, Caller } from "@stoa/contract"
-import { Effect } from "effect"
+import { Api, Caller, Message, wireMessageOn } from "@stoa/contract"
+import { Effect, Schema } from "effect"
+import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Grants } from "../../../../access/rights/Grants.ts"
 import { Messages } from "../../../../spaces/messages/Messages.ts"
 import { Spaces } from "../../../../spaces/Spaces.ts"
 import { Journal } from "../../../../store/journal/Journal.ts"
 import { makeWatch } from "../../streams/watch.ts"
+
+const encodeMessage = Schema.encodeSync(Message)
 
 export const spacesHandlers = HttpApiBuilder.group(
   Api,
@@ -57,7 +60,11 @@ export const spacesHandlers = HttpApiBuilder.group(
         post: ({ params, payload }) => acting(params.space, ({ space, who }) => messages.post(space, who, payload)),
         messages: Effect.fnUntraced(function* ({ params, query }) {
           const { space, who } = yield* reach(params.space)
-          return yield* messages.list(space, who, query)
+          const { names, ...wanted } = query
+          const page = yield* messages.list(space, who, wanted)
+          if (names === undefined) return page
+          const items = page.items.map((message) => wireMessageOn(names, encodeMessage(message)))
+          return HttpServerResponse.jsonUnsafe({ items, next: page.next })
         }),
         read: ({ params, payload }) =>
           acting(params.space, ({ space, who }) => spaces.markRead(space, who, payload.seq)),

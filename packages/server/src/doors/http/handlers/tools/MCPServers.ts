@@ -34,10 +34,10 @@ export const mcpServersHandlers = HttpApiBuilder.group(
         const { first, server } = yield* servers.add(payload, yield* keyedRequest)
         return first ? server : HttpServerResponse.jsonUnsafe(encode(server))
       }),
-      look: Effect.fnUntraced(function* ({ payload }) {
+      look: Effect.fnUntraced(function* ({ payload, query }) {
         yield* require("admin", `servers/${payload.name}`)
         yield* limits.take(yield* Caller, "imports")
-        return yield* servers.look(payload)
+        return yield* servers.look(payload, query.confirm)
       }),
       remove: ({ params }) => Effect.andThen(named(params.server, "delete"), servers.remove(params.server)),
       tools: ({ params }) => Effect.andThen(named(params.server, "read"), servers.pinned(params.server)),

@@ -12,11 +12,12 @@ const binding = {
 const seal = () => new StateSeal(Redacted.make("a key of the house"))
 
 describe("sealed state", () => {
-  it("comes back as it went, once, and survives a restart of the house", () => {
+  it("comes back as it went, under an id of its own, and survives a restart of the house", () => {
     const text = seal().seal({ round: 2 }, binding, 0)
     const after = seal()
-    assert.deepStrictEqual(after.open(text, binding, 1000), { state: { round: 2 } })
-    assert.isUndefined(after.open(text, binding, 1000))
+    const opened = after.open(text, binding, 1000)
+    assert.deepStrictEqual(opened, { id: opened!.id, state: { round: 2 }, until: 3_600_000 })
+    assert.notStrictEqual(opened!.id, after.open(seal().seal({ round: 2 }, binding, 0), binding, 0)!.id)
     assert.notInclude(Buffer.from(text, "base64url").toString("latin1"), "round")
   })
 

@@ -1,15 +1,13 @@
 /**
  * The state that an `input_required` result gives to a client, and gets back: sealed, bound to the principal, the
- * endpoint and the request it was given for, and valid for an hour. A client cannot read, change or lend it. A process
- * takes it once; after a restart, or at another process on the same database, it is taken again, so what is done with
- * the answers must bear a repeat.
+ * endpoint and the request it was given for, and valid for an hour. A client cannot read, change or lend it. It is taken
+ * once: whoever opens it takes its id (`access/secrets/UsedStates.ts`).
  */
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from "node:crypto"
 import { Redacted } from "effect"
+import { signedText } from "../../../../access/secrets/SignedText.ts"
 
 const life = 3_600_000
-/** A process remembers used states until they expire. Above this number, it forgets the oldest early. */
-const maxUsed = 100_000
 
 /** What a state is valid for. */
 export interface Binding {
@@ -19,14 +17,21 @@ export interface Binding {
   readonly params: unknown
 }
 
+export interface OpenedState {
+  /** Of this one state. */
+  readonly id: string
+  readonly state: unknown
+  /** When it stops being valid, in milliseconds. */
+  readonly until: number
+}
+
 const bound = (binding: Binding): Buffer =>
   createHash("sha256")
-    .update(JSON.stringify([binding.principal, binding.endpoint, binding.method, binding.params]))
+    .update(signedText.clientState(binding.principal, binding.endpoint, binding.method, binding.params))
     .digest()
 
 export class StateSeal {
   readonly #key: Buffer
-  readonly #used = new Map<string, number>()
 
   constructor(secret: Redacted.Redacted) {
     this.#key = Buffer.from(hkdfSync("sha256", Redacted.value(secret), "", "stoa mcp request state", 32))
@@ -40,8 +45,8 @@ export class StateSeal {
     return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString("base64url")
   }
 
-  /** The state, or undefined if it is not ours, not for this request, too old, or used here before. */
-  open(text: string, binding: Binding, now: number): { readonly state: unknown } | undefined {
+  /** The state, or undefined if it is not ours, not for this request, or too old. */
+  open(text: string, binding: Binding, now: number): OpenedState | undefined {
     const bytes = Buffer.from(text, "base64url")
     // Complete and canonical: nothing appended, and no other encoding of the same bytes.
     if (bytes.length < 29 || bytes.toString("base64url") !== text) return undefined
@@ -54,17 +59,6 @@ export class StateSeal {
       return undefined
     }
     const { state, until } = JSON.parse(plain) as { readonly until: number; readonly state: unknown }
-    const nonce = bytes.toString("base64url", 0, 12)
-    if (until <= now || this.#used.has(nonce)) return undefined
-    this.#forget(now)
-    this.#used.set(nonce, until)
-    return { state }
-  }
-
-  #forget(now: number): void {
-    for (const [nonce, until] of this.#used) {
-      if (until > now && this.#used.size < maxUsed) return
-      this.#used.delete(nonce)
-    }
+    return until <= now ? undefined : { id: bytes.toString("base64url", 0, 12), state, until }
   }
 }
