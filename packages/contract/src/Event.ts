@@ -215,11 +215,11 @@ export const kinds = {
     whole: Schema.optionalKey(Schema.Literal(true)),
   }),
   "run.queued": kind("concerned", 90, { ...aRun, trigger: TriggerKind }),
-  // The space sees that an agent has begun and has ended; it does not see its thoughts (S1-74).
+  // The space sees that an agent has begun, waits, goes on and has ended; it does not see its thoughts (S1-74).
   "run.started": kind("space", 90, aRun),
   "run.stepped": kind("concerned", 90, { ...aRun, step: Schema.Int, calls: Schema.Int }),
-  "run.waiting": kind("concerned", 90, { ...aRun, state: RunState }),
-  "run.resumed": kind("concerned", 90, aRun),
+  "run.waiting": kind("space", 90, { ...aRun, state: RunState }),
+  "run.resumed": kind("space", 90, aRun),
   // The space does not see that a run entered (S1-40).
   "run.entered": kind("concerned", 90, { ...aRun, entered: SpaceId }),
   "run.retried": kind("concerned", 365, { ...aRun, of: RunId }),

@@ -61,6 +61,7 @@ import { Workspaces } from "./programs/Workspaces.ts"
 import { Dispatch } from "./runs/working/Dispatch.ts"
 import { AgentSettings } from "./runs/AgentSettings.ts"
 import { Prompts } from "./runs/Prompts.ts"
+import { layerVisits } from "./runs/Visits.ts"
 import { Runs } from "./runs/Runs.ts"
 import { Children } from "./runs/waking/Children.ts"
 import { Inbox } from "./runs/waking/Inbox.ts"
@@ -247,6 +248,7 @@ const calls = (keys: Keys, file: string) =>
     Layer.provideMerge(
       Layer.mergeAll(Runs.layer, AgentSettings.layer, Prompts.layer, Waits.layer, Children.layer, Inbox.layer),
     ),
+    Layer.provideMerge(layerVisits),
     Layer.provideMerge(Programs.layer),
     Layer.provideMerge(Workspaces.layer),
     Layer.provideMerge(

@@ -5,8 +5,6 @@ import { isLongEnough, matchingIds, shortIds } from "../output/shortIds.ts"
 
 interface Listed<R> {
   readonly noun: string
-  /** Which of them are looked through, such as open. */
-  readonly which?: string
   /** The sentence that names the command which lists them. */
   readonly where: string
   readonly ids: Effect.Effect<ReadonlyArray<string>, Failure, R>
@@ -15,18 +13,14 @@ interface Listed<R> {
 const whole = /^[a-z]+_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const part = /^([a-z]+_)?[0-9a-f-]*$/
 
-export const idOf = Effect.fnUntraced(function* <R>(given: string, { ids, noun, where, which }: Listed<R>) {
+export const idOf = Effect.fnUntraced(function* <R>(given: string, { ids, noun, where }: Listed<R>) {
   if (whole.test(given)) return given
   if (!part.test(given) || !isLongEnough(given))
     return yield* refusal(`${JSON.stringify(given)} is not the id of a ${noun}. ${where}`)
   const all = yield* ids
   const found = matchingIds(given, all)
   if (found.length === 1) return found[0]!
-  const named = which === undefined ? noun : `${which} ${noun}`
-  if (found.length === 0)
-    return yield* refusal(
-      `No ${named} begins with "${given}".${which === undefined ? "" : ` One that is not ${which} needs its whole id.`} ${where}`,
-    )
+  if (found.length === 0) return yield* refusal(`No ${noun} begins with "${given}". ${where}`)
   const short = shortIds(all)
   const some = found.slice(0, 5).map((id) => short.get(id)!)
   return yield* refusal(

@@ -3,12 +3,12 @@
 const bareOf = (id: string): string => id.replace(/^[a-z]+_/, "")
 
 /** The shortest beginnings that tell ids apart, eight digits at least. */
-export const shortIds = (ids: ReadonlyArray<string>): ReadonlyMap<string, string> => {
+export const shortIds = (ids: ReadonlyArray<string>, least = 8): ReadonlyMap<string, string> => {
   const all = ids.map(bareOf)
   return new Map(
     ids.map((id) => {
       const bare = bareOf(id)
-      let length = 8
+      let length = least
       while (length < bare.length && all.filter((one) => one.startsWith(bare.slice(0, length))).length > 1) length++
       return [id, bare.slice(0, length).replace(/-$/, "")]
     }),

@@ -274,6 +274,27 @@ it("call: done is 0, refused is 2, failed is 1; --json is the HTTP object and a 
   expect(failed.stderr).toMatch(/^stoa: .*\(call_/)
 })
 
+it("the beginning of an id answers nothing that its reader has not seen: a closed question that begins so counts, too", async () => {
+  await house.admin.tools.add(risky("swap"))
+  const shown = await waiting("swap")
+  const line = (await stoa("decide")).stdout
+  // What is printed is long enough for any question, also one that is asked later.
+  expect(/answer: stoa decide (\S+) --approve/.exec(line)![1]!.length).toBeGreaterThanOrEqual(18)
+  await asJim("call", "--cancel", shown.call)
+  const other = await waiting("swap")
+  let length = "dcs_".length
+  while (shown.decision[length] === other.decision[length]) length++
+  const alike = shown.decision.slice(0, length)
+  expect(alike.length).toBeGreaterThanOrEqual("dcs_123456".length)
+  for (const given of [alike, alike.slice("dcs_".length)])
+    expect(await stoa("decide", given, "--approve")).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/^stoa: 2 decisions begin with /),
+    })
+  expect(await http(`decisions/${other.decision}`)).toMatchObject({ state: "open" })
+  expect(await stoa("decide", other.decision.slice(0, length + 1), "--deny")).toMatchObject({ code: 0 })
+})
+
 it("a call that waits is exit 3; decide lists it and answers it, and the call is done, refused or canceled", async () => {
   await house.admin.tools.add(risky("wipe"))
   const yes = await waiting("wipe")
@@ -297,9 +318,7 @@ it("a call that waits is exit 3; decide lists it and answers it, and the call is
   expect(json(await stoa("decide", short, "--show", "--json"))).toEqual(await http(`decisions/${yes.decision}`))
   expect(await stoa("decide", "ffffffff", "--approve")).toMatchObject({
     code: 2,
-    stderr: expect.stringMatching(
-      /"ffffffff"\. One that is not open needs its whole id\. "stoa decide" lists the open ones\.$/m,
-    ),
+    stderr: expect.stringMatching(/^stoa: No decision begins with "ffffffff"\. "stoa decide" lists the open ones\.$/m),
   })
   // What is no id, or hardly the beginning of one, answers nothing, even where only one decision is open.
   for (const slip of ["", "dcs_", "d", "dcs_1", "yes please", yes.decision.slice(0, 8)])

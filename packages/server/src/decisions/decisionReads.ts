@@ -9,7 +9,11 @@ import type { makeEligibility } from "./electorate/eligibility.ts"
 import { optionsOf } from "./answerOptions.ts"
 import { decisionFrom, type FullRow, isNamed, makeRows } from "./rows.ts"
 
-export type DecisionQuery = PageQuery & { readonly state?: DecisionState; readonly for?: "me" }
+export type DecisionQuery = PageQuery & {
+  readonly state?: DecisionState
+  readonly for?: "me"
+  readonly begins?: string
+}
 
 /** Who looks at decisions under a token. */
 export type DecisionReader = Pick<Viewer, "principal" | "context" | "all" | "judge">
@@ -113,7 +117,7 @@ export const makeDecisionReads = Effect.fnUntraced(function* (eligibility: Effec
         approved.get(id)?.some((one) => one.principal === principal.id) !== true,
     )
     const page = pageOf(
-      mine.filter(({ id }) => id > after).slice(0, limit + 1),
+      mine.filter(({ id }) => id > after && id.startsWith(query.begins ?? "")).slice(0, limit + 1),
       limit,
       (one) => one,
       (one) => one.id,
@@ -125,6 +129,8 @@ export const makeDecisionReads = Effect.fnUntraced(function* (eligibility: Effec
     if (query.for === "me") return yield* waitingFor(viewer, query)
     const { after, limit } = pageFrom(query)
     const where = [sql`id > ${after}`]
+    // After hex digits and hyphens comes g.
+    if (query.begins !== undefined) where.push(sql`id >= ${query.begins} AND id < ${`${query.begins}g`}`)
     if (query.state !== undefined) where.push(sql`state = ${query.state}`)
     if (!viewer.all) where.push(yield* eligibility.seen(viewer))
     const found = yield* Effect.orDie(

@@ -181,12 +181,12 @@ export class Programs extends Context.Service<
         ]
         const write = Effect.try({
           try: () => {
-            const { path, subdir, user } = workspace
+            const { id, path, subdir, user } = workspace
             mkdirSync(place, { recursive: true, mode: 0o700 })
             if (user !== undefined) chownSync(place, user.uid, user.gid)
             for (const file of files)
               if (file.in === "turn") putInside(place, file.path, file.text, user)
-              else putInside(path, join(subdir, file.path), file.text, user)
+              else putInside(path, join(subdir, file.path), file.text, user, id)
           },
           catch: (cause) => fail(`The files of its turn could not be written: ${String(cause)}`),
         })
@@ -199,6 +199,7 @@ export class Programs extends Context.Service<
                 [
                   ...boxArguments({
                     workspace: workspace.path,
+                    id: workspace.id,
                     subdir: workspace.subdir,
                     folder: place,
                     home: workspace.home,

@@ -10,7 +10,7 @@ import type { Agent } from "@stoa/contract"
 import { Context, Effect, Layer } from "effect"
 import { Settings } from "../Settings.ts"
 import { Folder } from "../store/Folder.ts"
-import { confine, give, partsOf } from "./confine.ts"
+import { confine, find, give, partsOf } from "./confine.ts"
 import { type Bind, isInside, isOfSystem, makeIsolation, nobody, type User } from "./isolation.ts"
 import type { ProgramThinker } from "./providers/Provider.ts"
 import { makeWorktrees, type Shown, type Work, type Worktree } from "./worktrees.ts"
@@ -20,6 +20,9 @@ export type { Shown, Unshown, Work } from "./worktrees.ts"
 /** A folder that no program can replace, and the subfolder in which the work is done. */
 interface Place {
   readonly path: string
+  /** What it was when it was looked at. */
+  readonly id: string
+  readonly owner: User
   readonly subdir: string
 }
 
@@ -80,12 +83,13 @@ export class Workspaces extends Context.Service<
         const root = rest.length > 0 ? join(ours, top!) : path
         if (named !== undefined && !existsSync(root)) throw new Error("there is no such folder")
         mkdirSync(root, { recursive: true, mode: 0o700 })
-        if (!statSync(root).isDirectory()) throw new Error("it is not a folder")
-        const real = realpathSync(root)
+        const found = find(root)
+        const real = found.path
+        if (!found.isFolder) throw new Error("it is not a folder")
         // The house's own data is not a workspace; only a folder directly inside `workspaces` is.
         if (isInside(real, data) || (isInside(data, real) && join(real, "..") !== ours))
           throw new Error("it is where the house keeps its own data")
-        return { path: real, subdir: join(...rest, ...partsOf(subdir), ".") }
+        return { path: real, id: found.id, owner: found.user, subdir: join(...rest, ...partsOf(subdir), ".") }
       }
 
       /**
@@ -102,8 +106,7 @@ export class Workspaces extends Context.Service<
       }
 
       /** Folders of root outside the data folder are refused; for others, their owner is the user. */
-      const userOf = (path: string): User => {
-        const { gid, uid } = statSync(path)
+      const userOf = ({ owner: { gid, uid }, path }: Place): User => {
         if (uid !== 0) return { uid, gid: gid === 0 ? nobody.gid : gid }
         if (!isInside(data, path))
           throw new Error("it belongs to root, and programs do not run as root; give it to another user (chown)")
@@ -123,23 +126,23 @@ export class Workspaces extends Context.Service<
         links.map(({ path, write = false }) => {
           if (!isAbsolute(path)) throw new Error(`the link ${path} is not an absolute path`)
           if (!existsSync(path)) throw new Error(`there is nothing at the link ${path}`)
-          const real = realpathSync(path)
+          const { id, path: real } = find(path)
           if (isInside(real, data) || isInside(data, real))
             throw new Error(`the link ${path} leads to the house's own data`)
           if (write) notRuling(real)
-          return { path: real, write }
+          return { path: real, write, id }
         })
 
       const worktrees = makeWorktrees(data, isolation)
       const treeOf = (agent: Agent, thinker: ProgramThinker): Worktree | undefined => {
         const { workspace } = thinker
         if (typeof workspace !== "object") return undefined
-        const repository = realpathSync(workspace.git)
+        const { id: repositoryId, path: repository, user: owner } = find(workspace.git)
         if (isInside(repository, data) || (isInside(data, repository) && !isInside(ours, dirname(repository))))
           throw new Error(`${repository} is where the house keeps its own data`)
         const id = bare(agent.id)
         const branch = workspace.branch ?? usualBranch
-        return { repository, branch, id, path: join(ours, id), links: linksOf(thinker) }
+        return { repository, repositoryId, owner, branch, id, path: join(ours, id), links: linksOf(thinker) }
       }
       const treeFor = (agent: Agent) =>
         Effect.flatMap(
@@ -169,7 +172,8 @@ export class Workspaces extends Context.Service<
         command.flatMap((word) => {
           if (!isAbsolute(word) || isOfSystem(word) || statSync(word, { throwIfNoEntry: false })?.isFile() !== true)
             return []
-          return realpathSync(word) === word && !isInside(data, word) ? [{ path: word, write: false }] : []
+          const { id, path } = find(word)
+          return path === word && !isInside(data, word) ? [{ path, write: false, id }] : []
         })
 
       return Workspaces.of({
@@ -183,8 +187,8 @@ export class Workspaces extends Context.Service<
               try: () => {
                 const place = placeOf(agent, thinker)
                 if (apart) notRuling(place.path)
-                const user = apart && process.getuid?.() === 0 ? userOf(place.path) : undefined
-                confine(place.path, place.subdir, user)
+                const user = apart && process.getuid?.() === 0 ? userOf(place) : undefined
+                confine(place.path, place.subdir, user, place.id)
                 const isNamed = !isInside(ours, place.path)
                 return {
                   ...place,
@@ -204,10 +208,9 @@ export class Workspaces extends Context.Service<
               // A child's worktree is made when the child starts, and its subfolder too.
               if (typeof thinker.workspace === "object")
                 return { workspace: thinker.workspace, subdir: join(...partsOf(inner ?? ""), ".") }
-              const { path, subdir } = placeOf(agent, thinker)
-              const { uid, gid } = statSync(path)
+              const { id, owner, path, subdir } = placeOf(agent, thinker)
               const place = { path, subdir: join(subdir, ...partsOf(inner ?? "")) }
-              confine(path, place.subdir, process.getuid?.() === 0 ? { uid, gid } : undefined)
+              confine(path, place.subdir, process.getuid?.() === 0 ? owner : undefined, id)
               return { workspace: place.path, subdir: place.subdir }
             },
             catch: words,

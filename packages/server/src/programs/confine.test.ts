@@ -5,6 +5,7 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -12,7 +13,7 @@ import {
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, it } from "@effect/vitest"
-import { confine, give, putInside } from "./confine.ts"
+import { confine, find, give, putInside } from "./confine.ts"
 
 const withFolder = (body: (outer: string, outside: string) => void): void => {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "stoa-confine-")))
@@ -75,3 +76,15 @@ it.skipIf(process.getuid?.() !== 0)(
     })
   },
 )
+
+it("a folder that was exchanged for another since it was looked at is not used", () => {
+  withFolder((outer, outside) => {
+    const { id } = find(outer)
+    assert.strictEqual(confine(outer, "a", undefined, id), join(outer, "a"))
+    rmSync(outer, { recursive: true })
+    renameSync(outside, outer)
+    assert.throws(() => confine(outer, "a", undefined, id), /exchanged for another folder/)
+    assert.throws(() => putInside(outer, "file", "text", undefined, id), /exchanged for another folder/)
+    assert.deepStrictEqual(readdirSync(outer), [])
+  })
+})

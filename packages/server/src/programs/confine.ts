@@ -8,10 +8,13 @@ import {
   constants,
   fchownSync,
   fchmodSync,
+  fstatSync,
   lchownSync,
   mkdirSync,
   openSync,
   readdirSync,
+  readlinkSync,
+  realpathSync,
   rmSync,
   writeSync,
 } from "node:fs"
@@ -28,6 +31,33 @@ export const partsOf = (inner: string): ReadonlyArray<string> => {
   const parts = inner.split(/[/\\]/).filter((part) => part !== "" && part !== ".")
   if (parts.includes("..") || inner.includes("\0")) throw new Error(`"${inner}" leads out of the workspace`)
   return parts
+}
+
+/** A file or folder as it was at one moment: all of this is of the same one, whatever its path leads to later. */
+export interface Found {
+  /** Its path without links. */
+  readonly path: string
+  readonly id: string
+  readonly user: User
+  readonly isFolder: boolean
+}
+
+/** Opens nothing for reading: only its place and owner are wanted. */
+const O_PATH = 0o10000000
+
+export const find = (path: string): Found => {
+  const fd = openSync(path, process.platform === "linux" ? O_PATH : O_RDONLY)
+  try {
+    const { dev, gid, ino, uid } = fstatSync(fd, { bigint: true })
+    return {
+      path: process.platform === "linux" ? readlinkSync(`/proc/self/fd/${fd}`) : realpathSync(path),
+      id: `${dev}:${ino}`,
+      user: { uid: Number(uid), gid: Number(gid) },
+      isFolder: fstatSync(fd).isDirectory(),
+    }
+  } finally {
+    closeSync(fd)
+  }
 }
 
 interface Held {
@@ -60,8 +90,15 @@ const step = (at: Held, part: string, inner: string, user: User | undefined): He
   }
 }
 
+/** A folder that may have been exchanged for another since it was looked at (`Found`). */
+const sameAs = (fd: number, path: string, id: string | undefined): void => {
+  const { dev, ino } = fstatSync(fd, { bigint: true })
+  if (id !== undefined && id !== `${dev}:${ino}`) throw new Error(`${path} was exchanged for another folder`)
+}
+
 const within = <A>(
   outer: string,
+  id: string | undefined,
   inner: string,
   parts: ReadonlyArray<string>,
   user: User | undefined,
@@ -69,6 +106,7 @@ const within = <A>(
 ): A => {
   let at: Held = { fd: openSync(outer, O_RDONLY | O_DIRECTORY | O_NOFOLLOW), path: outer }
   try {
+    sameAs(at.fd, outer, id)
     for (const part of parts) {
       const next = step(at, part, inner, user)
       closeSync(at.fd)
@@ -81,8 +119,8 @@ const within = <A>(
 }
 
 /** A folder below another, created if it is missing. */
-export const confine = (outer: string, inner: string, user?: User): string =>
-  within(outer, inner, partsOf(inner), user, ({ path }) => path)
+export const confine = (outer: string, inner: string, user?: User, id?: string): string =>
+  within(outer, id, inner, partsOf(inner), user, ({ path }) => path)
 
 const giveIn = (folder: Held, user: User): void => {
   for (const name of readdirSync(named(folder, "."))) {
@@ -115,9 +153,9 @@ export const give = (path: string, user: User): void => {
 }
 
 /** Creates a file below a folder, and replaces what had its name, link or not. */
-export const putInside = (outer: string, inner: string, text: string, user?: User): void => {
+export const putInside = (outer: string, inner: string, text: string, user?: User, id?: string): void => {
   const parts = partsOf(inner)
-  within(outer, inner, parts.slice(0, -1), user, (folder) => {
+  within(outer, id, inner, parts.slice(0, -1), user, (folder) => {
     const name = named(folder, parts.at(-1)!)
     rmSync(name, { force: true })
     const fd = openSync(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)

@@ -13,6 +13,7 @@ import {
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, it } from "@effect/vitest"
+import { find } from "./confine.ts"
 import { type Box, boxArguments, findBubblewrap, nobody } from "./isolation.ts"
 
 const box: Box = {
@@ -36,7 +37,7 @@ it("the system is read-only, the workspace is not, there is no network, and it d
   assert.include(line, "--ro-bind-try /usr /usr")
   assert.include(line, "--bind /srv/w /srv/w")
   assert.include(line, "--ro-bind /srv/t /srv/t")
-  assert.strictEqual(args.at(-1), "--")
+  assert.strictEqual(args.at(-1), "/srv/w")
   assert.notInclude(line, "/home")
 })
 
@@ -131,6 +132,29 @@ it.skipIf(bwrap === undefined)("a real box: no capabilities, not root, the syste
     assert.isFalse(existsSync(join(root, "opt", "made")))
   })
 })
+
+it.skipIf(bwrap === undefined)(
+  "a real box: nothing starts where another folder is than the one that was looked at",
+  () => {
+    onMachine(({ box: { workspace }, root, run }) => {
+      const [mine, other] = [join(root, "mine"), join(root, "other")]
+      for (const path of [mine, other]) mkdirSync(path, { mode: 0o755 })
+      writeFileSync(join(other, "private"), "private", { mode: 0o644 })
+      const found = find(mine)
+      assert.strictEqual(found.path, mine)
+      const binds = [{ path: mine, write: false, id: found.id }]
+      assert.deepStrictEqual(run("echo started", { binds, id: find(workspace).id }), { ok: true, said: "started" })
+      rmSync(mine, { recursive: true })
+      symlinkSync(other, mine)
+      assert.deepStrictEqual(find(mine), find(other))
+      for (const exchanged of [{ binds }, { id: found.id }]) {
+        const { ok, said } = run(`cat ${mine}/private; echo started`, exchanged)
+        assert.isFalse(ok)
+        assert.strictEqual(said, "a folder was exchanged for another while it was mounted")
+      }
+    })
+  },
+)
 
 it.skipIf(bwrap === undefined)("a real box: memory of the machine is no disk of the program", () => {
   onMachine(({ root, run }) => {

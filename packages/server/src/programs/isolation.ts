@@ -10,6 +10,8 @@ import { dirname, isAbsolute, join, relative } from "node:path"
 export interface Bind {
   readonly path: string
   readonly write: boolean
+  /** What was looked at under this path: if something else is there by the time it is mounted, nothing is started. */
+  readonly id?: string
 }
 
 /** The user of a program if the house is root: otherwise it could use root's files, even without capabilities. */
@@ -25,6 +27,8 @@ export interface Box {
    * What it may write to. The whole folder is bound: a program could replace a subfolder by a link, but not this one.
    */
   readonly workspace: string
+  /** As of a `Bind`. */
+  readonly id?: string
   /** The subfolder in which the program starts, resolved inside the sandbox, where a link cannot lead out. */
   readonly subdir: string
   readonly folder: string
@@ -79,32 +83,35 @@ const apart = (user: User | undefined): ReadonlyArray<string> => [
 ]
 
 /**
- * Root without its capabilities may not enter another user's folder, so the directory is changed after becoming that
- * user.
+ * The first thing in the sandbox: what was mounted must be what was looked at, whatever a program has put in its place
+ * meanwhile. Root without its capabilities may not enter another user's folder, so the directory is changed here too,
+ * after becoming that user.
  */
-const goesThere = 'cd -- "$1" && shift && exec "$@"'
+const enters = `want=$1 n=$2 have=; shift 2
+while [ "$n" -gt 0 ]; do have="$have $(stat -c %d:%i -- "$1")"; shift; n=$((n - 1)); done
+[ "$have" = "$want" ] || { echo "a folder was exchanged for another while it was mounted" >&2; exit 125; }
+cd -- "$1" && shift && exec "$@"`
 
-const become = (user: User | undefined, at: string): ReadonlyArray<string> =>
-  !isOther(user)
-    ? ["--chdir", at, "--"]
-    : [
-        "--chdir",
-        "/",
-        "--",
-        setpriv,
-        "--reuid",
-        String(user.uid),
-        "--regid",
-        String(user.gid),
-        "--clear-groups",
-        "--inh-caps=-all",
-        "--",
-        "/bin/sh",
-        "-c",
-        goesThere,
-        "sh",
-        at,
-      ]
+const become = (user: User | undefined, at: string, binds: ReadonlyArray<Bind>): ReadonlyArray<string> => {
+  const known = binds.filter(({ id }) => id !== undefined)
+  const ids = known.map(({ id }) => ` ${id}`).join("")
+  return [
+    "--chdir",
+    "/",
+    "--",
+    ...(isOther(user)
+      ? [setpriv, "--reuid", String(user.uid), "--regid", String(user.gid), "--clear-groups", "--inh-caps=-all", "--"]
+      : []),
+    "/bin/sh",
+    "-c",
+    enters,
+    "sh",
+    ids,
+    String(known.length),
+    ...known.map(({ path }) => path),
+    at,
+  ]
+}
 
 /** The arguments before the program's own. Later mounts cover earlier ones, so a workspace inside /tmp is visible. */
 export const boxArguments = (box: Box): ReadonlyArray<string> => {
@@ -113,6 +120,7 @@ export const boxArguments = (box: Box): ReadonlyArray<string> => {
     folder,
     hidden,
     home,
+    id,
     more = [],
     network,
     subdir,
@@ -149,7 +157,10 @@ export const boxArguments = (box: Box): ReadonlyArray<string> => {
     ...more,
     // Whatever else is made for the sandbox is memory too, and without a limit: nothing is written there.
     ...["/dev", ...covered, "/"].flatMap((path) => ["--remount-ro", path]),
-    ...become(user, join(workspace, subdir)),
+    ...become(user, join(workspace, subdir), [
+      { path: workspace, write: true, ...(id === undefined ? {} : { id }) },
+      ...binds,
+    ]),
   ]
 }
 
@@ -180,7 +191,7 @@ export const cellArguments = ({ at, binds, looks, user }: Cell): ReadonlyArray<s
   "/tmp",
   ...binds.flatMap(({ path }) => ["--dir", dirname(path)]),
   ...binds.flatMap(({ path, write }) => [write ? "--bind" : "--ro-bind", path, path]),
-  ...become(user, at),
+  ...become(user, at, binds),
 ]
 
 const places = ["/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap"]
@@ -190,7 +201,7 @@ export const findBubblewrap = (isRoot: boolean): string | undefined => {
   const found = places.find((path) => existsSync(path))
   if (found === undefined) return undefined
   const user = isRoot ? nobody : undefined
-  const tried = spawnSync(found, [...apart(user), "--ro-bind", "/", "/", ...become(user, "/"), "/bin/true"], {
+  const tried = spawnSync(found, [...apart(user), "--ro-bind", "/", "/", ...become(user, "/", []), "/bin/true"], {
     env: {},
     timeout: 5000,
   })

@@ -5,17 +5,20 @@
  */
 // edge: folders
 import { createHash } from "node:crypto"
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { isDeepStrictEqual } from "node:util"
 import { Effect } from "effect"
 import { readChanges, type UnshownFile } from "./changes.ts"
-import { give } from "./confine.ts"
+import { find, give } from "./confine.ts"
 import { type Git, GitFailure, type GitOptions, makeGit, viewOf } from "./git.ts"
 import type { Bind, Isolation, User } from "./isolation.ts"
 
 export interface Worktree {
   readonly repository: string
+  /** As of a `Bind`, and whoever it belongs to. */
+  readonly repositoryId: string
+  readonly owner: User
   /** The branch that work is merged to. */
   readonly branch: string
   /** The agent's id, as a part of a file name. */
@@ -93,17 +96,18 @@ export const makeWorktrees = (data: string, isolation: Isolation) => {
 
   const bareOf = ({ id }: Worktree): string => join(folder, `${id}.git`)
   const first = (text: string): string => text.trim().split("\n")[0] ?? ""
-  /** Whoever a folder belongs to, if the house can become them. */
-  const ownerOf = (path: string): User | undefined => {
-    if (process.getuid?.() !== 0 || isolation()?.kind !== "bubblewrap") return undefined
-    const { gid, uid } = statSync(path)
-    return { uid, gid }
-  }
+  /** Whom git runs as, if the house can become them. */
+  const as = (owner: User): User | undefined =>
+    process.getuid?.() === 0 && isolation()?.kind === "bubblewrap" ? owner : undefined
 
   /** The repository, and the house's own beside it: seen by git as whoever the repository belongs to. */
-  const near = ({ links, repository }: Worktree, more: ReadonlyArray<Bind> = []) => ({
-    sees: [...links.map(({ path }) => ({ path, write: false })), { path: repository, write: false }, ...more],
-    user: ownerOf(repository),
+  const near = ({ links, owner, repository, repositoryId }: Worktree, more: ReadonlyArray<Bind> = []) => ({
+    sees: [
+      ...links.map((link) => ({ ...link, write: false })),
+      { path: repository, write: false, id: repositoryId },
+      ...more,
+    ],
+    user: as(owner),
   })
   const bareGit = (tree: Worktree, args: ReadonlyArray<string>, more: Partial<GitOptions> = {}) => {
     const bare = bareOf(tree)
@@ -123,11 +127,11 @@ export const makeWorktrees = (data: string, isolation: Isolation) => {
   ) =>
     Effect.scoped(
       Effect.flatMap(
-        viewOf((...args) => inRepository(tree, ...args), folder, ownerOf(tree.repository)),
+        viewOf((...args) => inRepository(tree, ...args), folder, as(tree.owner)),
         (view) => {
           const bare = bareOf(tree)
           const more = [
-            ...(write ? [{ path: tree.repository, write }] : []),
+            ...(write ? [{ path: tree.repository, write, id: tree.repositoryId }] : []),
             ...(existsSync(bare) ? [{ path: bare, write: false }] : []),
             { path: view, write: true },
           ]
@@ -181,7 +185,7 @@ export const makeWorktrees = (data: string, isolation: Isolation) => {
   const open = Effect.fnUntraced(function* (tree: Worktree, given: User | undefined) {
     if (yield* isReady(tree)) return false
     const bare = bareOf(tree)
-    const owner = ownerOf(tree.repository)
+    const owner = as(tree.owner)
     yield* attempt(() => {
       rmSync(bare, { recursive: true, force: true })
       putAside(tree.path)
@@ -227,10 +231,11 @@ export const makeWorktrees = (data: string, isolation: Isolation) => {
   const snapshot = Effect.fnUntraced(function* (tree: Worktree, by: string) {
     const base = first(yield* inBare(tree, "rev-parse", "refs/stoa/base"))
     const before = yield* listing((more) => bareGit(tree, ["ls-tree", "-r", "-z", base], more))
-    const user = ownerOf(tree.path)
+    const worktree = find(tree.path)
+    const user = as(worktree.user)
     const scratch = yield* temporary("read-", user)
     const sees = [
-      { path: tree.path, write: false },
+      { path: tree.path, write: false, id: worktree.id },
       { path: scratch, write: true },
     ]
     const inBox = (args: ReadonlyArray<string>, more: Partial<GitOptions> = {}) =>
@@ -258,7 +263,7 @@ export const makeWorktrees = (data: string, isolation: Isolation) => {
       yield* inBox(["pack-objects", "--quiet", "--stdout", "--window=0"], { stdin, take, most: maxPack })
       yield* bareGit(tree, ["unpack-objects", "-q", "--strict"], { stdin: Buffer.concat(pieces) })
     }
-    const index = yield* temporary("index-", ownerOf(tree.repository))
+    const index = yield* temporary("index-", as(tree.owner))
     const atIndex = {
       ...near(tree, [
         { path: bareOf(tree), write: true },

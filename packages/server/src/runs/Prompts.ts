@@ -16,11 +16,13 @@ import { SqlClient } from "effect/sql"
 import { Agents } from "../access/identity/Agents.ts"
 import { Principals } from "../access/identity/Principals.ts"
 import { Tokens } from "../access/identity/Tokens.ts"
+import { Wallets } from "../access/identity/wallets/Wallets.ts"
 import { Grants } from "../access/rights/Grants.ts"
 import type { Viewer } from "../access/rights/Viewer.ts"
 import { Catalogue, everything } from "../calls/catalogue/Catalogue.ts"
+import { makeVisitorProfile } from "../memory/VisitorProfile.ts"
 import { makeMemoryPrompt } from "../memory/MemoryPrompt.ts"
-import { estimatedTokens, usualWindow } from "../models/text/Estimate.ts"
+import { estimatedTokens, lettersFor, usualWindow } from "../models/text/Estimate.ts"
 import { Languages } from "../models/Languages.ts"
 import { Messages } from "../spaces/messages/Messages.ts"
 import { makeBatch } from "../store/journal/Batch.ts"
@@ -29,6 +31,7 @@ import { Spaces } from "../spaces/Spaces.ts"
 import { makeAudience } from "./Audience.ts"
 import { profileNamed, profileNameOf } from "./profile.ts"
 import { tokensFor } from "./prompt/shares.ts"
+import { shortened, shortenedAll } from "./prompt/shorten.ts"
 import { systemPrompt, systemSections } from "./prompt/system.ts"
 import { type PromptMessage, type PromptTrigger, userPrompt } from "./prompt/user.ts"
 import { open } from "./record/lifecycle.ts"
@@ -56,6 +59,8 @@ export interface PromptSubject {
   readonly triggers: ReadonlyArray<TriggerRow>
 }
 
+/** How many members of its space it is told by name. */
+const maxNamed = 100
 /** How many of its other runs an agent is told about. */
 const maxOthers = 20
 interface OpenRun {
@@ -95,6 +100,8 @@ export class Prompts extends Context.Service<
       const catalogue = yield* Catalogue
       const languages = yield* Languages
       const memoryOf = yield* makeMemoryPrompt
+      const profileOf = yield* makeVisitorProfile
+      const wallets = yield* Wallets
       const audience = yield* makeAudience
 
       const people = yield* makeEventCache(["principal.changed", "principal.retired"], (id) =>
@@ -149,16 +156,21 @@ export class Prompts extends Context.Service<
         triggers: ReadonlyArray<TriggerRow>,
         newest: ReadonlyArray<Message>,
         viewer: Viewer,
+        most: number,
       ) {
         const woke: Array<Message> = []
-        for (const { message } of triggers) {
-          if (message === null) continue
+        let letters = 0
+        // The newest first: many long ones that woke it together are not all read.
+        for (const { message } of triggers.toReversed()) {
+          if (message === null || letters > most) continue
           const known = newest.find(({ id }) => id === message)
-          woke.push(
-            ...(known === undefined ? Option.toArray(yield* Effect.option(messages.get(message, viewer))) : [known]),
-          )
+          const found =
+            known === undefined ? Option.getOrUndefined(yield* Effect.option(messages.get(message, viewer))) : known
+          if (found === undefined) continue
+          letters += found.text.length
+          woke.push(found)
         }
-        return woke
+        return woke.toReversed()
       })
 
       const make: Prompts["Service"]["make"] = Effect.fn("Prompts.make")(function* (about) {
@@ -177,7 +189,12 @@ export class Prompts extends Context.Service<
               )
         const read = space === null ? 0 : space.lastSeq - space.unread
         const newest = yield* shown({})
-        const woke = yield* wokenBy(about.triggers.slice(-most), newest, viewer)
+        const woke = yield* wokenBy(
+          about.triggers.slice(-most),
+          newest,
+          viewer,
+          lettersFor(tokensFor("triggers", window)),
+        )
         const answers = woke.at(-1)?.replyTo ?? null
         // A thread is shown instead of the space (S0-68).
         const page = answers === null ? newest : yield* shown({ thread: answers })
@@ -189,36 +206,67 @@ export class Prompts extends Context.Service<
             tokens: tokensFor("memory", window),
             mayTell: (runs) => audience.mayTell(space, runs),
           }),
-          Effect.forEach(about.triggers, shownTrigger),
+          Effect.forEach(about.triggers.slice(-most), shownTrigger),
           about.speaks ? Effect.succeed({ told: [], more: 0 }) : othersOf(agent.id, about.run, space),
         ] as const
+        const isWoke = new Set(woke.map(({ id }) => id))
+        const roomy = (part: "triggers" | "history", some: ReadonlyArray<Message>) =>
+          shortenedAll(
+            some.map((message) => ({ id: message.id, text: shownCall(message) ?? message.text })),
+            tokensFor(part, window),
+          )
+        // What woke it has room of its own: nobody can crowd it out.
+        const texts = new Map(
+          [
+            ...roomy(
+              "triggers",
+              told.filter(({ id }) => isWoke.has(id)),
+            ),
+            ...roomy(
+              "history",
+              told.filter(({ id }) => !isWoke.has(id)),
+            ),
+          ].map(({ id, text }) => [id, text]),
+        )
         const [memory, triggers, others] = yield* Effect.all(reads, { concurrency: "unbounded" })
+        const visitor = about.speaks ? yield* wallets.behind(caller) : undefined
+        const profile = visitor === undefined || visitor.id === agent.id ? [] : yield* profileOf(visitor)
         return {
           system: systemPrompt({
             name: agent.name,
-            persona: about.persona,
-            memory,
+            persona: about.persona === null ? null : shortened(about.persona, tokensFor("persona", window)),
+            memory: [...memory, ...profile],
             guidance,
             speaks: about.speaks,
           }),
           user: userPrompt({
             now: DateTime.formatIso(yield* DateTime.now),
-            triggers,
-            space: space === null ? null : { id: space.id, name: space.name, kind: space.kind, members: space.members },
+            triggers: shortenedAll(triggers, tokensFor("triggers", window)),
+            joined: Math.max(0, about.triggers.length - triggers.length),
+            space:
+              space === null
+                ? null
+                : {
+                    id: space.id,
+                    name: space.name,
+                    kind: space.kind,
+                    members: space.members.slice(0, maxNamed),
+                    more: Math.max(0, space.members.length - maxNamed),
+                  },
             thread: answers !== null,
             history: told.map((message): PromptMessage => ({
               id: message.id,
               at: DateTime.formatIso(message.createdAt),
               author: message.author,
-              text: message.text,
+              text: texts.get(message.id)!,
               provenance: message.provenance,
-              call: shownCall(message),
+              call: message.call === null ? null : texts.get(message.id)!,
               replyTo: message.replyTo,
               seen: message.seq <= read,
             })),
             others: others.told,
             elsewhere: others.more,
-            context: about.context,
+            context: about.context === null ? null : shortened(about.context, tokensFor("context", window)),
           }),
         }
       })
@@ -227,7 +275,7 @@ export class Prompts extends Context.Service<
       const toolsOf = Effect.fnUntraced(function* (agent: Agent) {
         const found = yield* Effect.option(tokens.callerNow(agent.id, "agent"))
         if (Option.isNone(found)) return { names: [], ...sizeOf("") }
-        const tools = wireToolsOf(yield* catalogue.list(found.value, everything), found.value.principal)
+        const tools = wireToolsOf(yield* catalogue.list(found.value, everything), found.value.principal.wallet)
         return { names: tools.map(({ name }) => name), ...sizeOf(tools.length === 0 ? "" : JSON.stringify(tools)) }
       })
 

@@ -51,6 +51,7 @@ import {
   untitled,
 } from "./sessionRecord.ts"
 import { makeSettings } from "./settings.ts"
+import { makeVisitorOf, spaceNameOf, type VisitorOf } from "./visitors.ts"
 
 export { sessionIdOf } from "./sessionRecord.ts"
 
@@ -88,6 +89,8 @@ export class ChatSessions extends Context.Service<
     ) => Effect.Effect<Page<ChatSession>>
     /** Whether a space belongs to a session. */
     readonly isSession: (space: string) => Effect.Effect<boolean>
+    /** The visitor of a space that belongs to a session. */
+    readonly visitorOf: VisitorOf
     readonly get: (id: ChatSessionId, viewer: Viewer) => Effect.Effect<ChatSession, Missing | Forbidden>
     /** A session that the viewer itself has with this agent; any other counts as missing. */
     readonly between: (
@@ -234,7 +237,7 @@ export class ChatSessions extends Context.Service<
         const owner = by.viewer.principal.id
         const id = newId<ChatSessionId>("ses")
         const space = yield* spaces
-          .add({ name: `chat-${id.slice(4)}`, kind: "private", members, topic: `Chat with ${name}` }, by.viewer, {
+          .add({ name: spaceNameOf(id), kind: "private", members, topic: `Chat with ${name}` }, by.viewer, {
             id: spaceOf(id),
           })
           .pipe(Effect.catchTag("NameTaken", Effect.die))
@@ -381,6 +384,7 @@ export class ChatSessions extends Context.Service<
       return ChatSessions.of({
         add,
         isSession,
+        visitorOf: makeVisitorOf({ principals, spaces, recordOf }),
         list,
         get,
         between,

@@ -81,7 +81,9 @@ for (const store of ["sqlite", "postgres"] as const) {
         Effect.gen(function* () {
           const { admin, adminToken, url } = yield* Guest
           const [ann, bob] = [yield* holder("ann78"), yield* holder("bob78")]
-          const bare = yield* holder("bare78", { wallet: null })
+          // An agent without a wallet does not even have the tools (S2-80); a person is told what is missing.
+          const bare = yield* holder("bare78", { wallet: null, kind: "person" })
+          const none = yield* holder("none78", { wallet: null })
           const writes = (address: string) =>
             [
               ["engram_create", create(ann, address, "forged")],
@@ -92,6 +94,8 @@ for (const store of ["sqlite", "postgres"] as const) {
               ["hecate_cleanup", { wallet_address: address }],
               ["moros_cleanup", { wallet_address: address }],
             ] as const
+          for (const [tool, args] of writes(ann.wallet))
+            assert.strictEqual(yield* none.told(tool, args), `Unknown tool: ${tool}`)
           for (const who of [bob, bare])
             for (const [tool, args] of writes(ann.wallet)) {
               const told = yield* who.told(tool, args)

@@ -218,6 +218,26 @@ for (const store of stores)
           assert.strictEqual((yield* settled(bot, one.call)).state, "done")
         }),
       )
+      it.effect("G-13 what a part of an id may mean is listed, open or closed, and only to those who see it", () =>
+        Effect.gen(function* () {
+          const [boss, bot, stranger] = [yield* ruler(), yield* someone("agent"), yield* someone()]
+          const { name } = yield* configure({ requiresApproval: true })
+          const [one, two] = [yield* asked(bot, name), yield* asked(bot, name, { word: "two" })]
+          assert.strictEqual((yield* answered(boss, one.decision, { verdict: "deny" })).status, 200)
+          let length = 0
+          while (one.decision[length] === two.decision[length]) length++
+          const listed = (who: Someone, begins: string) =>
+            Effect.map(request(who, "GET", `/decisions?begins=${begins}&limit=100`), ({ body }) =>
+              (body as unknown as { items: ReadonlyArray<{ id: string }> }).items.map(({ id }) => id),
+            )
+          assert.includeMembers(yield* listed(boss, one.decision.slice(0, length)), [one.decision, two.decision])
+          assert.deepStrictEqual(yield* listed(boss, one.decision.slice(0, length + 1)), [one.decision])
+          assert.deepStrictEqual(yield* listed(boss, two.decision), [two.decision])
+          assert.deepStrictEqual(yield* listed(stranger, two.decision), [])
+          assert.strictEqual((yield* request(boss, "GET", "/decisions?begins=dcs_%25")).status, 400)
+        }),
+      )
+
       it.effect("G-15 an MCP client reads in words what each reach would cover", () =>
         Effect.gen(function* () {
           const [boss, bot] = [yield* ruler(), yield* someone("agent")]

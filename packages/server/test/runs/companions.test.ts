@@ -17,7 +17,7 @@ const wallet = `0x${"7e".repeat(20)}`
 const shownTo = Effect.fnUntraced(function* (id: string) {
   const principal = yield* Effect.orDie((yield* Principals).get(id))
   const caller = yield* Effect.orDie((yield* Tokens).callerNow(principal.id, "agent"))
-  return wireToolsOf(yield* (yield* Catalogue).list(caller, everything), principal)
+  return wireToolsOf(yield* (yield* Catalogue).list(caller, everything), principal.wallet)
 })
 
 const models = {

@@ -75,7 +75,7 @@ describe.skipIf(bwrap === undefined)("turns that use too much", () => {
         Effect.gen(function* () {
           const files = (folder: string) => `for n in 1 2 3 4 5 6; do head -c 8000000 /dev/zero > ${folder}/f$n; done`
           const full = /filled its folders with more than 20 MiB \(bounds\.diskMiB\), and was stopped/
-          const closed = `mkdir ~/in; ${files("~/in")}; chmod 000 ~/in; sleep 30`
+          const closed = `mkdir ~/in; ${files("~/in")}; chmod 000 ~/in; sleep 30; chmod 700 ~/in`
           assert.match((yield* turnOf(closed, { diskMiB: 20 })).failure!, full)
           // One file alone is refused by the kernel.
           const large = yield* turnOf("head -c 40000000 /dev/zero > file; ls -l file; exit 1", { diskMiB: 20 })

@@ -128,7 +128,7 @@ const ways = findBubblewrap(isRoot) === undefined ? (["unisolated"] as const) : 
 for (const programs of ways)
   layer(teamHouse({ store: "sqlite", env: { STOA_SLOTS: "4", STOA_PROGRAMS: programs } }), {
     excludeTestServices: true,
-    timeout: 90_000,
+    timeout: 180_000,
   })(`worktrees and permits, ${programs}`, (it) => {
     const repository = Effect.map(anyRepository, (made) => {
       if (programs === "isolated" && isRoot)

@@ -274,13 +274,54 @@ for (const store of ["sqlite", "postgres"] as const)
     it.effect("X-59 seed 002's address shows engrams alone, whatever toolsets the principal has", () =>
       Effect.gen(function* () {
         const { admin, url } = yield* Guest
-        yield* ask(() => admin.principals.add({ kind: "agent", name: "stoic", toolsets: ["stoa"] }))
+        const wallet = addressOf("stoic")
+        yield* ask(() => admin.principals.add({ kind: "agent", name: "stoic", toolsets: ["stoa"], wallet }))
         const { token } = yield* ask(() => admin.tokens.add({ principal: "stoic" }))
         const { result } = yield* rpcAt(`${url}/mcp/jsonrpc`, token, "tools/list", {})
         assert.sameMembers(
           result!.tools.map(({ name }) => name),
           six,
         )
+      }),
+    )
+
+    it.effect("S2-80 an agent without a wallet has none of the 22, at no door, until it has one or is lent one", () =>
+      Effect.gen(function* () {
+        const { admin, url } = yield* Guest
+        const poor = yield* ask(() => admin.principals.add({ kind: "agent", name: "pauper", toolsets: ["engrams"] }))
+        const owner = yield* holder("lender80")
+        const { token } = yield* ask(() => admin.tokens.add({ principal: poor.id, context: "internal" }))
+        const client = connect({ url, token })
+        const listed = Effect.fnUntraced(function* () {
+          const counts: Array<number> = []
+          for (const path of ["/mcp/jsonrpc", "/mcp/engrams", "/mcp"]) {
+            const { result } = yield* rpcAt(`${url}${path}`, token, "tools/list", {})
+            counts.push(result!.tools.filter(({ name }) => /^(engram|user|hecate|moros)_/.test(name)).length)
+          }
+          const { items } = yield* ask(() => client.tools.list({ limit: 100 }))
+          return [...counts, items.filter(({ name }) => /^(engram|user|hecate|moros)_/.test(name)).length]
+        })
+        const none = [0, 0, 0, 0]
+        assert.deepStrictEqual(yield* listed(), none)
+        for (const name of ["engram_create", "engram_delete", "hecate_set_model"]) {
+          const { error } = yield* rpcAt(`${url}/mcp/jsonrpc`, token, "tools/call", { name, arguments: {} })
+          assert.strictEqual(error?.code, -32602, name)
+          const refused = yield* Effect.flip(ask(() => client.tools.call(name, { input: {} })))
+          assert.strictEqual((refused as { readonly status?: number }).status, 404, name)
+        }
+        const loan = yield* ask(() =>
+          owner.stoa.delegations.add({
+            to: poor.id,
+            resource: `wallets/${owner.wallet}`,
+            actions: ["read"],
+            reason: "r",
+          }),
+        )
+        assert.deepStrictEqual(yield* listed(), [22, 22, 22, 22])
+        yield* ask(() => owner.stoa.delegations.revoke(loan.id))
+        assert.deepStrictEqual(yield* listed(), none)
+        yield* ask(() => admin.principals.change(poor.id, { wallet: addressOf("pauper") }))
+        assert.deepStrictEqual(yield* listed(), [22, 22, 22, 22])
       }),
     )
   })

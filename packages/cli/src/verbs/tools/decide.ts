@@ -23,6 +23,8 @@ const printFitted = (line: string) => printLine(fittedText(line, process.stdout)
 
 /** As many as a person reads at once. */
 const usual = 20
+/** Through its moment and its number there: hardly any other id begins so, open or closed. */
+const leastShown = "01a1e256-b39d-7000".length
 interface Wanted {
   readonly limit: Option.Option<number>
   readonly cursor: Option.Option<string>
@@ -43,8 +45,13 @@ const open = Effect.fnUntraced(function* ({ all: everything, cursor: from, limit
     : yield* ask(() => page(count, start))
   if (json) return yield* list(items, { shown: [] })
   if (items.length === 0) return yield* printNote("There are no open questions.")
-  // Short ids only if all are shown: a hidden one may begin alike.
-  const short = next === null && start === undefined ? shortIds(items.map((one) => one.id)) : new Map<string, string>()
+  const short =
+    next === null && start === undefined
+      ? shortIds(
+          items.map((one) => one.id),
+          leastShown,
+        )
+      : new Map<string, string>()
   const known = yield* knownNames(items)
   const who = yield* me
   for (const one of items)
@@ -70,19 +77,26 @@ const approvals = Effect.fnUntraced(function* () {
   yield* list(json ? items : named, columns.approvals)
 })
 
-/** The decision a person means: its id, or a beginning that only one open decision has. */
-const decisionOf = Effect.fnUntraced(function* (given: string) {
-  const stoa = yield* client
-  const items = all((cursor) =>
-    stoa.decisions.list({ state: "open", limit: 100, ...(cursor === undefined ? {} : { cursor }) }),
-  )
-  return yield* idOf(given, {
+/** So many that a refusal can say which they are. */
+const maxAlike = 6
+
+/**
+ * The decision a person means: its id, or a beginning that no other decision has, not even a closed one. Otherwise an
+ * agent could withdraw what somebody has read and ask something else that begins the same way.
+ */
+const decisionOf = (given: string) =>
+  idOf(given, {
     noun: "decision",
-    which: "open",
     where: '"stoa decide" lists the open ones.',
-    ids: Effect.map(items, (open) => open.map(({ id }) => id)),
+    ids: Effect.suspend(() =>
+      Effect.map(
+        ask((stoa) =>
+          stoa.decisions.list({ begins: given.startsWith("dcs_") ? given : `dcs_${given}`, limit: maxAlike }),
+        ),
+        ({ items }) => items.map(({ id }) => id),
+      ),
+    ),
   })
-})
 
 /** Who asks, so that nobody is told to do what only others may. */
 const me = Effect.map(Effect.option(ask((stoa) => stoa.principals.me())), (found) =>

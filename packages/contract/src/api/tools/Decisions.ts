@@ -22,6 +22,12 @@ export class DecisionsApi extends HttpApiGroup.make("decisions")
       query: {
         ...pageQuery,
         state: Schema.optionalKey(DecisionState),
+        /** Only those whose id begins so, open or closed: whoever gives a part of an id learns what else it may mean. */
+        begins: Schema.optionalKey(
+          Schema.String.check(
+            Schema.isPattern(/^dcs_[0-9a-f-]{6,36}$/, { message: "must be dcs_ and at least 6 characters of an id" }),
+          ),
+        ),
         /** Only the open ones that wait for the caller, with their number. */
         for: Schema.optionalKey(Schema.Literal("me")),
       },

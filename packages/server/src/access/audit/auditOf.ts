@@ -66,6 +66,9 @@ export const auditOf = (event: Event): TrailEntry | undefined => {
     result: error === null ? "success" : error.tag === "ToolAuthorizationError" ? "denied" : "failure",
     rule,
   })
+  /** Somebody may act on the memory of another who let them: then it says for whom. */
+  const for_ = (entry: TrailEntry, { principal }: { readonly principal: string }): TrailEntry =>
+    event.actor === null || event.actor === principal ? entry : { ...entry, rule: `acting for ${principal}` }
   switch (event.kind) {
     case "house.started":
       return done("start", "house")
@@ -129,9 +132,12 @@ export const auditOf = (event: Event): TrailEntry | undefined => {
     case "space.read":
       return undefined
     case "memory.written":
-      return done("write", `memory/${event.body.record}@${event.body.version}`)
+      return for_(done("write", `memory/${event.body.record}@${event.body.version}`), event.body)
     case "memory.deleted":
-      return done(event.body.permanent ? "erase" : "delete", `memory/${event.body.record}@${event.body.version}`)
+      return for_(
+        done(event.body.permanent ? "erase" : "delete", `memory/${event.body.record}@${event.body.version}`),
+        event.body,
+      )
     case "memory.erased":
       return done("erase", `memory of ${event.body.principal}`)
     case "memory.shared":

@@ -78,8 +78,16 @@ interface Question {
 const toolIn = ({ action, resource }: Question): string | undefined =>
   action === "execute" && resource.startsWith("tools/") ? resource.slice("tools/".length) : undefined
 
-const toolGate = ({ admission: { anyway, turn } }: KnownTool): Gate =>
-  gate("tool", turn || anyway, turn || anyway ? "There is such a tool." : "Only a program has it, during its turn.")
+const toolGate = ({ admission: { anyway, turn, wallet } }: KnownTool): Gate =>
+  gate(
+    "tool",
+    (turn && wallet) || anyway,
+    anyway || (turn && wallet)
+      ? "There is such a tool."
+      : turn
+        ? "Only an agent with a wallet has it: one of its own, one that was lent to it, or its visitor's."
+        : "Only a program has it, during its turn.",
+  )
 
 const toolsetGate = ({ admission: { anyway, toolset }, set }: KnownTool, { name, toolsets }: Principal): Gate =>
   gate(

@@ -1,15 +1,14 @@
 /**
- * What a model is told about a tool, and what the house fills in for it: a wallet comes from the principal that acts,
- * never from a model (S2-79, X-27). Without a wallet, tools that need one are not offered (S2-80). Pure.
+ * What a model is told about a tool, and what the house fills in for it: a wallet comes from whoever it acts for, never
+ * from a model (S2-79, X-27). In a chat session that is the visitor. Without a wallet, tools that need one are not
+ * offered (S2-80). Pure.
  */
-import { inputSchemaOf, isObject, type JsonSchema, type Principal } from "@stoa/contract"
+import { inputSchemaOf, isObject, type JsonSchema } from "@stoa/contract"
 import type { CatalogueTool } from "./Traits.ts"
 
-type Whose = Pick<Principal, "wallet">
-
-/** Whether a principal can use it in a run. */
-export const isForModel = ({ wallets }: Pick<CatalogueTool, "wallets">, { wallet }: Whose): boolean =>
-  wallets === undefined || wallet !== null
+/** Whether it can be used in a run. */
+export const isForModel = ({ ofWallets }: Pick<CatalogueTool, "ofWallets">, wallet: string | null): boolean =>
+  ofWallets !== true || wallet !== null
 
 /** Its schema without the fields that the house fills in. */
 export const schemaForModel = ({
@@ -33,7 +32,7 @@ export const schemaForModel = ({
 export const fillWallets = (
   { wallets = [] }: Pick<CatalogueTool, "wallets">,
   input: Readonly<Record<string, unknown>>,
-  { wallet }: Whose,
+  wallet: string | null,
 ): Readonly<Record<string, unknown>> =>
   wallets.length === 0 || wallet === null
     ? input

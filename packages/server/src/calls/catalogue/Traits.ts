@@ -43,8 +43,10 @@ export interface Traits {
   readonly owner?: PrincipalId
   /** Digest of what the tool does beyond its definition: an approval covers exactly that. */
   readonly targetDigest?: string
-  /** Fields that hold a wallet: in a run the house fills in the caller's, and hides them from the model. */
+  /** Fields that hold a wallet: in a run the house fills in that of whoever it acts for, and hides them from the model. */
   readonly wallets?: ReadonlyArray<string>
+  /** It is of no use to an agent without a wallet, which then does not have it. */
+  readonly ofWallets?: true
   /** What one call costs, in millionths of a dollar. */
   readonly priceMicros?: number
   /** The author's tags, shown to clients. */

@@ -9,6 +9,7 @@ import {
 } from "@stoa/contract"
 import type { Registry } from "@stoa/tools"
 import { Effect } from "effect"
+import { Wallets } from "../../access/identity/wallets/Wallets.ts"
 import { AllowLists, listsTool } from "../../access/rights/AllowLists.ts"
 import type { HandlerCall } from "../road/Handler.ts"
 import type { Traits } from "./Traits.ts"
@@ -34,13 +35,15 @@ export interface Admission {
   readonly toolset: boolean
   /** It is not only for a turn, or this is one. */
   readonly turn: boolean
+  /** It needs no wallet, or the caller has one; people are told what is missing when they call. */
+  readonly wallet: boolean
   /** The lists of the caller's context have it. */
   readonly list: boolean
   /** Every caller may use it, listed or not. */
   readonly anyway: boolean
 }
 
-export const isListed = ({ list, toolset, turn }: Admission): boolean => toolset && turn && list
+export const isListed = ({ list, toolset, turn, wallet }: Admission): boolean => toolset && turn && wallet && list
 export const isAdmitted = (admission: Admission): boolean => admission.anyway || isListed(admission)
 
 export const isEverywhereIn = ({ owner, traits }: ToolGroup, name: string): boolean =>
@@ -48,6 +51,7 @@ export const isEverywhereIn = ({ owner, traits }: ToolGroup, name: string): bool
 
 export const makeAdmission = Effect.gen(function* () {
   const allowLists = yield* AllowLists
+  const wallets = yield* Wallets
 
   // Allow lists are rights: within one epoch they do not change.
   const lists = new Map<string, { readonly epoch: number; readonly tools: ReadonlySet<string> }>()
@@ -65,9 +69,14 @@ export const makeAdmission = Effect.gen(function* () {
     const toolset = hasSet || group.sets.every((set) => !isToolset(set) || caller.principal.toolsets.includes(set))
     const asked: Array<readonly [ListedSet, ReadonlySet<string>]> = []
     for (const set of group.sets.map(listOf)) asked.push([set, yield* allowed(set, caller.context, caller.epoch)])
+    const isPoor =
+      caller.principal.kind === "agent" &&
+      [...group.traits.values()].some(({ ofWallets }) => ofWallets) &&
+      !(yield* wallets.hasAny(caller))
     return (name: string): Admission => ({
       toolset,
       turn: caller.turn !== undefined || group.traits.get(name)?.onlyInTurn !== true,
+      wallet: !isPoor || group.traits.get(name)?.ofWallets !== true,
       list: asked.every(([set, tools]) => listsTool(set, tools, name)),
       anyway: isEverywhereIn(group, name),
     })

@@ -15,6 +15,7 @@ import {
 import { Grants } from "../../access/rights/Grants.ts"
 import { ServerContents } from "../../servers/contents/ServerContents.ts"
 import { Servers } from "../../servers/Servers.ts"
+import { Wallets } from "../../access/identity/wallets/Wallets.ts"
 import { fillWallets } from "../catalogue/ForModel.ts"
 import { Catalogue, type CallerTools } from "../catalogue/Catalogue.ts"
 import type { Attempt } from "./attempt.ts"
@@ -29,6 +30,7 @@ export const makePrepare = Effect.gen(function* () {
   const budget = yield* Budget
   const grants = yield* Grants
   const servers = yield* Servers
+  const wallets = yield* Wallets
 
   const paused = (attempt: Attempt, subject: string, stops: Paused): ToolAuthorizationError => {
     attempt.rule = pauseRule(subject)
@@ -119,7 +121,8 @@ export const makePrepare = Effect.gen(function* () {
     if (options.counted) yield* limits.take(caller, `tools/${definition.name}`, 1, found.countedAs)
     yield* judged()
 
-    if (attempt.run !== null) attempt.input = fillWallets(found, attempt.input, caller.principal)
+    if (attempt.run !== null && found.wallets !== undefined)
+      attempt.input = fillWallets(found, attempt.input, (yield* wallets.behind(caller))?.wallet ?? null)
     attempt.input = yield* Road.validate(found.tool, attempt)
     if (found.interactive === true && attempt.space === null)
       return yield* new ToolValidationError({

@@ -31,7 +31,11 @@ export interface UserInput {
     readonly name: string
     readonly kind: string
     readonly members: ReadonlyArray<{ readonly name: string; readonly kind: PrincipalKind }>
+    /** How many more members it has. */
+    readonly more?: number
   } | null
+  /** How many more woke it, before these. */
+  readonly joined?: number
   /** A thread instead of the whole space. */
   readonly thread: boolean
   readonly history: ReadonlyArray<PromptMessage>
@@ -93,16 +97,20 @@ const textsIn = ({ context, history, others, triggers }: UserInput): ReadonlyArr
 ]
 
 export const userPrompt = (input: UserInput): string => {
-  const { context = null, elsewhere = 0, history, now, others, space, thread, triggers } = input
+  const { context = null, elsewhere = 0, joined = 0, history, now, others, space, thread, triggers } = input
   const mark = markFor(textsIn(input))
   const woke = new Set(triggers.flatMap(({ message }) => (message === null ? [] : [message])))
   return [
-    [`It is ${now}. ${foreignTextRule(mark)}`, ...triggers.flatMap((one) => triggerLines(mark, one))].join("\n"),
+    [
+      `It is ${now}. ${foreignTextRule(mark)}`,
+      ...(joined === 0 ? [] : [`${joined} more messages woke you before these.`]),
+      ...triggers.flatMap((one) => triggerLines(mark, one)),
+    ].join("\n"),
     ...(space === null
       ? ["You stand in no space."]
       : [
           [
-            `You stand in the ${space.kind} space "${inLine(space.name)}" (${space.id}) with ${space.members.map(({ kind, name }) => `${inLine(name)} (${kind})`).join(", ")}.`,
+            `You stand in the ${space.kind} space "${inLine(space.name)}" (${space.id}) with ${space.members.map(({ kind, name }) => `${inLine(name)} (${kind})`).join(", ")}${(space.more ?? 0) === 0 ? "" : ` and ${space.more} more`}.`,
             thread ? "The thread so far, oldest first:" : "The last messages, oldest first:",
             ...history.map((message) => line(mark, message, woke)),
           ].join("\n"),

@@ -19,6 +19,10 @@ import { inState } from "../../store/database/dialect/States.ts"
 
 const lanes = 64
 
+/** The most triggers of a run that are read, and the most characters of their texts. */
+const maxTriggers = { rows: 200, letters: 256 * 1024 } as const
+const tooMuch = "(Too much came at once: read this in its space.)"
+
 /** The lane of an agent's runs: always the same one. */
 const laneOf = (agent: string): number => {
   let hash = 0
@@ -71,10 +75,17 @@ export const makeRunRecorder = Effect.gen(function* () {
   const byId = (id: string) =>
     Effect.map(Effect.orDie(sql<RunRow>`SELECT * FROM runs WHERE id = ${id}`), (rows) => rows[0])
 
-  /** What woke a run. Requests for several runs at the same moment share one statement. */
+  // Written out: Postgres does not know the type of a parameter that is compared with another.
+  const most = { rows: sql.literal(String(maxTriggers.rows)), letters: sql.literal(String(maxTriggers.letters)) }
+  /** What woke a run: the newest, whatever has joined it. Requests for several runs at the same moment share one statement. */
   const triggersOf = yield* makeBatch((ids: ReadonlyArray<RunId>) =>
     Effect.map(
-      Effect.orDie(sql<TriggerRow>`SELECT * FROM triggers WHERE ${sql.in("run", ids)} ORDER BY at, source`),
+      Effect.orDie(sql<TriggerRow>`SELECT agent, source, run, kind, message, space, author, depth, at, causer, mail,
+        delivered_at, CASE WHEN place = 1 THEN substr(text, 1, ${most.letters}) WHEN told <= ${most.letters} THEN text
+          ELSE ${tooMuch} END AS text
+        FROM (SELECT t.*, row_number() OVER newest AS place, sum(octet_length(text)) OVER newest AS told FROM triggers t
+          WHERE ${sql.in("run", ids)} WINDOW newest AS (PARTITION BY run ORDER BY at DESC, source DESC)) AS woke
+        WHERE place <= ${most.rows} ORDER BY at, source`),
       (rows) => {
         const byRun = Map.groupBy(rows, ({ run }) => run)
         return (id: RunId): ReadonlyArray<TriggerRow> => byRun.get(id) ?? []
@@ -291,7 +302,7 @@ export const makeRunRecorder = Effect.gen(function* () {
             busy_ms = busy_ms + ${busyMs} WHERE id = ${row.id} AND fence = ${row.fence} AND rung = ${seen}
             AND ${inState(sql, from(on))} RETURNING id`)
           if (parked.length === 0) return false
-          yield* journal.append({ kind: "run.waiting", body: { ...about(row), state: to(on) } })
+          yield* journal.append({ kind: "run.waiting", ...inSpace(row), body: { ...about(row), state: to(on) } })
           return true
         }),
       ),
@@ -304,7 +315,10 @@ export const makeRunRecorder = Effect.gen(function* () {
         AND ${isOpenCall(sql, "c")} AND (c.on_kind IS NULL OR c.on_kind <> 'reply'))
       RETURNING *`)
     for (const row of rows)
-      yield* because(row, journal.append({ kind: "run.waiting", body: { ...about(row), state: to("awaitReply") } }))
+      yield* because(
+        row,
+        journal.append({ kind: "run.waiting", ...inSpace(row), body: { ...about(row), state: to("awaitReply") } }),
+      )
   })
 
   /**
@@ -334,7 +348,8 @@ export const makeRunRecorder = Effect.gen(function* () {
           AND NOT EXISTS (SELECT 1 FROM waits w WHERE w.run = runs.id AND w.call = '' AND w.state = 'open')
           RETURNING *`,
     )
-    for (const row of resumed) yield* because(row, journal.append({ kind: "run.resumed", body: about(row) }))
+    for (const row of resumed)
+      yield* because(row, journal.append({ kind: "run.resumed", ...inSpace(row), body: about(row) }))
     if (slot !== undefined) yield* slot.use(resumed[0])
   })
 

@@ -8,7 +8,7 @@ import { usualWindow } from "../../models/text/Estimate.ts"
 import { Languages } from "../../models/Languages.ts"
 import type { ModelOutput, OutputDelta } from "../../models/request/ModelOutput.ts"
 import { conversation, type PastStep, type PromptEntry } from "../prompt/conversation.ts"
-import { fitToWindow } from "../prompt/fit.ts"
+import { fitToWindow, fitTools } from "../prompt/fit.ts"
 
 /** No model gave an answer: the run ends with this message. */
 class ThinkFailure extends Data.TaggedError("ThinkFailure")<{
@@ -56,12 +56,18 @@ export const makeThink = Effect.gen(function* () {
   const languages = yield* Languages
 
   const optionsFor = ({ declared, name }: Access, input: ThoughtInput): LanguageModelV4CallOptions => {
-    const promptLength = input.promptRows.reduce((sum, { body }) => sum + body.length, 0)
-    const steps = fitToWindow(input.steps, promptLength, declared.window ?? usualWindow)
+    const window = declared.window ?? usualWindow
+    const { left, tools } = fitTools(input.tools, window)
+    const { promptRows, steps } = fitToWindow(input.steps, input.promptRows, window, JSON.stringify(tools).length)
+    const rest = {
+      kind: "system",
+      body: `You have ${left} more tools, for which there is no room here.`,
+      step: 0,
+    } as const
     const most = [declared.maxOutput, input.maxTokens].filter((one) => one !== undefined)
     return {
-      prompt: conversation(input.promptRows, steps, name),
-      ...(input.tools.length === 0 ? {} : { tools: [...input.tools], toolChoice: { type: "auto" } }),
+      prompt: conversation(left === 0 ? promptRows : [rest, ...promptRows], steps, name),
+      ...(tools.length === 0 ? {} : { tools: [...tools], toolChoice: { type: "auto" } }),
       ...(most.length === 0 ? {} : { maxOutputTokens: Math.max(1, Math.min(...most)) }),
       ...(declared.provider === "scripted" ? { providerOptions: { stoa: input.scene as never } } : {}),
     }

@@ -9,6 +9,9 @@ import { Grants } from "../../access/rights/Grants.ts"
 import { callFrom, type CallRow } from "../../calls/Calls.ts"
 import type { Part } from "../../models/request/ModelOutput.ts"
 import type { Transaction } from "../../store/journal/Journal.ts"
+import { usualWindow } from "../../models/text/Estimate.ts"
+import { tokensFor } from "../prompt/shares.ts"
+import { shortenedAll } from "../prompt/shorten.ts"
 import { profileNamed } from "../profile.ts"
 import { envelopeOf, type PromptRow, type RunRow, type TriggerRow } from "../record/rows.ts"
 import { closedOf, type ClosedRow } from "./closed.ts"
@@ -49,6 +52,9 @@ const resultText = (row: CallRow): string => {
   if (outputFile !== undefined) return `Its result is the file ${outputFile.file} (${outputFile.size} bytes).`
   return typeof output === "string" ? output : JSON.stringify(output ?? null)
 }
+
+/** How many tokens the news of one turn, and each part of it, may have: its model is not known here. */
+const room = tokensFor("news", usualWindow)
 
 /** How a call is listed after an interrupted turn. */
 const callLine = (row: CallRow): string => `${row.tool} (call ${row.id}): ${row.state}`
@@ -144,12 +150,17 @@ export const makeRunNews = Effect.gen(function* () {
             cut: {
               why: "the house stopped while you worked.",
               calls: work.calls.filter(({ step }) => step === last.number).map(callLine),
-              mail: yield* mailOf(work.row, work.triggers),
+              mail: shortenedAll(yield* mailOf(work.row, work.triggers), room),
             },
           }
         : {}),
-      closed: yield* closedOf(sql, aside.closed, viewer, nameInMail(profileNamed(work.row.profile).inbox)),
-      late: aside.late.map((row) => ({ call: row.id, tool: row.tool, text: resultText(row) })),
+      closed: (yield* closedOf(sql, aside.closed, viewer, nameInMail(profileNamed(work.row.profile).inbox))).map(
+        (one) => ({ ...one, replies: shortenedAll(one.replies, Math.floor(room / aside.closed.length)) }),
+      ),
+      late: shortenedAll(
+        aside.late.map((row) => ({ call: row.id, tool: row.tool, text: resultText(row) })),
+        room,
+      ),
       inbox: yield* inboxOf(work.row.agent),
     })
   })

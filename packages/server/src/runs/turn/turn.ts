@@ -6,6 +6,9 @@ import type { Agent, Caller } from "@stoa/contract"
 import { Effect } from "effect"
 import { HouseAddress } from "../../calls/waiting/HouseAddress.ts"
 import { Programs, type TurnReport } from "../../programs/Programs.ts"
+import { usualWindow } from "../../models/text/Estimate.ts"
+import { tokensFor } from "../prompt/shares.ts"
+import { shortenedAll } from "../prompt/shorten.ts"
 import { Prompts } from "../Prompts.ts"
 import type { RunRecorder } from "../record/record.ts"
 import type { RunEnd, RunRow, PromptRow } from "../record/rows.ts"
@@ -54,7 +57,13 @@ export const makeTurn = Effect.fnUntraced(function* (record: RunRecorder, news: 
     })
     return [
       { run: row.id, seq: 1, kind: "system", body: system, step: 0 },
-      { run: row.id, seq: 2, kind: "user", body: mailText(yield* news.mailOf(row, work.triggers)), step: 0 },
+      {
+        run: row.id,
+        seq: 2,
+        kind: "user",
+        body: mailText(shortenedAll(yield* news.mailOf(row, work.triggers), tokensFor("memory", usualWindow))),
+        step: 0,
+      },
     ] satisfies ReadonlyArray<PromptRow>
   })
 

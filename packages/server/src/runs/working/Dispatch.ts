@@ -69,14 +69,14 @@ export class Dispatch extends Context.Service<
       const pauses = yield* Pauses
       /** The pauses, as this house last read them. */
       const paused = yield* makeEventCache(["pause.set", "pause.lifted", "principal.changed"], () => pauses.now)
-      const { ahead, claim, crowds, handBack, isAlone, mine, recover } = yield* makeClaim(record, slots)
+      const { ahead, claim, crowding, handBack, isAlone, mine, recover } = yield* makeClaim(record, slots)
       let leaving = false
-      /** At the last look, a run was due that found no slot. */
-      let isCrowded = false
+      /** Those that held another's share of the slots at the last look. */
+      let crowds: ReadonlySet<RunId> = new Set()
       const drive = yield* (yield* RunDriver)(
         record,
         () => leaving,
-        (row) => (isCrowded ? crowds(row) : Effect.succeed(false)),
+        (run) => crowds.has(run),
       )
       const working = new Slots(slots)
       /** Claimed when they were requested, and not started yet. */
@@ -99,6 +99,8 @@ export class Dispatch extends Context.Service<
       const back = Effect.fnUntraced(function* (row: RunRow, how: string) {
         if (how !== "handBack" && how !== "yield" && how !== "wait") return
         yield* handBack(row, how === "wait" ? Duration.toMillis(budgetPause) : 0)
+        // The next look says who else has to yield.
+        if (how === "yield") crowds = new Set()
         if (how !== "handBack") lookForQueued()
       })
 
@@ -301,7 +303,6 @@ export class Dispatch extends Context.Service<
         const isQueued = queue.rung !== queued
         // Unknown until it is read again: a failed claim leaves the run queued.
         if (isQueued) isEmpty = false
-        isCrowded &&= !isEmpty
         if (isEmpty) return yield* bell.waitPast(heard)
         // From here on nobody takes a slot; those whose rows are on the way are counted once they are there.
         if (slotsPending > 0) return yield* Deferred.await((slotsSettled ??= Deferred.makeUnsafe<void>()))
@@ -312,7 +313,7 @@ export class Dispatch extends Context.Service<
         isEmpty = !isDue && nextMs === undefined
         const rows = isDue && working.size < slots ? yield* claim(working.size) : []
         for (const row of rows) yield* begin(row, scope)
-        isCrowded = isDue && rows.length === 0
+        crowds = isDue && rows.length === 0 ? yield* crowding : new Set()
         // One run per mailbox and pass: there may be more.
         if (rows.length > 0 && working.size < slots) return
         // Due, but not claimed: held or paused, or its row is locked by a process that will not ring for it.

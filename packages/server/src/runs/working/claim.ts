@@ -3,6 +3,7 @@
  * evenly by those who wait for them: whoever has woken runs, then owners, then trees of agents, then mailboxes; then
  * resumed runs come before new ones, since somebody waits for them, then the oldest. One run per mailbox and pass.
  */
+import type { RunId } from "@stoa/contract"
 import { Clock, DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { usePermits } from "../../access/identity/Agents.ts"
@@ -48,17 +49,20 @@ export const makeClaim = Effect.fnUntraced(function* (record: RunRecorder, slots
 
   /**
    * A turn is the number of slots that a party would hold with this run and those before it. Whoever holds the fewest
-   * is next: first among those who wake agents, then among the owners of what they wake, then among trees.
+   * is next: first among those who wake agents, then among the owners of what they wake, then among trees. Nobody has
+   * more turns than there are slots.
    */
   const turns = (now: number) => sql`WITH heads AS (SELECT id, resumed, ready_at, causer, owner, tree, busy, 0 AS works
       FROM (${heads(now)}) AS waiting
       UNION ALL SELECT r.id, 0, 0, ${parties("r")}, 0, 1 FROM runs r WHERE r.state = 'running'),
-    by_tree AS (SELECT h.*, row_number() OVER (PARTITION BY causer, owner, tree
-      ORDER BY works DESC, busy, resumed DESC, ready_at, id) AS tree_turn FROM heads h),
-    by_owner AS (SELECT h.*, row_number() OVER (PARTITION BY causer, owner
-      ORDER BY works DESC, tree_turn, busy, resumed DESC, ready_at, id) AS owner_turn FROM by_tree h)
-    SELECT h.*, row_number() OVER (PARTITION BY causer
-      ORDER BY works DESC, owner_turn, tree_turn, busy, resumed DESC, ready_at, id) AS causer_turn FROM by_owner h`
+    by_tree AS (SELECT *, row_number() OVER (PARTITION BY causer, owner, tree
+      ORDER BY works DESC, busy, resumed DESC, ready_at, id) AS tree_turn FROM heads),
+    by_owner AS (SELECT *, row_number() OVER (PARTITION BY causer, owner
+      ORDER BY works DESC, tree_turn, busy, resumed DESC, ready_at, id) AS owner_turn
+      FROM by_tree WHERE tree_turn <= ${slots})
+    SELECT *, row_number() OVER (PARTITION BY causer
+      ORDER BY works DESC, owner_turn, tree_turn, busy, resumed DESC, ready_at, id) AS causer_turn
+      FROM by_owner WHERE owner_turn <= ${slots}`
 
   // Skips locked rows, never waiting while it holds others: they are claimed in the next pass.
   const unlocked = sql.onDialectOrElse({
@@ -190,24 +194,23 @@ export const makeClaim = Effect.fnUntraced(function* (record: RunRecorder, slots
   }, Effect.orDie)
 
   /**
-   * Whether a run holds a slot that is another's share: somebody is due who would hold fewer with it than are held now
-   * by this run's party without it.
+   * The runs of this house that hold a slot which is another's share: somebody is due who would hold fewer slots with
+   * it than this run's party holds now.
    */
-  const crowds = Effect.fnUntraced(function* (row: RunRow) {
+  const crowding = Effect.gen(function* () {
     // wall clock: compared with moments that are stored.
     const now = yield* Clock.currentTimeMillis
-    const rows = yield* sql<{ n: number }>`WITH turns AS (${turns(now)}),
-      me AS (SELECT causer, owner, tree FROM turns WHERE id = ${row.id} AND works = 1),
-      held AS (SELECT me.*, (SELECT count(*) FROM turns t WHERE works = 1 AND t.causer = me.causer) AS of_causer,
-        (SELECT count(*) FROM turns t WHERE works = 1 AND t.causer = me.causer AND t.owner = me.owner) AS of_owner,
-        (SELECT count(*) FROM turns t WHERE works = 1 AND t.causer = me.causer AND t.owner = me.owner
-          AND t.tree = me.tree) AS of_tree FROM me)
-      SELECT count(*) AS n FROM held JOIN turns t ON t.works = 0 AND
-        CASE WHEN t.causer <> held.causer THEN t.causer_turn < of_causer
-          WHEN t.owner <> held.owner THEN t.owner_turn < of_owner
-          WHEN t.tree <> held.tree THEN t.tree_turn < of_tree ELSE 1 = 0 END`
-    return rows[0]!.n > 0
-  }, Effect.orDie)
+    const rows = yield* sql<{ id: RunId }>`WITH turns AS (${turns(now)}),
+      held AS (SELECT id, causer, owner, tree, count(*) OVER (PARTITION BY causer) AS of_causer,
+        count(*) OVER (PARTITION BY causer, owner) AS of_owner,
+        count(*) OVER (PARTITION BY causer, owner, tree) AS of_tree FROM turns WHERE works = 1),
+      due AS (SELECT * FROM turns WHERE works = 0 ORDER BY causer_turn, owner_turn, tree_turn LIMIT ${slots})
+      SELECT DISTINCT held.id FROM held JOIN due ON CASE
+        WHEN due.causer <> held.causer THEN due.causer_turn < of_causer
+        WHEN due.owner <> held.owner THEN due.owner_turn < of_owner
+        WHEN due.tree <> held.tree THEN due.tree_turn < of_tree ELSE 1 = 0 END`
+    return new Set(rows.map(({ id }) => id))
+  }).pipe(Effect.orDie)
 
   /** The runs of this house, by their rows. */
   const mine = Effect.orDie(sql<RunRow>`SELECT * FROM runs WHERE state = 'running' AND owner = ${me}`)
@@ -215,5 +218,5 @@ export const makeClaim = Effect.fnUntraced(function* (record: RunRecorder, slots
   /** No other house claims. */
   const isAlone = sql.onDialectOrElse({ pg: () => !isShared, orElse: () => true })
 
-  return { ahead, claim, crowds, isAlone, mine, recover, handBack }
+  return { ahead, claim, crowding, isAlone, mine, recover, handBack }
 })

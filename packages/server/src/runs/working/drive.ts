@@ -28,7 +28,7 @@ import { callsIn, stepOf, type Work } from "./work.ts"
 export const makeDrive = Effect.fnUntraced(function* (
   record: RunRecorder,
   leaving: () => boolean,
-  crowds: (row: RunRow) => Effect.Effect<boolean>,
+  crowds: (run: RunId) => boolean,
 ) {
   const sql = yield* SqlClient.SqlClient
   const agents = yield* Agents
@@ -190,7 +190,7 @@ export const makeDrive = Effect.fnUntraced(function* (
 
     for (;;) {
       if (leaving()) return "handBack" as const
-      if (yield* crowds(work.row)) return "yield" as const
+      if (crowds(work.row.id)) return "yield" as const
       const aside = yield* besideOf(work)
       const next = proceed(work.steps, { waits: aside.waits, news: aside.closed.length + aside.late.length })
       if (next.do === "park") {

@@ -1,6 +1,7 @@
 /** One step of a model: what it is told, what it says, and the step written; its calls are made afterwards. */
 import type { Agent, Caller } from "@stoa/contract"
 import { DateTime, Effect } from "effect"
+import { Wallets } from "../../access/identity/wallets/Wallets.ts"
 import { Catalogue, everything } from "../../calls/catalogue/Catalogue.ts"
 import { ActiveSpaces } from "../../spaces/ActiveSpaces.ts"
 import type { Transaction } from "../../store/journal/Journal.ts"
@@ -35,6 +36,7 @@ export const makeModelStep = Effect.fnUntraced(function* (
 ) {
   const catalogue = yield* Catalogue
   const active = yield* ActiveSpaces
+  const wallets = yield* Wallets
   const prompts = yield* Prompts
   const think = yield* makeThink
   const estimate = yield* makeEstimate
@@ -101,13 +103,15 @@ export const makeModelStep = Effect.fnUntraced(function* (
     const { named, restart, say } = show(row, number, space, (tool) => seen.has(tool))
     // Viewers drop what the previous house has shown of this step.
     if (row.attempts > 0) yield* restart
+    const needsWallet = tools.some(({ ofWallets }) => ofWallets)
+    const wallet = needsWallet ? ((yield* wallets.behind(caller))?.wallet ?? null) : null
     const last = work.steps.at(-1)
     const used = row.tokensIn + row.tokensOut
     const asking = {
       models: config.models ?? (own === undefined ? agent.models : [own, ...agent.models]),
       promptRows,
       steps: labelled(work.steps, all),
-      tools: wireToolsOf(tools, caller.principal),
+      tools: wireToolsOf(tools, wallet),
       maxTokens: limits.tokens === undefined ? undefined : limits.tokens - used,
     }
     const reserved = yield* spend.reserve(row, yield* estimate(asking))

@@ -2,7 +2,7 @@
  * Seed 002's agents, Hecate and Moros: what each remembers, pins and cleans up. One mechanism with two names; each
  * changes only its own records (S2-59).
  */
-import { Caller, type EngramType } from "@stoa/contract"
+import type { EngramType } from "@stoa/contract"
 import { Effect } from "effect"
 import type { HandlerCall } from "../../calls/road/Handler.ts"
 import { Engrams } from "../../memory/Engrams.ts"
@@ -120,12 +120,7 @@ export const companionTools = Effect.fnUntraced(function* (name: Companion, hold
         required: ["query"],
       },
       run: Effect.fnUntraced(function* (input: { readonly query: string }, call: HandlerCall) {
-        const { principal } = yield* Caller
-        const { alternatives, before, chosen } = yield* models.choose(
-          { id: principal.id, call: call.id },
-          name,
-          input.query,
-        )
+        const { alternatives, before, chosen } = yield* models.choose(yield* holders.self(call), name, input.query)
         return {
           success: true,
           model: chosen?.name ?? null,

@@ -8,10 +8,11 @@ import { sessionTools } from "./sessions.ts"
 
 export const engrams = Effect.gen(function* () {
   const holders = yield* makeWalletHolders
-  return withMemory([
+  const tools = withMemory([
     ...(yield* engramTools(holders)),
     ...(yield* sessionTools("hecate", holders)),
     ...(yield* companionTools("hecate", holders)),
     ...(yield* companionTools("moros", holders)),
   ])
+  return tools.map((one) => ({ ...one, traits: { ...one.traits, ofWallets: true as const } }))
 })

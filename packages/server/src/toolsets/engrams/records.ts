@@ -4,6 +4,7 @@ import { Effect } from "effect"
 import type { HandlerCall } from "../../calls/road/Handler.ts"
 import { Engrams } from "../../memory/Engrams.ts"
 import { Memories } from "../../memory/Memories.ts"
+import { profilePrefix } from "../../memory/VisitorProfile.ts"
 import { tagList, text } from "../toolsetTool.ts"
 import type { WalletHolders } from "./walletHolders.ts"
 import { asJson, engramId, engramType, key, page, reading, types, wallet, writing } from "./shapes.ts"
@@ -13,7 +14,6 @@ const usualList = 50
 const content = (description: string) => text(description)
 const typeFilter = engramType(types, "Type filter")
 
-const profilePrefix = "user.profile."
 /** One part of a dotted key: no dots, no paths (S2-37). */
 const field = text("Profile field name (e.g., `base`)", { pattern: "^[A-Za-z0-9_-]{1,64}$" })
 const profileTags = ["hecate.engrams", "hecate.profile"]

@@ -29,6 +29,13 @@ export const makeWalletHolders = Effect.gen(function* () {
     return { id, acting: (yield* Caller).principal.id, call: call.id } satisfies WalletHolder
   })
 
+  /** For what needs no wallet: the visitor in whose chat session it is, or the caller. */
+  const self = Effect.fnUntraced(function* (call: HandlerCall) {
+    const { id: acting } = (yield* Caller).principal
+    const id = (yield* wallets.behind(call.caller))?.id ?? acting
+    return { id, acting, call: call.id } satisfies WalletHolder
+  })
+
   const { readable } = wallets
 
   /** For tools that show a wallet's content while they change it: a wallet lent only for writing must not be read. */
@@ -48,7 +55,7 @@ export const makeWalletHolders = Effect.gen(function* () {
     return records.map((record) => engramView(record, addresses.get(record.owner)))
   })
 
-  return { of, readable, requireReading, byId, show }
+  return { of, self, readable, requireReading, byId, show }
 })
 
 export type WalletHolders = Effect.Success<typeof makeWalletHolders>

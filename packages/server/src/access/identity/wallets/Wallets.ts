@@ -15,6 +15,15 @@ export interface WalletReading {
   readonly reader: PrincipalId
 }
 
+/**
+ * A run that began in a chat session: the person behind the session, who lends their wallet to it. Undefined: they no
+ * longer do, because the session has ended, or it was somebody else who woke the agent there.
+ */
+interface Visit {
+  readonly visitor: Principal | undefined
+}
+type VisitOf = (run: string) => Effect.Effect<Visit | undefined>
+
 const notYours = (address: string, action: Action, { wallet }: Principal) =>
   new Forbidden({
     action,
@@ -40,6 +49,12 @@ export class Wallets extends Context.Service<
     readonly readable: (address: string) => Effect.Effect<WalletReading | undefined, never, Caller>
     /** The principals whose wallets the caller may use, itself first. */
     readonly usable: (who: Caller["Service"], action: Action) => Effect.Effect<ReadonlyArray<PrincipalId>>
+    /** Whose wallet a caller uses by itself: in a chat session that of the visitor, or nobody's; elsewhere its own. */
+    readonly behind: (who: Caller["Service"]) => Effect.Effect<Principal | undefined>
+    /** Whether there is any wallet that a caller may use. */
+    readonly hasAny: (who: Caller["Service"]) => Effect.Effect<boolean>
+    /** Says which runs are visits: told later, because the room that knows is built on this one. */
+    readonly learn: (visitOf: VisitOf) => void
     /** The wallets of those that have one. */
     readonly addresses: (ids: ReadonlyArray<PrincipalId>) => Effect.Effect<ReadonlyMap<PrincipalId, string>>
   }
@@ -55,8 +70,41 @@ export class Wallets extends Context.Service<
         return rows[0] === undefined ? undefined : principalFromRow(rows[0])
       })
 
+      let visitOf: VisitOf = () => Effect.undefined
+      const visitBy = ({ run }: Caller["Service"]) => (run === undefined ? Effect.undefined : visitOf(run))
+
+      const behind: Wallets["Service"]["behind"] = Effect.fn("Wallets.behind")(function* (who) {
+        const visit = yield* visitBy(who)
+        return visit === undefined ? who.principal : visit.visitor
+      })
+
+      /**
+       * In a chat session, the visitor lends exactly one wallet, as far as they may use it themselves; what the agent has
+       * or was lent by others is not for this visitor.
+       */
+      const rulesFor = Effect.fnUntraced(function* (who: Caller["Service"]) {
+        const own = rulesOnWallets(yield* grants.rulesOf(who))
+        const visit = yield* visitBy(who)
+        if (visit === undefined) return own
+        const { visitor } = visit
+        if (visitor === undefined || visitor.wallet === null) return []
+        const lent = {
+          name: `chat session with ${visitor.id}`,
+          resource: walletResource(`wallets/${visitor.wallet}`),
+          actions: ["read", "write", "delete"] as const,
+          effect: "allow" as const,
+          expiresAt: null,
+          lentBy: rulesOnWallets(yield* grants.rulesOfPrincipal(visitor)),
+        }
+        return [...own.filter(({ effect, lentBy }) => lentBy === undefined && effect !== "allow"), lent]
+      })
+
+      const hasAny: Wallets["Service"]["hasAny"] = Effect.fn("Wallets.hasAny")(function* (who) {
+        return who.principal.wallet !== null && who.run === undefined ? true : walletsIn(yield* rulesFor(who)).size > 0
+      })
+
       const mayUse = Effect.fn("Wallets.mayUse")(function* (who: Caller["Service"], action: Action, address: string) {
-        const rules = rulesOnWallets(yield* grants.rulesOf(who))
+        const rules = yield* rulesFor(who)
         return (
           judge(rules, action, walletResource(`wallets/${address}`), yield* DateTime.now, who.context).verdict ===
           "allow"
@@ -77,8 +125,8 @@ export class Wallets extends Context.Service<
       })
 
       const usable: Wallets["Service"]["usable"] = Effect.fn("Wallets.usable")(function* (who, action) {
-        const ids = [who.principal.id]
-        for (const address of walletsIn(rulesOnWallets(yield* grants.rulesOf(who)))) {
+        const ids = (yield* visitBy(who)) === undefined ? [who.principal.id] : []
+        for (const address of walletsIn(yield* rulesFor(who))) {
           if (!(yield* mayUse(who, action, address))) continue
           const found = yield* holder(address)
           if (found !== undefined && !ids.includes(found.id)) ids.push(found.id)
@@ -93,7 +141,9 @@ export class Wallets extends Context.Service<
         return new Map(rows.map(({ id, wallet }) => [id, wallet]))
       }, Effect.orDie)
 
-      return Wallets.of({ holder, require, readable, usable, addresses })
+      const learn: Wallets["Service"]["learn"] = (told) => void (visitOf = told)
+
+      return Wallets.of({ holder, require, readable, usable, behind, hasAny, learn, addresses })
     }),
   )
 }

@@ -1,0 +1,29 @@
+/** Texts of a prompt, as much of them as there is room for. Pure. */
+import { cutToTokens, estimatedTokens } from "../../models/text/Estimate.ts"
+
+/** What follows a text of which only the beginning is told. */
+const note = (left: number): string => ` (${left} more characters are not shown)`
+
+/** The beginning of a text, and how much more there is; whole if there is room for it. */
+export const shortened = (text: string, tokens: number): string => {
+  const begun = cutToTokens(text, tokens)
+  return begun.length === text.length ? text : `${begun}${note(text.length - begun.length)}`
+}
+
+/**
+ * Several texts with so many tokens in all: the last come first, as they are the newest, and none takes more than half of
+ * what there is.
+ */
+export const shortenedAll = <A extends { readonly text: string }>(
+  all: ReadonlyArray<A>,
+  tokens: number,
+): ReadonlyArray<A> => {
+  let room = tokens
+  const told: Array<A> = []
+  for (const one of all.toReversed()) {
+    const text = shortened(one.text, Math.max(0, all.length === 1 ? room : Math.min(room, Math.floor(tokens / 2))))
+    room -= estimatedTokens(text)
+    told.push(text === one.text ? one : { ...one, text })
+  }
+  return told.toReversed()
+}
