@@ -286,7 +286,7 @@ export const kinds = {
   "pause.lifted": kind("admins", 365, { subject: Schema.String }),
   // `owner`: the agent that owns the server; null: the house does.
   // `program`: what the house runs for it, without secrets; absent for an address.
-  "server.added": kind("admins", 365, { ...server, program: Schema.optionalKey(Schema.String) }),
+  "server.added": kind("admins", 365, { ...server, program: Schema.optionalKey(Schema.String) }, (body) => body),
   // A program was run once, to see what it offers: an admin had confirmed exactly this.
   "server.tried": kind("admins", 365, { ...server, program: Schema.String }),
   "server.changed": kind("admins", 365, server),

@@ -569,7 +569,7 @@ for (const store of stores)
           triggerType: "message",
           triggerSummary: `${ada.name}: @${bot.name} ask`,
           activeSpaceId: space.id.slice(4),
-          startedAt: Date.parse(waits.startedAt!),
+          startedAt: waits.startedAt,
           waitingFor: [{ kind: "reply", id: wait.id }],
         })
         const mine = (yield* runsOf(bot)).map(({ id }) => id.slice(4))
