@@ -43,8 +43,7 @@ it("no path of the API, no signed link and no door of the house is a link, howev
 })
 
 it("a result makes the page load a file of the house by its exact address, and nothing else", () => {
-  const drawn = (image: string) =>
-    kindFor({ id: "c", tool: "t", input: {}, customUI: "image", output: { image } })
+  const drawn = (image: string) => kindFor({ id: "c", tool: "t", input: {}, customUI: "image", output: { image } })
   expect(drawn(file)).toBe("image")
   const near = [`${file}?wait=200`, `${file}/`, `${file}#x`, `/${file}`, file.toUpperCase(), `${house}${file}`]
   for (const path of [...paths, ...near, "https://a.example/b.png", "/s/general", "", "data:text/html,x"]) {
