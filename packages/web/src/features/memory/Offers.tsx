@@ -46,24 +46,26 @@ const Offer = ({ agent, offer }: Receiver & { readonly offer: MemoryOffer }) => 
       </pre>
       <p className="line wrap">
         {size > text.length ? <span className="faint small">{words.offerCut(counted(size - text.length))}</span> : null}
-        <button
-          type="button"
-          className="button tiny push"
-          disabled={busy}
-          aria-label={words.onOffer(words.take, key, name)}
-          onClick={() => void answer(true)}
-        >
-          {words.take}
-        </button>
-        <button
-          type="button"
-          className="button tiny plain"
-          disabled={busy}
-          aria-label={words.onOffer(words.decline, key, name)}
-          onClick={() => void answer(false)}
-        >
-          {words.decline}
-        </button>
+        <span className="line push">
+          <button
+            type="button"
+            className="button tiny"
+            disabled={busy}
+            aria-label={words.onOffer(words.take, key, name)}
+            onClick={() => void answer(true)}
+          >
+            {words.take}
+          </button>
+          <button
+            type="button"
+            className="button tiny plain"
+            disabled={busy}
+            aria-label={words.onOffer(words.decline, key, name)}
+            onClick={() => void answer(false)}
+          >
+            {words.decline}
+          </button>
+        </span>
       </p>
       {fault === undefined ? null : <FaultPane error={fault} />}
     </li>

@@ -25,8 +25,8 @@ export const words = {
   offersNone: "Nobody offers you anything.",
   offersHint: "Others want to share these with you. Nothing is in your memory until you take it.",
   offersHintOf: (agent: string) =>
-    `Others want to share these with ${agent}. ${agent} is told nothing of them until you or ${agent} take them.`,
-  offeredBy: (name: string, right: string) => `${name} lets you ${right}`,
+    `Others want to share these with ${agent}, who is told only how many there are until you or ${agent} take them.`,
+  offeredBy: (name: string, right: string) => `from ${name}, to ${right}`,
   offerOf: (key: string, name: string) => `${key}, offered by ${name}`,
   wordsOf: (name: string) => `What ${name} offers`,
   offerCut: (left: string) => `${left} more characters are not shown`,
