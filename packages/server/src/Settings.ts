@@ -176,6 +176,12 @@ const table = {
     "A Sentry DSN to send the spans to, if OTEL_EXPORTER_OTLP_ENDPOINT is absent.",
     secret,
   ),
+  databaseSpans: setting(
+    "STOA_DATABASE_SPANS",
+    "off",
+    "`on`: every statement and transaction of the database is a span, too. They are two thirds of all spans.",
+    (env) => Config.Literals(["on", "off"], env).pipe(Config.withDefault("off" as const)),
+  ),
   log: setting("STOA_LOG", "info", "`debug`, `info`, `warn`, `error` or `none`: one line per event on stderr.", (env) =>
     Config.Literals(["debug", "info", "warn", "error", "none"], env).pipe(Config.withDefault("info" as const)),
   ),

@@ -2,7 +2,7 @@
  * Exports spans: run > step > call, under the trace id of what woke the run. To any OTLP collector, or to Sentry, which
  * accepts OTLP at its own address. Without a collector no spans are made.
  */
-import { Effect, Layer, Option, Redacted, References } from "effect"
+import { Effect, Layer, Option, Redacted, References, Tracer } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { OtlpSerialization, OtlpTracer } from "effect/observability"
 import { Settings } from "./Settings.ts"
@@ -39,17 +39,59 @@ const collectorOf = Effect.gen(function* () {
   )
 })
 
-export const tracing = Layer.unwrap(
-  Effect.map(collectorOf, (collector) =>
-    collector === undefined
-      ? Layer.succeed(References.TracerEnabled, false)
-      : Layer.merge(
-          Layer.succeed(References.TracerEnabled, true),
-          OtlpTracer.layer({
-            ...collector,
-            resource: { serviceName: "stoa" },
-            exportInterval: "1 second",
-          }).pipe(Layer.provide(Layer.merge(OtlpSerialization.layerJson, FetchHttpClient.layer))),
-        ),
+/** The spans of `effect/sql`, by what they are called. */
+const ofDatabase = new Set(["sqlite", "postgresql", "sql.execute", "sql.transaction"])
+
+/** Is never exported: what is inside it belongs to its parent. */
+const unseen = (span: Tracer.Span): Tracer.Span => {
+  const parent = Option.getOrUndefined(span.parent)
+  return {
+    _tag: "Span",
+    name: span.name,
+    spanId: parent?.spanId ?? span.spanId,
+    traceId: span.traceId,
+    parent: span.parent,
+    annotations: span.annotations,
+    status: span.status,
+    attributes: span.attributes,
+    links: span.links,
+    sampled: span.sampled,
+    kind: span.kind,
+    end: () => {},
+    attribute: () => {},
+    event: () => {},
+    addLinks: () => {},
+  }
+}
+
+const withoutDatabase = Layer.effect(
+  Tracer.Tracer,
+  Effect.map(Tracer.Tracer, (inner) =>
+    Tracer.make({
+      ...(inner.context === undefined ? {} : { context: inner.context }),
+      span: (options) => {
+        const span = inner.span(options)
+        return ofDatabase.has(options.name) ? unseen(span) : span
+      },
+    }),
   ),
+)
+
+const exporting = (collector: Collector, databaseSpans: "on" | "off") => {
+  const exporter = OtlpTracer.layer({
+    ...collector,
+    resource: { serviceName: "stoa" },
+    exportInterval: "1 second",
+  }).pipe(Layer.provide(Layer.merge(OtlpSerialization.layerJson, FetchHttpClient.layer)))
+  return databaseSpans === "on" ? exporter : Layer.provide(withoutDatabase, exporter)
+}
+
+export const tracing = Layer.unwrap(
+  Effect.gen(function* () {
+    const collector = yield* collectorOf
+    const { databaseSpans } = yield* Settings
+    return collector === undefined
+      ? Layer.succeed(References.TracerEnabled, false)
+      : Layer.merge(Layer.succeed(References.TracerEnabled, true), exporting(collector, databaseSpans))
+  }),
 )

@@ -132,7 +132,9 @@ export class RunStep extends Schema.Class<RunStep>("RunStep")({
   state: Schema.Literals(["thinking", "said", "cut"]),
   text: Schema.String,
   reasoning: Schema.optionalKey(Schema.String),
+  /** The first 200; the messages of the run have all. */
   calls: Schema.Array(StepCall),
+  callsLeftOut: Schema.optionalKey(Schema.Int),
   /** Whose answers it waited for, and until when; names the call that waited. */
   waits: Schema.optionalKey(Schema.Array(RunWait)),
   finish: Schema.NullOr(Schema.String),

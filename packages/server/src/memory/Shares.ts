@@ -137,8 +137,8 @@ export class Shares extends Context.Service<
             WHERE s.principal = ${receiver} AND s.state = 'pending'`,
         )
         const { n, own } = counted[0]!
-        const most = Number(own) >= maxOffers.perSharer ? maxOffers.perSharer : maxOffers.all
-        if (Number(own) < maxOffers.perSharer && Number(n) < maxOffers.all) return undefined
+        const most = own >= maxOffers.perSharer ? maxOffers.perSharer : maxOffers.all
+        if (own < maxOffers.perSharer && n < maxOffers.all) return undefined
         return new WrongState({
           detail: `They have not answered ${most} offers ${most === maxOffers.all ? "of others" : "of yours"} yet. Share this when they have taken or declined some, or take some back.`,
         })
@@ -223,7 +223,7 @@ export class Shares extends Context.Service<
               ...(text === null ? {} : { text }),
               right: access,
               state: answered,
-              size: Number(size),
+              size,
               offeredAt: DateTime.makeUnsafe(offeredAt),
               updatedAt: DateTime.makeUnsafe(updatedAt),
             }),

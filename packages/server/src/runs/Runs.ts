@@ -11,19 +11,19 @@ import {
   type PrincipalId,
   Run,
   type RunId,
-  RunMessage,
+  type RunMessage,
   type RunState,
-  RunStep,
+  type RunStep,
   type SpaceId,
   WrongState,
 } from "@stoa/contract"
-import { Context, DateTime, Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Agents, seesWorkOf } from "../access/identity/Agents.ts"
 import { Grants } from "../access/rights/Grants.ts"
 import { viewerOfAll, type BasicViewer } from "../access/rights/Viewer.ts"
 import { isOpenCall } from "../calls/CallReads.ts"
-import { callFrom, type CallRow, Calls } from "../calls/Calls.ts"
+import { type CallRow, Calls } from "../calls/Calls.ts"
 import { activeSpaceOf } from "../spaces/ActiveSpaces.ts"
 import { makeAudience } from "./Audience.ts"
 import { makeMessageReads } from "../spaces/MessageReads.ts"
@@ -33,10 +33,10 @@ import { inState } from "../store/database/dialect/States.ts"
 import { Journal } from "../store/journal/Journal.ts"
 import { decodeCursor, pageFrom, pageOf } from "../store/Pages.ts"
 import { open } from "./record/lifecycle.ts"
-import { type CallQuestion, stepCallOf } from "./stepCall.ts"
+import { makeRunPages } from "./runPages.ts"
 import { makeRunRecorder } from "./record/record.ts"
 import { makeHistory } from "./waiting/history.ts"
-import { partsOf, runFrom, type RunRow, type StepRow, type PromptRow } from "./record/rows.ts"
+import { runFrom, type RunRow } from "./record/rows.ts"
 
 export interface RunQuery extends PageQuery {
   readonly agent?: string
@@ -62,8 +62,8 @@ export class Runs extends Context.Service<
      * whether the agent exists or not.
      */
     readonly listNamed: (query: RunQuery) => Effect.Effect<Page<Run>, Missing | Forbidden | Ambiguous, Caller>
-    readonly messages: (id: string, viewer: BasicViewer) => Effect.Effect<Page<RunMessage>, Missing>
-    readonly steps: (id: string, viewer: BasicViewer) => Effect.Effect<Page<RunStep>, Missing>
+    readonly messages: (id: string, viewer: BasicViewer, query: PageQuery) => Effect.Effect<Page<RunMessage>, Missing>
+    readonly steps: (id: string, viewer: BasicViewer, query: PageQuery) => Effect.Effect<Page<RunStep>, Missing>
     /** The result of a call that a run waits for; fails unless the two belong together. */
     readonly result: (
       run: string,
@@ -98,6 +98,7 @@ export class Runs extends Context.Service<
       const record = yield* makeRunRecorder
       const reads = makeMessageReads(sql)
       const history = makeHistory(sql)
+      const pages = makeRunPages(sql)
       const audience = yield* makeAudience
 
       const columns = sql`r.*, ${activeSpaceOf(sql, sql`r.id`)} AS active_space`
@@ -179,127 +180,13 @@ export class Runs extends Context.Service<
         })
       })
 
-      const rowsOf = Effect.fnUntraced(function* (id: RunId) {
-        return {
-          told: yield* sql<PromptRow>`SELECT * FROM run_messages WHERE run = ${id} ORDER BY seq`,
-          steps: yield* sql<StepRow>`SELECT * FROM steps WHERE run = ${id} ORDER BY number`,
-          calls: yield* sql<CallRow>`SELECT * FROM calls WHERE run = ${id} ORDER BY step, place`,
-        }
-      }, Effect.orDie)
-
-      const steps: Runs["Service"]["steps"] = Effect.fn("Runs.steps")(function* (id, viewer) {
+      const steps: Runs["Service"]["steps"] = Effect.fn("Runs.steps")(function* (id, viewer, query) {
         const run = yield* find(id, viewer)
-        const { calls: made, steps: taken } = yield* rowsOf(run.id)
-        const asked = yield* Effect.orDie(
-          sql<CallQuestion>`SELECT d.id, c.id AS call, d.created_at, d.answered_at, d.state FROM calls c
-            JOIN decisions d ON d.call = COALESCE(c.copy_of, c.id) WHERE c.run = ${run.id} ORDER BY d.id`,
-        )
-        const waits = yield* history.ofRun(run.id)
-        const stepOf = new Map(made.map((call) => [call.id as string, call.step]))
-        /**
-         * The waits of a call belong to its step; waits of the run itself belong to the step that was under way when
-         * they began.
-         */
-        const waitsOf = (row: StepRow) =>
-          waits.filter((wait) =>
-            wait.call !== undefined && stepOf.has(wait.call)
-              ? stepOf.get(wait.call) === row.number
-              : taken.findLast(({ beganAt }) => beganAt <= DateTime.formatIso(wait.since)) === row,
-          )
-        const textOf = (row: StepRow, type: "text" | "reasoning") =>
-          partsOf(row)
-            .flatMap((part) => (part.type === type ? [part.text] : []))
-            .join("")
-        const callsOf = (row: StepRow) => {
-          const own = made.filter(({ step }) => step === row.number)
-          const wanted = partsOf(row).filter((part) => part.type === "call")
-          return [
-            ...wanted.map((part, at) => {
-              const call = own.find(({ place }) => place === at + 1)
-              return {
-                place: at + 1,
-                tool: call?.tool ?? part.tool,
-                input: part.input,
-                ...(call === undefined ? {} : stepCallOf(call, asked)),
-              }
-            }),
-            // A program makes its calls itself: its step lists none.
-            ...own.flatMap((call) =>
-              call.place === null || call.place <= wanted.length
-                ? []
-                : [
-                    {
-                      place: call.place,
-                      tool: call.tool,
-                      input: JSON.parse(call.input) as unknown,
-                      ...stepCallOf(call, asked),
-                    },
-                  ],
-            ),
-          ]
-        }
-        const items = taken.map((row) => {
-          const reasoning = textOf(row, "reasoning")
-          const waited = waitsOf(row)
-          return new RunStep({
-            number: row.number,
-            state: row.state,
-            text: textOf(row, "text"),
-            ...(reasoning === "" ? {} : { reasoning }),
-            calls: callsOf(row),
-            ...(waited.length === 0 ? {} : { waits: waited }),
-            finish: row.finish,
-            model: row.model,
-            tokens: { in: row.tokensIn, out: row.tokensOut, cached: row.tokensCached },
-            cost: row.costMicros / 1e6,
-            beganAt: DateTime.makeUnsafe(row.beganAt),
-            saidAt: row.saidAt === null ? null : DateTime.makeUnsafe(row.saidAt),
-          })
-        })
-        return { items, next: null }
+        return yield* pages.steps(run.id, query, yield* history.ofRun(run.id))
       })
 
-      const messages: Runs["Service"]["messages"] = Effect.fn("Runs.messages")(function* (id, viewer) {
-        const run = yield* find(id, viewer)
-        const { calls: made, steps: taken, told } = yield* rowsOf(run.id)
-        const items: Array<RunMessage> = []
-        const add = (message: Omit<ConstructorParameters<typeof RunMessage>[0], "seq">) =>
-          items.push(new RunMessage({ ...message, seq: items.length + 1 }))
-        const tellOf = (step: number) => {
-          for (const { body, kind } of told.filter((one) => one.step === step))
-            add({ kind: kind === "system" ? "system_message" : "user_message", step, text: body })
-        }
-        tellOf(0)
-        for (const row of taken) {
-          const text = partsOf(row)
-            .flatMap((part) => (part.type === "text" ? [part.text] : []))
-            .join("")
-          if (text !== "") add({ kind: "assistant_message", step: row.number, text })
-          const own = made.filter(({ step }) => step === row.number)
-          for (const call of own)
-            add({
-              kind: "tool_call_message",
-              step: row.number,
-              call: call.id,
-              tool: call.tool,
-              input: JSON.parse(call.input) as unknown,
-            })
-          for (const call of own) {
-            const { error, output, state } = callFrom(call)
-            if (call.settledAt === null) continue
-            add({
-              kind: "tool_return_message",
-              step: row.number,
-              call: call.id,
-              tool: call.tool,
-              state,
-              ...(output === undefined ? {} : { output }),
-              ...(error === undefined ? {} : { error }),
-            })
-          }
-          tellOf(row.number)
-        }
-        return { items, next: null }
+      const messages: Runs["Service"]["messages"] = Effect.fn("Runs.messages")(function* (id, viewer, query) {
+        return yield* pages.messages((yield* find(id, viewer)).id, query)
       })
 
       const cancel: Runs["Service"]["cancel"] = Effect.fn("Runs.cancel")(function* (id, viewer, by) {

@@ -19,7 +19,7 @@ export const pageFrom = (query: PageQuery): { readonly after: string; readonly l
 })
 
 /** About what a row takes in an answer: its texts. */
-const sizeOf = (row: unknown): number =>
+export const sizeOf = (row: unknown): number =>
   typeof row !== "object" || row === null
     ? 0
     : Object.values(row).reduce((sum: number, value) => sum + (typeof value === "string" ? value.length : 8), 0)

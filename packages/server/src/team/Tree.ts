@@ -12,7 +12,7 @@ import {
   WrongState,
 } from "@stoa/contract"
 import { Context, Effect, Layer } from "effect"
-import { Agents } from "../access/identity/Agents.ts"
+import { Agents, nearName } from "../access/identity/Agents.ts"
 import { nameKey } from "../access/identity/Principals.ts"
 import { Grants } from "../access/rights/Grants.ts"
 import { Runs } from "../runs/Runs.ts"
@@ -23,6 +23,10 @@ export interface Relative {
   readonly agent: Agent
   readonly relation: Relation
 }
+
+/** Near it, an agent has its name there and its whole name (S3-26). */
+export const isCalled = (agent: Agent, key: string): boolean =>
+  nameKey(nearName(agent)) === key || nameKey(agent.name) === key
 
 const hop = "You can write to your parent, your children and your siblings only (one hop)."
 
@@ -80,19 +84,24 @@ export class Tree extends Context.Service<
       const find: Tree["Service"]["find"] = Effect.fn("Tree.find")(function* (self, name) {
         const kin = yield* around(self)
         const key = nameKey(name)
-        const found = kin.find(({ agent }) => agent.id === name || nameKey(agent.name) === key)
-        if (found !== undefined) return found
-        const names = kin.map(({ agent, relation }) => `${agent.name} (${relation})`).join(", ")
+        const found = kin.filter(({ agent }) => agent.id === name || isCalled(agent, key))
+        if (found.length > 1) {
+          const paths = found.map(({ agent, relation }) => `${agent.name} (${agent.id}, your ${relation})`).join(", ")
+          return yield* new WrongState({ detail: `"${name}" could be ${paths}. Give the id of the one you mean.` })
+        }
+        if (found[0] !== undefined) return found[0]
+        const names = kin.map(({ agent, relation }) => `${nearName(agent)} (${relation})`).join(", ")
         const rule = `${hop}${names === "" ? " You have none yet." : ` They are: ${names}.`}`
         // First whether there is such an agent at all, then how far away it is.
         const seen = yield* grants.judgeOf(self, "read", `principals/${name}`, "agent")
-        if (seen.verdict !== "allow" && name !== self.id && key !== nameKey(self.name))
+        const own = name === self.id || isCalled(self, key)
+        if (own) return yield* new WrongState({ detail: `${name} is yourself. ${rule}` })
+        if (seen.verdict !== "allow")
           return yield* new WrongState({ detail: `There is no agent "${name}" one hop away from you. ${rule}` })
         const other = yield* Effect.mapError(
           agents.get(name),
           () => new WrongState({ detail: `There is no agent "${name}". ${rule}` }),
         )
-        if (other.id === self.id) return yield* new WrongState({ detail: `${name} is yourself. ${rule}` })
         return yield* new WrongState({ detail: `${other.name} is more than one hop away. ${rule}` })
       })
 

@@ -190,6 +190,10 @@ for (const store of stores)
             last!.failure,
             "landlord, with all agents that belong to them, has spent 3.00 USD of 3 USD today",
           )
+          const { needs } = yield* ask(() => admin.house.figures({}))
+          const need = needs.find(({ subject }) => subject === "landlord")
+          assert.deepInclude(need, { kind: "budgetNear", urgent: true })
+          assert.include(need?.detail, "has spent 3.00 USD of 3 USD today")
           yield* otherWakes(bot, 1)
         }),
       )

@@ -1,4 +1,5 @@
-import { RunState } from "@stoa/contract"
+import { RunState, type RunStep } from "@stoa/contract"
+import type { Plain } from "@stoa/sdk"
 import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import { columns } from "../../output/columns.ts"
@@ -65,17 +66,26 @@ const get = Command.make(
     const { json } = yield* root
     if (json) return yield* printJson(one)
     yield* printLine(line(one))
-    const { items } = yield* ask((stoa) => stoa.runs.steps(id))
-    for (const { calls, number, text } of items) {
-      if (text !== "") yield* printLine(`${number}. ${text}`)
-      for (const { input, on, state = "not made", tool } of calls) {
-        yield* printLine(`${number}. ${tool} ${JSON.stringify(input)} → ${state}`)
-        if (state === "waiting" && on?.kind === "decision")
-          yield* printLine(`${number}. waits for ${on.id}: ${asTyped(`stoa decide ${on.id}`)}`)
-      }
+    for (let next: string | null | undefined; next !== null;) {
+      const at = next === undefined ? {} : { cursor: next }
+      const page = yield* ask((stoa) => stoa.runs.steps(id, at))
+      next = page.next
+      yield* printSteps(page.items)
     }
   }),
 ).pipe(Command.withDescription("One run and its steps"))
+
+const printSteps = Effect.fnUntraced(function* (steps: ReadonlyArray<Plain<typeof RunStep.Type>>) {
+  for (const { calls, callsLeftOut, number, text } of steps) {
+    if (text !== "") yield* printLine(`${number}. ${text}`)
+    for (const { input, on, state = "not made", tool } of calls) {
+      yield* printLine(`${number}. ${tool} ${JSON.stringify(input)} → ${state}`)
+      if (state === "waiting" && on?.kind === "decision")
+        yield* printLine(`${number}. waits for ${on.id}: ${asTyped(`stoa decide ${on.id}`)}`)
+    }
+    if (callsLeftOut !== undefined) yield* printLine(`${number}. and ${callsLeftOut} more calls`)
+  }
+})
 
 const watch = Command.make(
   "watch",

@@ -48,11 +48,13 @@ export class RunsApi extends HttpApiGroup.make("runs")
     HttpApiEndpoint.get("get", "/runs/:run", { params: ref, success: Run, error: problem(Missing) }),
     HttpApiEndpoint.get("messages", "/runs/:run/messages", {
       params: ref,
+      query: pageQuery,
       success: pageOfMany(RunMessage),
       error: problem(Missing),
     }),
     HttpApiEndpoint.get("steps", "/runs/:run/steps", {
       params: ref,
+      query: pageQuery,
       success: pageOfMany(RunStep),
       error: problem(Missing),
     }),

@@ -58,13 +58,15 @@ export class Storage extends Context.Service<
       const rules = yield* Rules
 
       /** Written last, in one order, because all that a principal stores changes its one row. */
-      const write = Effect.fnUntraced(function* (all: ReadonlyArray<Change>) {
+      const writeAll = Effect.fnUntraced(function* (all: ReadonlyArray<Change>) {
         const sums = new Map<PrincipalId, number>()
         for (const { bytes, owner } of all) sums.set(owner, (sums.get(owner) ?? 0) + bytes)
         for (const [principal, bytes] of [...sums].toSorted(([one], [other]) => (one < other ? -1 : 1)))
           yield* sql`INSERT INTO storage (principal, bytes) VALUES (${principal}, ${bytes})
             ON CONFLICT (principal) DO UPDATE SET bytes = storage.bytes + excluded.bytes`
       }, Effect.orDie)
+      // After the search index, whose scopes more transactions change.
+      const write = Object.assign(writeAll, { turn: 2 })
       const recount: Storage["Service"]["recount"] = (owner, bytes) =>
         bytes === 0 ? Effect.void : journal.putOff(write, { owner, bytes })
 

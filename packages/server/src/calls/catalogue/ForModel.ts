@@ -7,8 +7,10 @@ import { inputSchemaOf, isObject, type JsonSchema } from "@stoa/contract"
 import type { CatalogueTool } from "./Traits.ts"
 
 /** Whether it can be used in a run. */
-export const isForModel = ({ ofWallets }: Pick<CatalogueTool, "ofWallets">, wallet: string | null): boolean =>
-  ofWallets !== true || wallet !== null
+export const isForModel = (
+  { ofWallets, onlyForApps }: Pick<CatalogueTool, "ofWallets" | "onlyForApps">,
+  wallet: string | null,
+): boolean => onlyForApps !== true && (ofWallets !== true || wallet !== null)
 
 /** Its schema without the fields that the house fills in. */
 export const schemaForModel = ({

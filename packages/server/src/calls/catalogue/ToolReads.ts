@@ -17,7 +17,7 @@ export const makeToolReads = Effect.gen(function* () {
     const nameOf = ({ tool }: Callable) => tool.definition.name
     const found: Page<Callable> = pageOf(
       (yield* catalogue.list(who, scope))
-        .filter((one) => nameOf(one) > after)
+        .filter((one) => nameOf(one) > after && (one.onlyForApps !== true || who.principal.kind !== "agent"))
         .toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
         .slice(0, limit + 1),
       limit,

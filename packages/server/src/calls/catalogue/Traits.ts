@@ -26,6 +26,8 @@ export interface Traits {
   readonly atEveryEndpoint?: true
   /** Only a program in its turn has this tool; it is useless to everybody else. */
   readonly onlyInTurn?: true
+  /** Its server marks it for its app alone (MCP Apps): no run has it, and no list for a model. */
+  readonly onlyForApps?: true
   /** The default limit that its calls count against, if it is not the one of every tool. */
   readonly countedAs?: "calls/memory"
   /**

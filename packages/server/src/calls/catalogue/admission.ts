@@ -35,6 +35,8 @@ export interface Admission {
   readonly toolset: boolean
   /** It is not only for a turn, or this is one. */
   readonly turn: boolean
+  /** It is not for an app alone, or the caller is no run, which is a model. */
+  readonly audience: boolean
   /** It needs no wallet, or the caller has one; people are told what is missing when they call. */
   readonly wallet: boolean
   /** The lists of the caller's context have it. */
@@ -43,7 +45,8 @@ export interface Admission {
   readonly anyway: boolean
 }
 
-export const isListed = ({ list, toolset, turn, wallet }: Admission): boolean => toolset && turn && wallet && list
+export const isListed = ({ audience, list, toolset, turn, wallet }: Admission): boolean =>
+  toolset && turn && wallet && audience && list
 export const isAdmitted = (admission: Admission): boolean => admission.anyway || isListed(admission)
 
 export const isEverywhereIn = ({ owner, traits }: ToolGroup, name: string): boolean =>
@@ -76,6 +79,7 @@ export const makeAdmission = Effect.gen(function* () {
     return (name: string): Admission => ({
       toolset,
       turn: caller.turn !== undefined || group.traits.get(name)?.onlyInTurn !== true,
+      audience: caller.run === undefined || group.traits.get(name)?.onlyForApps !== true,
       wallet: !isPoor || group.traits.get(name)?.ofWallets !== true,
       list: asked.every(([set, tools]) => listsTool(set, tools, name)),
       anyway: isEverywhereIn(group, name),

@@ -27,7 +27,7 @@ export const makeServerSync = Effect.fnUntraced(function* (servers: Servers["Ser
         known.delete(key)
         yield* catalogue.withdraw(tool.definition.name, owner)
       }
-    for (const [key, { targetDigest, owner: whose, pinnedAt, server, tool }] of now) {
+    for (const [key, { targetDigest, owner: whose, onlyForApps, pinnedAt, server, tool }] of now) {
       if (known.get(key)?.tool === tool) continue
       const owner = whose ?? undefined
       known.set(key, { tool, owner })
@@ -36,6 +36,7 @@ export const makeServerSync = Effect.fnUntraced(function* (servers: Servers["Ser
         resultFormat: "mcp",
         server,
         pinnedAt,
+        ...(onlyForApps && { onlyForApps }),
         reviewed: false,
         // The same definition from another program or address is another tool.
         targetDigest,

@@ -23,6 +23,7 @@ export interface ServerTool {
   readonly targetDigest: string
   /** Since when its present definition has been pinned. */
   readonly pinnedAt: string
+  readonly onlyForApps?: true
   /** Nobody has reviewed its schema: it is validated under a deadline. */
   readonly reviewed: false
 }

@@ -22,7 +22,7 @@ import { logLineOf } from "./serverLog.ts"
 import { placeOf, silenceMsOf } from "./connectionConfig.ts"
 import { type makeRows, serverKey } from "../rows.ts"
 import { type ConnectionListeners, stayConnected, type ConnectionFault } from "./reconnect.ts"
-import { toolOf } from "../tools/tool.ts"
+import { isForAppsAlone, toolOf } from "../tools/tool.ts"
 import { makeToolCalls } from "../tools/toolCall.ts"
 
 /** A call that is given up: its tool, and the state of its question. */
@@ -64,7 +64,9 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
     const shut = entry.scope === undefined || entries.get(id) !== entry
     entry.offer = shut ? emptyOffer : offerOf(entry.listed, entry.pins, spec?.allowedTools, entry.leftOut.refused)
     entry.callable = new Set(entry.offer.tools.map((tool) => tool.name))
-    const signature = entry.offer.tools.map((tool) => `${tool.name} ${entry.pins.get(tool.name)!.digest}`).join("\n")
+    const signature = entry.offer.tools
+      .map((tool) => `${tool.name} ${entry.pins.get(tool.name)!.digest} ${isForAppsAlone(tool)}`)
+      .join("\n")
     if (signature === entry.signature) return
     entry.signature = signature
     entry.tools = entry.offer.tools.map((tool) => ({
@@ -73,6 +75,7 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
       targetDigest: digestOf([id, spec === undefined ? "" : placeOf(spec)]),
       reviewed: false,
       pinnedAt: entry.pins.get(tool.name)!.pinnedAt,
+      ...(isForAppsAlone(tool) ? { onlyForApps: true as const } : {}),
       tool: toolOf(name, tool, {
         timeoutMs: silenceMsOf(spec),
         connection: () => {

@@ -32,6 +32,13 @@ export interface ToolConnection {
   readonly run: ReturnType<typeof makeToolCalls>["run"]
 }
 
+/** MCP Apps: `_meta.ui.visibility` says who may call a tool, by default the model and the app. */
+export const isForAppsAlone = ({ raw }: MCPTool): boolean => {
+  const meta = raw["_meta"] as { readonly ui?: { readonly visibility?: unknown } } | null | undefined
+  const visibility = meta?.ui?.visibility
+  return Array.isArray(visibility) && visibility.includes("app") && !visibility.includes("model")
+}
+
 /** `_meta` keys of the protocol are for one hop only. */
 const withoutHop = ({ _meta, ...result }: JsonObject): JsonObject => {
   const kept = Object.entries((_meta ?? {}) as JsonObject).filter(([key]) => !isReservedMeta(key))

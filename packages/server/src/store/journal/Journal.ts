@@ -22,7 +22,11 @@ import { makeRetain } from "./retention/retain.ts"
 import { tooFew, type BatchStatement, type Changes } from "../database/statements.ts"
 
 /** SQL that a transaction runs last, for all that was put off for it. */
-export type LateWork<One> = (all: ReadonlyArray<One>) => Effect.Effect<void>
+export interface LateWork<One> {
+  (all: ReadonlyArray<One>): Effect.Effect<void>
+  /** Works run in this order, whatever was put off first: otherwise two transactions could wait for each other. */
+  readonly turn: number
+}
 
 /** Present inside `transact`: an append outside a transaction does not compile. */
 export class Transaction extends Context.Service<
@@ -227,7 +231,11 @@ export class Journal extends Context.Service<
                 const written = mine.events.length > 0 ? Effect.orDie(write(mine.events)) : Effect.void
                 if (mine.late.size === 0) return written
                 return Effect.andThen(
-                  Effect.forEach(mine.late, ([work, all]) => work(all), { discard: true }),
+                  Effect.forEach(
+                    [...mine.late].toSorted(([one], [other]) => one.turn - other.turn),
+                    ([work, all]) => work(all),
+                    { discard: true },
+                  ),
                   written,
                 )
               }),

@@ -115,7 +115,7 @@ export class SearchIndex extends Context.Service<
 
       const vectors = yield* Vectors
       const journal = yield* Journal
-      const keep = makeKeeping(sql)
+      const keep = Object.assign(makeKeeping(sql), { turn: 1 })
       // Put off, because many transactions change the same scope: it is locked only from there to the COMMIT.
       const put: SearchIndex["Service"]["put"] = (entry, isNew = false) => journal.putOff(keep, { entry, isNew })
       const remove: SearchIndex["Service"]["remove"] = (ref, scope) =>

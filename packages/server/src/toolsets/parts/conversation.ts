@@ -3,7 +3,7 @@
  * decides what is allowed.
  */
 import { type Message, messageIdOf, type RunId, type Space, WrongState } from "@stoa/contract"
-import { Effect } from "effect"
+import { DateTime, Effect } from "effect"
 import type { HandlerCall } from "../../calls/road/Handler.ts"
 import { Grants } from "../../access/rights/Grants.ts"
 import type { Viewer } from "../../access/rights/Viewer.ts"
@@ -108,5 +108,5 @@ export const messageView = (message: Message) => ({
   text: message.text,
   ...(message.call === null ? {} : { call: message.call }),
   replyTo: message.replyTo,
-  createdAt: message.createdAt.epochMilliseconds,
+  createdAt: DateTime.formatIso(message.createdAt),
 })

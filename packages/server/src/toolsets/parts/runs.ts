@@ -1,6 +1,6 @@
 /** Seed 001's two tools about the caller's own runs (S1-52, S1-61). */
 import { Caller, RunState, withoutPrefix } from "@stoa/contract"
-import { Effect } from "effect"
+import { DateTime, Effect } from "effect"
 import { Grants } from "../../access/rights/Grants.ts"
 import { ownViewer } from "../../access/rights/Viewer.ts"
 import { type HandlerCall, PendingResult } from "../../calls/road/Handler.ts"
@@ -59,7 +59,7 @@ export const gatewayRuns = Effect.gen(function* () {
             // What woke it elsewhere is not told here: its agent may say here what it reads.
             triggerSummary: told.has(run.id) ? run.trigger.summary : "",
             activeSpaceId: run.space === null ? null : withoutPrefix(run.space),
-            startedAt: run.startedAt === null ? null : run.startedAt.epochMilliseconds,
+            startedAt: run.startedAt === null ? null : DateTime.formatIso(run.startedAt),
             waitingFor: run.waitsFor ?? [],
           })),
         }

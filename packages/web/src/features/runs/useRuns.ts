@@ -29,12 +29,26 @@ export const useRunList = (filter: RunFilter) =>
     getNextPageParam: ({ next }) => next ?? undefined,
   })
 
+/** All items of a list, page by page. */
+const whole = async <A>(
+  page: (cursor: { cursor?: string }) => Promise<{ items: ReadonlyArray<A>; next: string | null }>,
+) => {
+  const items: Array<A> = []
+  for (let next: string | null | undefined = undefined; next !== null;) {
+    const some = await page(next === undefined ? {} : { cursor: next })
+    items.push(...some.items)
+    next = some.next
+  }
+  return items
+}
+const stepsOf = (id: string) => whole((at) => house.runs.steps(id, at))
+
 const doneCount = async (id: string): Promise<WholeRun> => {
   // Most runs are the root of their tree: then everything is requested at once.
   const below = (root: string) => house.runs.list({ root, limit: 100 })
-  const [run, steps, own] = await Promise.all([house.runs.get(id), house.runs.steps(id), below(id)])
+  const [run, steps, own] = await Promise.all([house.runs.get(id), stepsOf(id), below(id)])
   const children = run.root === id ? own : await below(run.root)
-  return { run, steps: steps.items, children: children.items.filter((one) => one.id !== id) }
+  return { run, steps, children: children.items.filter((one) => one.id !== id) }
 }
 
 const taken = (id: string) => ({ queryKey: keys.run(id), queryFn: () => doneCount(id) })
@@ -52,7 +66,7 @@ export const useInside = (ids: ReadonlyArray<string>): ReadonlyMap<string, Whole
 export const useRunMessages = (id: string, wanted: boolean) =>
   useQuery({
     queryKey: [...keys.run(id), "messages"],
-    queryFn: async () => (await house.runs.messages(id)).items,
+    queryFn: () => whole((at) => house.runs.messages(id, at)),
     enabled: wanted,
   })
 

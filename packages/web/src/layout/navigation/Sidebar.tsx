@@ -5,7 +5,7 @@ import { Avatar } from "../../parts/icons/Avatar.tsx"
 import { Icon } from "../../parts/icons/Icon.tsx"
 import { Logo } from "../../parts/icons/Logo.tsx"
 import { words } from "../../words/en.ts"
-import { jumpOpen } from "../keys/dialogs.ts"
+import { toggle } from "../../parts/press/overlays.ts"
 import { LiveDot } from "../LiveDot.tsx"
 import { menuFor } from "./menu.ts"
 import { sidebarLists, spaceIcon } from "./sidebar.logic.ts"
@@ -38,7 +38,7 @@ export const Sidebar = () => {
         <b>{words.product}</b>
         <span className="cut">{house.name === words.product ? house.version : house.name}</span>
       </Link>
-      <button type="button" className="jump" onClick={() => jumpOpen.set(() => true)}>
+      <button type="button" className="jump" onClick={() => toggle("jump")}>
         <Icon name="search" small />
         {words.jump}
         <kbd>{words.jumpKeys}</kbd>

@@ -21,8 +21,8 @@ export const runsHandlers = HttpApiBuilder.group(
       list: ({ query }) => runs.listNamed(query),
       spend: ({ query: { days = 31 } }) => Effect.flatMap(reader, (who) => spend.report(who, days)),
       get: ({ params }) => Effect.flatMap(reader, (who) => runs.get(params.run, who)),
-      messages: ({ params }) => Effect.flatMap(reader, (who) => runs.messages(params.run, who)),
-      steps: ({ params }) => Effect.flatMap(reader, (who) => runs.steps(params.run, who)),
+      messages: ({ params, query }) => Effect.flatMap(reader, (who) => runs.messages(params.run, who, query)),
+      steps: ({ params, query }) => Effect.flatMap(reader, (who) => runs.steps(params.run, who, query)),
       retry: ({ params, payload }) => Effect.flatMap(reader, (who) => triggers.retry(params.run, payload?.step, who)),
       toolResults: ({ params, payload: { callId, result } }) =>
         Effect.map(runs.result(params.run, callId, { output: result }), callFrom),

@@ -1,8 +1,9 @@
 /**
  * The names of a server's things where several servers share an endpoint, and back. A prompt is `<server>__<prompt>`,
  * built like the wire names of tools; a resource keeps its address behind a prefix, `stoa-mcp://<server>/<its own
- * address>`, so that nothing in it (such as a template's braces) needs encoding. At its own endpoint a server's things
- * have the names it gave them. Pure.
+ * address>`, so that nothing in it (such as a template's braces) needs encoding. The page of an app keeps its scheme,
+ * `ui://<server>/<rest>`, because hosts show nothing else as an app. At its own endpoint a server's things have the
+ * names it gave them. Pure.
  */
 import { fromWireName, toWireName } from "@stoa/tools"
 import type { JsonObject } from "../Desk.ts"
@@ -23,9 +24,13 @@ const same = (text: string) => text
 export const ownNames: Naming = { prompt: same, uri: same }
 
 const scheme = "stoa-mcp://"
+const app = "ui://"
 export const namesOf = (server: string): Naming => ({
   prompt: (name) => toWireName(`${server}/${name}`),
-  uri: (uri) => `${scheme}${encodeURIComponent(server)}/${uri}`,
+  uri: (uri) => {
+    const place = `${encodeURIComponent(server)}/`
+    return uri.startsWith(app) ? `${app}${place}${uri.slice(app.length)}` : `${scheme}${place}${uri}`
+  },
 })
 
 const decoded = (text: string): string | undefined => {
@@ -38,9 +43,11 @@ const decoded = (text: string): string | undefined => {
 
 /** Undefined: it belongs to no server. */
 export const ownUri = (uri: string): ServerName | undefined => {
-  const end = uri.startsWith(scheme) ? uri.indexOf("/", scheme.length) : -1
-  const server = end === -1 ? undefined : decoded(uri.slice(scheme.length, end))
-  return server === undefined || server === "" ? undefined : { server, own: uri.slice(end + 1) }
+  const kept = uri.startsWith(app) ? app : ""
+  const from = kept === "" ? scheme : app
+  const end = uri.startsWith(from) ? uri.indexOf("/", from.length) : -1
+  const server = end === -1 ? undefined : decoded(uri.slice(from.length, end))
+  return server === undefined || server === "" ? undefined : { server, own: kept + uri.slice(end + 1) }
 }
 
 /** Undefined for a name that was too long and had to be cut: it cannot be translated back. */
@@ -54,12 +61,18 @@ export const ownName = (name: string): ServerName | undefined => {
 const renamed = (thing: JsonObject, key: string, to: (text: string) => string): JsonObject =>
   typeof thing[key] === "string" ? { ...thing, [key]: to(thing[key]) } : thing
 
-/** The `_meta` of a thing may name the page of an app. */
+/** The `_meta` of a thing may name the page of an app: in `ui`, or under the key from before there was `ui`. */
 export const metaOutward = (thing: JsonObject, { uri }: Naming): JsonObject => {
   const meta = thing["_meta"]
-  const ui = isObject(meta) ? meta["ui"] : undefined
-  if (!isObject(meta) || !isObject(ui)) return thing
-  return { ...thing, _meta: { ...meta, ui: renamed(ui, "resourceUri", uri) } }
+  if (!isObject(meta)) return thing
+  const { ui } = meta
+  return {
+    ...thing,
+    _meta: {
+      ...renamed(meta, "ui/resourceUri", uri),
+      ...(isObject(ui) ? { ui: renamed(ui, "resourceUri", uri) } : {}),
+    },
+  }
 }
 
 export const resourceOutward = (thing: JsonObject, naming: Naming): JsonObject =>
@@ -73,9 +86,10 @@ export const promptOutward = (thing: JsonObject, naming: Naming): JsonObject =>
 const blockOutward = (block: unknown, naming: Naming): unknown => {
   if (!isObject(block)) return block
   if (block["type"] === "resource_link") return resourceOutward(block, naming)
-  return block["type"] === "resource" && isObject(block["resource"])
-    ? { ...block, resource: resourceOutward(block["resource"], naming) }
-    : block
+  const own = metaOutward(block, naming)
+  return own["type"] === "resource" && isObject(own["resource"])
+    ? { ...own, resource: resourceOutward(own["resource"], naming) }
+    : own
 }
 
 const each = (value: unknown, change: (one: unknown) => unknown): unknown =>
