@@ -284,14 +284,14 @@ for (const store of ["sqlite", "postgres"] as const)
           yield* ask(() => bot.stoa.memory.change(id, { tags: ["mine"] }))
         }
         yield* (yield* Readers).receipt("plans")
-        const called = (tool: string, input: object) =>
+        const called = (tool: string, input: Readonly<Record<string, string>>) =>
           Effect.map(
             ask(() => bot.stoa.tools.call(tool, { input })),
-            ({ output }) => JSON.stringify(output),
+            (call) => JSON.stringify("output" in call ? call.output : call),
           )
         for (const [tool, input] of [
           ["recall", { query: "periscope" }],
-          ["memory_history", { id: ids[0] }],
+          ["memory_history", { id: ids[0]! }],
           ["search", { query: "periscope" }],
           ["search_memory", { query: "periscope" }],
           ["get_plans", {}],
@@ -301,7 +301,7 @@ for (const store of ["sqlite", "postgres"] as const)
           assert.include(said, '"writtenBy":["Eve5"', `${tool}: ${said}`)
         }
         // The version that it made by adding a tag says so, too.
-        const history = JSON.parse(yield* called("memory_history", { id: ids[0] })) as {
+        const history = JSON.parse(yield* called("memory_history", { id: ids[0]! })) as {
           versions: ReadonlyArray<{ byName: string; writtenBy?: ReadonlyArray<string> }>
         }
         assert.deepStrictEqual(
