@@ -53,6 +53,8 @@ export interface PromptSubject {
   readonly persona: string | null
   /** The prompt of the run that called it, if it should know that. */
   readonly context: string | null
+  /** It is told what was said in its space. */
+  readonly reads: boolean
   /** Its last message is its answer. */
   readonly speaks: boolean
   readonly space: SpaceId | null
@@ -181,7 +183,7 @@ export class Prompts extends Context.Service<
         const found = about.space === null ? Option.none() : yield* Effect.option(spaces.get(about.space, viewer))
         const space = Option.getOrNull(found)
         const shown = (query: { readonly thread?: string }) =>
-          space === null
+          space === null || !about.reads
             ? Effect.succeed([])
             : messages.list(space, viewer, { ...query, limit: most }).pipe(
                 Effect.map(({ items }) => items),
