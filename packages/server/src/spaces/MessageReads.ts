@@ -11,6 +11,8 @@ import { isSeen, judgeSpace } from "./rules.ts"
 
 type Fragment = Statement.Fragment
 
+const wholeName: Naming = (_, name) => name
+
 /** A message that answers something, as somebody who may see it reads it. */
 export interface ReadReply {
   /** What it answers, as the room that asks calls it. */
@@ -58,7 +60,7 @@ export const makeMessageReads = (sql: SqlClient.SqlClient) => {
     sql`EXISTS (SELECT 1 FROM messages said WHERE said.reply_to = ${message} AND said.author = ${principal})`
 
   /** Parts of a statement: names for a message and for a space. */
-  const authorName = (message: Fragment, naming: Naming = (_, name) => name): Fragment =>
+  const authorName = (message: Fragment, naming: Naming = wholeName): Fragment =>
     sql`(SELECT ${naming(sql`author.id`, sql`author.name`)} FROM messages said JOIN principals author ON author.id = said.author
       WHERE said.id = ${message})`
   const spaceName = (space: Fragment): Fragment => sql`(SELECT name FROM spaces here WHERE here.id = ${space})`
@@ -95,16 +97,17 @@ export const makeMessageReads = (sql: SqlClient.SqlClient) => {
       readonly spaces: Fragment
       readonly received: Fragment
       readonly to: (message: Fragment) => Fragment
-      readonly naming: Naming
+      readonly naming?: Naming
     },
     limit: number,
   ) {
+    const { naming = wholeName } = other
     const talked = yield* sql<Standing>`SELECT ${standing} FROM
       (SELECT space FROM messages WHERE author = ${agent} UNION ${other.spaces}) talked ${joined(sql`talked.space`, viewer)}`
     const seen = talked.filter((row) => sees(viewer, row)).map(({ space }) => space)
     if (seen.length === 0) return []
-    return yield* sql<ReadMail>`SELECT m.id, ${other.naming(sql`a.id`, sql`a.name`)} AS author,
-        COALESCE(${other.to(sql`m.id`)}, ${authorName(sql`m.reply_to`, other.naming)}) AS "to", m.text, m.created_at AS at
+    return yield* sql<ReadMail>`SELECT m.id, ${naming(sql`a.id`, sql`a.name`)} AS author,
+        COALESCE(${other.to(sql`m.id`)}, ${authorName(sql`m.reply_to`, naming)}) AS "to", m.text, m.created_at AS at
       FROM messages m JOIN principals a ON a.id = m.author
       WHERE m.id IN (SELECT id FROM messages WHERE author = ${agent}
           UNION SELECT r.id FROM messages o JOIN messages r ON r.reply_to = o.id WHERE o.author = ${agent}

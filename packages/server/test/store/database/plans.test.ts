@@ -112,7 +112,6 @@ layer(callsHouse({ store: "sqlite" }), { excludeTestServices: true })("plans of 
       yield* (yield* Inbox).unanswered("run_1", id, id)
       yield* (yield* Runs).originOf("run_1" as never, "spc_1" as never)
       assert.isAbove(plans.size, 100)
-      const sql = yield* SqlClient.SqlClient
       const partial = yield* sql<{ readonly name: string }>`SELECT name FROM sqlite_schema
         WHERE type = 'index' AND sql LIKE '%) WHERE %'`
       const isPartial = (index: string | undefined) => partial.some(({ name }) => name === index)
