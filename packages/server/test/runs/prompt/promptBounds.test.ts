@@ -103,7 +103,7 @@ for (const store of stores)
             )
             // The same in a thread, and in the prompt of a run that a message at the end of it wakes.
             const root = ids[55]!
-            yield* ask(() => ada.client.spaces.post(space.id, { text: long, replyTo: root as never }))
+            yield* ask(() => ada.client.spaces.post(space.id, { text: long, replyTo: root }))
             const thread = yield* readExcerpts(sql, space.id as never, { letters, limit, besides: [], thread: root })
             assert.deepStrictEqual(
               thread.map(({ text }) => text.length),
