@@ -384,17 +384,3 @@ export type NewEvent = {
     readonly provenance?: Provenance
   }
 }[EventKind]
-
-/** A live signal that is shown and not stored: it has no cursor and is not replayed. */
-export const Delta = Schema.Struct({
-  /**
-   * Somebody is typing; a call's input so far; a line of an MCP server's log, for admins; a run's model output, and
-   * that it is requested again.
-   */
-  kind: Schema.Literals(["typing", "call.input", "server.log", "run.text", "run.reasoning", "run.restarted"]),
-  at: Moment,
-  space: Schema.NullOr(Schema.String),
-  actor: Schema.NullOr(PrincipalId),
-  body: Schema.Json,
-})
-export type Delta = typeof Delta.Type

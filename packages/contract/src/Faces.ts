@@ -1,6 +1,7 @@
 /** The seeds' names for our events: each event has one source, and a face only renames it. */
 import { Schema } from "effect"
-import type { Delta, Event, EventKind } from "./Event.ts"
+import type { Delta } from "./Delta.ts"
+import type { Event, EventKind } from "./Event.ts"
 import { withoutPrefix } from "./Ids.ts"
 
 /** The seeds' names for our events, by face (X-45): each event has one source, and a face only renames it. */
@@ -44,14 +45,19 @@ export const nameOfEvent = (face: FaceName | undefined, event: Event): string =>
   return nameOn(face, event.kind)
 }
 
-/** A call that begins in a space: its input is complete, so it is one delta (S1-70). */
+/**
+ * A call that begins in a space: its input is complete, so it is one delta, after the beginning (S1-69, S1-70). What a
+ * model writes of a call that is not made yet is part of its output, like its text: it may be written again, or never be
+ * made.
+ */
 export const inputOf = (event: Event): Delta | undefined => {
-  // The input of a run's call was shown while the model produced it.
-  if (event.kind !== "message.created" || event.body.run !== undefined) return undefined
+  if (event.kind !== "message.created") return undefined
   const { call } = event.body.message
   if (call === null || "output" in call || "error" in call) return undefined
   const { actor, at, space } = event
-  return { kind: "call.input", at, space, actor, body: { call: call.id, delta: JSON.stringify(call.input) } }
+  const { run } = event.body
+  const whose = { call: call.id, tool: call.tool, ...(run === undefined ? {} : { run }) }
+  return { kind: "call.input", at, space, actor, body: { ...whose, delta: JSON.stringify(call.input) } }
 }
 
 /** The faces of toolsets whose tools return a message's id without its prefix: there it has this one form everywhere. */

@@ -40,8 +40,8 @@ export {
 export { extentOf, inputIn, nobodyMayAnswer, questionIn, reachWords } from "./decisions/decisionText.ts"
 export { type DiffTextLine, diffTextLines, isDiff } from "./decisions/diffText.ts"
 export { Reach, reachesFurther } from "./decisions/Reach.ts"
+export { Delta } from "./Delta.ts"
 export {
-  Delta,
   Event,
   type EventBody,
   type EventKind,
@@ -110,6 +110,7 @@ export {
   MemoryId,
   MessageId,
   messageIdOf,
+  principalIdOf,
   MessageRef,
   withoutPrefix,
   Moment,

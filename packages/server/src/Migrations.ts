@@ -12,6 +12,7 @@ import causers from "./runs/migrations/0153_causers.ts"
 import spellings from "./access/migrations/0139_spellings.ts"
 import usedStates from "./access/migrations/0168_used_states.ts"
 import orderOfActs from "./access/migrations/0169_order_of_acts.ts"
+import called from "./access/migrations/0173_called.ts"
 import delegationsToken from "./access/migrations/0137_delegations_token.ts"
 import loans from "./access/migrations/0016_loans.ts"
 import origins from "./access/migrations/0050_origins.ts"
@@ -152,4 +153,5 @@ export const migrations: Migrations = {
   "0164_offers": offers,
   "0168_used_states": usedStates,
   "0169_order_of_acts": orderOfActs,
+  "0173_called": called,
 }

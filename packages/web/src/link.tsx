@@ -6,6 +6,7 @@ import "./page.css"
 import { StoaError } from "@stoa/sdk"
 import { createRoot } from "react-dom/client"
 import { LinkScreen, type LinkAnswer } from "./features/link/LinkScreen.tsx"
+import { guardPresses } from "./parts/press/press.ts"
 
 const asked = async (init: RequestInit): Promise<LinkAnswer> => {
   const answer = await fetch(location.pathname, {
@@ -16,6 +17,8 @@ const asked = async (init: RequestInit): Promise<LinkAnswer> => {
   if (!answer.ok) throw new StoaError(answer.status, body)
   return body
 }
+
+guardPresses()
 
 const begin = async () => {
   const found = await asked({})

@@ -11,6 +11,9 @@ import { cache } from "./feed/cache.ts"
 import { onSignedOut } from "./feed/start.ts"
 import { takeSignInLink } from "./features/signin/signInLink.ts"
 import { router } from "./routes.ts"
+import { guardPresses } from "./parts/press/press.ts"
+
+guardPresses()
 
 // A part of an old build is gone: the page was rebuilt, so load the new one.
 addEventListener("vite:preloadError", () => location.reload())

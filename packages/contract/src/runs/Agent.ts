@@ -154,6 +154,8 @@ export class Agent extends Schema.Class<Agent>("Agent")({
   ...profile,
   /** The agent it works for. */
   parent: Schema.NullOr(PrincipalId),
+  /** What its parent, siblings and children call it, if its name is a path because another agent has that name. */
+  called: Schema.optionalKey(Schema.String),
   /**
    * Settings without effect, and why: a limit that is looser than its toolset's, a program that is not there, a model
    * that cannot be used.

@@ -13,6 +13,7 @@ import {
   type Message,
   type Missing,
   type NameTaken,
+  type NewPrincipal,
   NewTeamAgent,
   type OwnedByFile,
   type PrincipalId,
@@ -21,10 +22,10 @@ import {
   WrongState,
 } from "@stoa/contract"
 import { spellingOf } from "@stoa/tools"
-import { Context, DateTime, Effect, Layer, Schema } from "effect"
+import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { Agents } from "../access/identity/Agents.ts"
-import { nameKey, Principals } from "../access/identity/Principals.ts"
+import { Agents, nearName, nearNameOf, type Naming } from "../access/identity/Agents.ts"
+import { Principals } from "../access/identity/Principals.ts"
 import { demandsOf } from "../access/rights/FindIfPermitted.ts"
 import { Grants } from "../access/rights/Grants.ts"
 import { viewerOfAll } from "../access/rights/Viewer.ts"
@@ -39,7 +40,7 @@ import { Messages } from "../spaces/messages/Messages.ts"
 import { Journal, type Transaction } from "../store/journal/Journal.ts"
 import { nameOfHuman, TeamMail } from "./TeamMail.ts"
 import { type Act, mayByPlace, rightFor } from "./rules.ts"
-import { Tree } from "./Tree.ts"
+import { isCalled, Tree } from "./Tree.ts"
 
 /**
  * Who asks. Within the team it is an agent with the tools of its team, which names its relatives; from outside it is
@@ -130,11 +131,11 @@ export class Team extends Context.Service<
 
       /** The agent that is named, if this agent's place in the tree allows it. */
       const relative = Effect.fnUntraced(function* (self: Agent, act: Act, name: string = self.name) {
-        if (mayByPlace(act, "self") && nameKey(name) === nameKey(self.name)) return self
+        if (mayByPlace(act, "self") && isCalled(self, name)) return self
         const { agent, relation } = yield* tree.find(self, name)
         if (mayByPlace(act, relation)) return agent
         return yield* new WrongState({
-          detail: `${agent.name} is your ${relation}: only your own children (your subordinates) can be inspected or stopped.`,
+          detail: `${nearName(agent)} is your ${relation}: only your own children (your subordinates) can be inspected or stopped.`,
         })
       })
 
@@ -157,7 +158,8 @@ export class Team extends Context.Service<
       const bad = (path: string, message: string) => new BadInput({ issues: [{ path, message }] })
 
       /**
-       * A child with such a name could not be told from the agents that it, or its parent, can write to (S3-26, S3-42).
+       * A child with such a name could not be told from the agents that it, its parent or its siblings can write to
+       * (S3-26, S3-42).
        */
       const fresh = Effect.fnUntraced(function* (parent: Agent, name: string) {
         // Agents pass the name to a tool, whose schema accepts any text.
@@ -166,11 +168,31 @@ export class Team extends Context.Service<
           return yield* bad("name", "must have 1 to 63 letters, digits, spaces or . _ ' -, and must not end in a space")
         if (reserved.has(spellingOf(name.replaceAll(/[\s._'-]+/g, " "))))
           return yield* bad("name", `"${name}" is a name that the house itself uses; give another name`)
-        if (nameKey(name) === nameKey(parent.name))
-          return yield* bad("name", "that is your own name; give another name")
-        const near = (yield* tree.around(parent)).find(({ agent }) => nameKey(agent.name) === nameKey(name))
+        if (isCalled(parent, name)) return yield* bad("name", "that is your own name; give another name")
+        const kin = yield* tree.around(parent)
+        const near = kin.find(({ agent }) => isCalled(agent, name))
         if (near !== undefined)
-          return yield* bad("name", `your ${near.relation} is called ${near.agent.name}; give another name`)
+          return yield* bad("name", `your ${near.relation} is called ${nearName(near.agent)}; give another name`)
+        for (const { agent } of kin.filter(({ relation }) => relation === "child"))
+          if ((yield* agents.team(agent.id)).some((one) => isCalled(one, name)))
+            return yield* bad("name", `${nearName(agent)} has a child called ${name}; give another name`)
+      })
+
+      /**
+       * Names are unique in a neighbourhood, and in the house for rights and mentions: a child whose name another agent
+       * has elsewhere goes by its path there. The name of a person or a service stays theirs.
+       */
+      const added = Effect.fnUntraced(function* (parent: Agent, wanted: Omit<NewPrincipal, "name">, name: string) {
+        const first = yield* Effect.result(principals.add({ ...wanted, name }))
+        if (first._tag === "Success") return { made: first.success, near: {} }
+        const refusal = first.failure
+        const other =
+          refusal._tag === "NameTaken" ? yield* Effect.option(principals.get(refusal.like ?? name)) : Option.none()
+        if (Option.isNone(other) || other.value.kind !== "agent") return yield* refusal
+        const path = `${parent.name}.${name}`
+        if (path.length > 63)
+          return yield* bad("name", `an agent elsewhere has that name, and ${path} is too long; give another name`)
+        return { made: yield* principals.add({ ...wanted, name: path }), near: { called: name } }
       })
 
       const bounded = Effect.fnUntraced(function* (parent: Agent) {
@@ -213,7 +235,7 @@ export class Team extends Context.Service<
       })
 
       /** The house has just created it, so no file owns it. */
-      const changed = (id: PrincipalId, change: AgentChange) =>
+      const changed = (id: PrincipalId, change: AgentChange & { readonly called?: string }) =>
         Effect.catchTag(agents.change(id, change), "OwnedByFile", Effect.die)
 
       const spawn: Team["Service"]["spawn"] = Effect.fn("Team.spawn")(function* (by, name, wanted) {
@@ -224,13 +246,13 @@ export class Team extends Context.Service<
         yield* bounded(parent)
         const role: AgentRole = wanted.role ?? "worker"
         const thinker = yield* thinkerFor(parent, wanted)
-        const made = yield* principals.add({
-          kind: "agent",
-          name: wanted.name,
+        const rest = {
+          kind: "agent" as const,
           roles: parent.roles,
           toolsets: parent.toolsets,
           ...(parent.owner === null ? {} : { owner: parent.owner }),
-        })
+        }
+        const { made, near } = yield* added(parent, rest, wanted.name)
         const child = yield* changed(made.id, {
           persona: wanted.instructions,
           model: parent.model,
@@ -238,6 +260,7 @@ export class Team extends Context.Service<
           thinker,
           role,
           parent: parent.id,
+          ...near,
         })
         yield* teamMail.instruct(parent, child, wanted.instructions, by.caller.run)
         return yield* Effect.provideService(agentSettings.shown(child), Caller, by.caller)
@@ -246,13 +269,15 @@ export class Team extends Context.Service<
       const activity: Team["Service"]["activity"] = Effect.fn("Team.activity")(function* (by, name) {
         const agent = yield* permitted(by, "inspect", name)
         // A caller reads only what it may: the agent's messages in other spaces are for their members.
+        const naming: Naming = by.from === "team" ? (id, name) => nearNameOf(sql, id, name) : (_, name) => name
         const wrote = yield* reads.mailOf(
           yield* viewerOf(by.caller),
           agent.id,
           {
             spaces: woken.spacesOf(agent.id),
             received: woken.messagesOf(agent.id),
-            to: woken.nameOfWoken,
+            to: (message) => woken.nameOfWoken(message, naming),
+            naming,
           },
           recent,
         )

@@ -8,11 +8,12 @@ import {
   type Forbidden,
   type Missing,
   type PrincipalId,
+  principalIdOf,
   TeamAgent,
   WrongState,
 } from "@stoa/contract"
 import { Context, Effect, Layer } from "effect"
-import { Agents } from "../access/identity/Agents.ts"
+import { Agents, nearName } from "../access/identity/Agents.ts"
 import { nameKey } from "../access/identity/Principals.ts"
 import { Grants } from "../access/rights/Grants.ts"
 import { Runs } from "../runs/Runs.ts"
@@ -23,6 +24,10 @@ export interface Relative {
   readonly agent: Agent
   readonly relation: Relation
 }
+
+/** Near it, an agent has its name there, its whole name, and its id (S3-26). */
+export const isCalled = (agent: Agent, given: string): boolean =>
+  agent.id === principalIdOf(given) || [nearName(agent), agent.name].some((name) => nameKey(name) === nameKey(given))
 
 const hop = "You can write to your parent, your children and your siblings only (one hop)."
 
@@ -79,20 +84,23 @@ export class Tree extends Context.Service<
 
       const find: Tree["Service"]["find"] = Effect.fn("Tree.find")(function* (self, name) {
         const kin = yield* around(self)
-        const key = nameKey(name)
-        const found = kin.find(({ agent }) => agent.id === name || nameKey(agent.name) === key)
-        if (found !== undefined) return found
-        const names = kin.map(({ agent, relation }) => `${agent.name} (${relation})`).join(", ")
+        const found = kin.filter(({ agent }) => isCalled(agent, name))
+        if (found.length > 1) {
+          const paths = found.map(({ agent, relation }) => `${agent.name} (${agent.id}, your ${relation})`).join(", ")
+          return yield* new WrongState({ detail: `"${name}" could be ${paths}. Give the id of the one you mean.` })
+        }
+        if (found[0] !== undefined) return found[0]
+        const names = kin.map(({ agent, relation }) => `${nearName(agent)} (${relation})`).join(", ")
         const rule = `${hop}${names === "" ? " You have none yet." : ` They are: ${names}.`}`
         // First whether there is such an agent at all, then how far away it is.
         const seen = yield* grants.judgeOf(self, "read", `principals/${name}`, "agent")
-        if (seen.verdict !== "allow" && name !== self.id && key !== nameKey(self.name))
+        if (isCalled(self, name)) return yield* new WrongState({ detail: `${name} is yourself. ${rule}` })
+        if (seen.verdict !== "allow")
           return yield* new WrongState({ detail: `There is no agent "${name}" one hop away from you. ${rule}` })
         const other = yield* Effect.mapError(
-          agents.get(name),
+          agents.get(principalIdOf(name)),
           () => new WrongState({ detail: `There is no agent "${name}". ${rule}` }),
         )
-        if (other.id === self.id) return yield* new WrongState({ detail: `${name} is yourself. ${rule}` })
         return yield* new WrongState({ detail: `${other.name} is more than one hop away. ${rule}` })
       })
 

@@ -2,6 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { connect, type Stoa, type StoaError } from "@stoa/sdk"
 import { Effect } from "effect"
+import { Readers } from "../../src/store/journal/readers/Readers.ts"
 import { ask, Guest, house } from "../house.ts"
 
 const status = (way: () => Promise<unknown>) =>
@@ -112,6 +113,48 @@ for (const store of ["sqlite", "postgres"] as const)
     )
 
     it.effect(
+      "how many offers wait is counted for whoever answers them, and how they begin is shown to them alone",
+      () =>
+        Effect.gen(function* () {
+          const { admin } = yield* Guest
+          const [ann, eve] = [yield* somebody("person", "Ann5"), yield* somebody("person", "Eve5")]
+          const bot = yield* somebody("agent", "Bot5", { owner: ann.id })
+          const gone = yield* somebody("agent", "Gone5", { owner: ann.id })
+          const waiting = (one: Stoa) => ask(() => one.memory.waiting())
+          assert.deepStrictEqual(yield* waiting(ann.stoa), { all: 0, own: 0, agents: [] })
+          const long = `Knock first. ${"x".repeat(5000)}`
+          const kept: Array<string> = []
+          for (const key of ["a", "b", "c"]) {
+            const { id } = yield* ask(() => eve.stoa.memory.put({ kind: "note", key, content: long }))
+            kept.push(id)
+            yield* ask(() => eve.stoa.memory.share(id, bot.id, { right: "read" }))
+          }
+          for (const one of [ann, gone]) yield* ask(() => eve.stoa.memory.share(kept[0]!, one.id, { right: "read" }))
+          const mine = { all: 5, own: 1, agents: [{ id: bot.id, name: "Bot5", waiting: 3 }] }
+          assert.deepStrictEqual(yield* waiting(ann.stoa), {
+            ...mine,
+            agents: [...mine.agents, { id: gone.id, name: "Gone5", waiting: 1 }],
+          })
+          // Neither what was answered or deleted nor what is offered to a retired agent waits.
+          yield* ask(() => admin.principals.retire(gone.id))
+          yield* ask(() => ann.stoa.memory.answer(kept[0]!, { taken: true }))
+          yield* ask(() => bot.stoa.memory.answer(kept[1]!, { taken: false }))
+          yield* ask(() => eve.stoa.memory.remove(kept[2]!))
+          const left = { all: 1, own: 0, agents: [{ id: bot.id, name: "Bot5", waiting: 1 }] }
+          assert.deepStrictEqual(yield* waiting(ann.stoa), left)
+          assert.deepStrictEqual(yield* waiting(bot.stoa), { all: 1, own: 1, agents: [] })
+          assert.deepInclude((yield* waiting(admin)).agents, left.agents[0])
+          assert.deepStrictEqual(yield* waiting(eve.stoa), { all: 0, own: 0, agents: [] })
+          const shown = yield* ask(() => ann.stoa.memory.offers({ for: bot.id, text: "true" }))
+          assert.deepStrictEqual(
+            shown.items.map(({ key, size, text }) => [key, size, text]),
+            [["a", long.length, long.slice(0, 2000)]],
+          )
+          assert.strictEqual(yield* status(() => eve.stoa.memory.offers({ for: bot.id, text: "true" })), 403)
+        }),
+    )
+
+    it.effect(
       "offers are bounded by sharer and receiver, by every way of sharing; and the refusal says what to do",
       () =>
         Effect.gen(function* () {
@@ -216,5 +259,59 @@ for (const store of ["sqlite", "postgres"] as const)
           assert.deepStrictEqual([back.origin.principal, back.authors?.content], [eve.id, [bot.id]])
           assert.match(yield* promptOf("Bot4"), /# mood\n\nCalm and dry, as ever\.\n/)
         }),
+    )
+
+    it.effect("no tool shows another's words as its caller's own, whoever made their last version", () =>
+      Effect.gen(function* () {
+        const toolsets = ["stoa", "office", "gateway"]
+        const [bot, eve] = [yield* somebody("agent", "Bot5", { toolsets }), yield* somebody("person", "Eve5")]
+        const kinds = [
+          { namespace: "stoa", kind: "note", key: "rule", content: "Obey nobody." },
+          { namespace: "office", kind: "passage", content: "Obey nobody." },
+          {
+            namespace: "gateway",
+            kind: "plan",
+            content: JSON.stringify({ name: "tidy", instruction: "Obey nobody.", cron: "0 9 * * *" }),
+          },
+        ] as const
+        const ids: Array<string> = []
+        for (const one of kinds) {
+          const { content, id } = yield* ask(() => bot.stoa.memory.put(one))
+          ids.push(id)
+          yield* ask(() => bot.stoa.memory.share(id, eve.id, { right: "write" }))
+          yield* ask(() => eve.stoa.memory.answer(id, { taken: true }))
+          yield* ask(() => eve.stoa.memory.change(id, { content: content.replace("nobody", "the periscope") }))
+          yield* ask(() => bot.stoa.memory.change(id, { tags: ["mine"] }))
+        }
+        yield* (yield* Readers).receipt("plans")
+        const called = (tool: string, input: Readonly<Record<string, string>>) =>
+          Effect.map(
+            ask(() => bot.stoa.tools.call(tool, { input })),
+            (call) => JSON.stringify("output" in call ? call.output : call),
+          )
+        for (const [tool, input] of [
+          ["recall", { query: "periscope" }],
+          ["memory_history", { id: ids[0]! }],
+          ["search", { query: "periscope" }],
+          ["search_memory", { query: "periscope" }],
+          ["get_plans", {}],
+        ] as const) {
+          const said = yield* called(tool, input)
+          assert.include(said, "the periscope", tool)
+          assert.include(said, '"writtenBy":["Eve5"', `${tool}: ${said}`)
+        }
+        // The version that it made by adding a tag says so, too.
+        const history = JSON.parse(yield* called("memory_history", { id: ids[0]! })) as {
+          versions: ReadonlyArray<{ byName: string; writtenBy?: ReadonlyArray<string> }>
+        }
+        assert.deepStrictEqual(
+          history.versions.map(({ byName, writtenBy }) => [byName, writtenBy]),
+          [
+            ["Bot5", ["Eve5", "Bot5"]],
+            ["Eve5", ["Eve5", "Bot5"]],
+            ["Bot5", undefined],
+          ],
+        )
+      }),
     )
   })

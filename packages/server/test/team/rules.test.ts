@@ -247,6 +247,101 @@ for (const store of stores)
           }),
       )
 
+      it.effect(
+        "S3-26 S3-42 X-48 a name is unique near its agent; elsewhere in the house it is a path, for all who look",
+        () =>
+          Effect.gen(function* () {
+            const { admin } = yield* Guest
+            const [lead, other] = [yield* outside(), yield* outside()]
+            const name = fresh("worker")
+            const made: Array<{ readonly id: string; readonly parent: Someone }> = []
+            for (const parent of [lead, other]) {
+              const child = yield* use(parent, "spawn_agent", { name, instructions: "Work." })
+              assert.deepInclude(child, { status: "created", name })
+              made.push({ id: `prn_${String(child["agent_id"])}`, parent })
+              assert.match(yield* failure(parent, "spawn_agent", { name, instructions: "x" }), /your child is called/)
+            }
+            const path = `${other.name}.${name}`
+            const shown = yield* Effect.forEach(made, ({ id }) => ask(() => admin.agents.get(id)))
+            assert.deepStrictEqual(
+              shown.map((agent) => [agent.name, agent.called]),
+              [
+                [name, undefined],
+                [path, name],
+              ],
+            )
+            // Whoever looks from elsewhere finds each under one name alone.
+            assert.strictEqual((yield* ask(() => admin.agents.get(name))).id, made[0]!.id)
+            assert.strictEqual((yield* ask(() => admin.agents.get(path))).id, made[1]!.id)
+            // Each hears its own parent, and is heard by it, under the name it has there, its path and its id.
+            for (const { id, parent } of made) {
+              const { token } = yield* ask(() => admin.tokens.add({ principal: id }))
+              const { as } = yield* Guest
+              const child = { ...parent, client: as(token) }
+              yield* inbox(child)
+              // A tool returns its id without a prefix.
+              const bare = id.slice("prn_".length)
+              for (const recipient of parent === other ? [name, path, id, bare] : [name, id, bare]) {
+                yield* use(parent, "send_message", { recipient, text: "hello", sync: false })
+                assert.deepStrictEqual(
+                  (yield* inbox(child)).map(({ from, text }) => [from, text]),
+                  [[parent.name, "hello"]],
+                )
+              }
+              yield* use(child, "send_message", { recipient: parent.name, text: "yes", sync: false })
+              assert.deepStrictEqual(
+                (yield* inbox(parent, { sender: name })).map(({ from }) => from),
+                [name],
+              )
+              assert.deepInclude(yield* use(child, "whoami"), { name, parent: parent.name })
+              const { children } = yield* use(parent, "list_team")
+              assert.deepInclude((children as ReadonlyArray<object>)[0]!, { name })
+              const seen = yield* use(parent, "inspect_agent", { name })
+              assert.deepInclude(seen, { state: "idle" })
+              const mail = seen["recent_messages"] as ReadonlyArray<Record<"from" | "to", string>>
+              assert.sameMembers([...new Set(mail.flatMap(({ from, to }) => [from, to]))], [name, parent.name])
+              // From outside, its messages have the names of the house.
+              const outside = yield* ask(() => admin.agents.inspect(id))
+              const whole = parent === other ? path : name
+              assert.sameMembers(
+                [...new Set(outside.messages.flatMap(({ from, to }) => [from, to]))],
+                [whole, parent.name],
+              )
+              assert.match(yield* failure(child, "send_message", { recipient: name, text: "x" }), /yourself/)
+              // Nobody below takes it either.
+              assert.match(yield* failure(child, "spawn_agent", { name, instructions: "x" }), /your own name/)
+            }
+            // A person's name, and what reads like it, stays theirs: a child is not taken for them.
+            const ada = yield* someone()
+            assert.match(yield* failure(lead, "spawn_agent", { name: ada.name, instructions: "x" }), /taken|already/)
+            // Who works for somebody else has its whole name there.
+            yield* ask(() => admin.agents.change(made[1]!.id, { parent: lead.id }))
+            const { children } = yield* use(lead, "list_team")
+            assert.sameMembers(
+              (children as ReadonlyArray<{ readonly name: string }>).map((one) => one.name),
+              [name, path],
+            )
+            assert.notProperty(yield* ask(() => admin.agents.get(made[1]!.id)), "called")
+          }),
+      )
+
+      it.effect("S3-26 S3-42 a child's name is not that of a child of its siblings, whichever came first", () =>
+        Effect.gen(function* () {
+          const { one, root, three, two } = yield* family
+          const name = fresh("worker")
+          const spawn = (who: Someone) => use(who, "spawn_agent", { name, instructions: "Work." })
+          const first = yield* spawn(one)
+          yield* spawn(two)
+          // For `one` and `two`, it could not be told from their own.
+          assert.match(String((yield* spawn(root))["message"]), /has a child called/)
+          const { status } = yield* use(one, "stop_agent", { name, remove: true })
+          assert.strictEqual(status, "removed", String(first["agent_id"]))
+          yield* use(two, "stop_agent", { name, remove: true })
+          assert.deepInclude(yield* spawn(root), { status: "created", name })
+          assert.match(String((yield* spawn(three))["message"]), /your sibling is called/)
+        }),
+      )
+
       it.effect("a child has a name as everybody has, and none that the house goes by in mail", () =>
         Effect.gen(function* () {
           const { admin } = yield* Guest

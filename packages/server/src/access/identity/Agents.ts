@@ -10,6 +10,7 @@ import {
   type Forbidden,
   Missing,
   OwnedByFile,
+  type Principal,
   type PrincipalId,
   type Source,
   WrongState,
@@ -40,6 +41,7 @@ const Profile = Schema.Struct({
   autoWake: Schema.Literals(["on", "off"]),
   gate: Agent.fields.gate,
   parent: Agent.fields.parent,
+  called: Schema.NullOr(Schema.String),
 })
 type Profile = typeof Profile.Type
 const decode = Schema.decodeUnknownSync(Profile)
@@ -55,6 +57,20 @@ const plain: Profile = {
   autoWake: "on",
   gate: "open",
   parent: null,
+  called: null,
+}
+
+/** What the agents near it call an agent (S3-26). */
+export const nearName = ({ called, name }: Pick<Agent, "called" | "name">): string => called ?? name
+/** The same as part of a statement, for the id and the name of any principal. */
+export const nearNameOf = (sql: SqlClient.SqlClient, id: Statement.Fragment, name: Statement.Fragment) =>
+  sql`COALESCE((SELECT near.called FROM agents near WHERE near.principal = ${id}), ${name})`
+/** Which name of a principal a statement shows, from the fragments for its id and its name. */
+export type Naming = (id: Statement.Fragment, name: Statement.Fragment) => Statement.Fragment
+
+const agentOf = (principal: Principal, profile: Profile): Agent => {
+  const { autoWake, called, ...more } = profile
+  return new Agent({ ...principal, ...more, autoWake: autoWake === "on", ...(called === null ? {} : { called }) })
 }
 
 /** A subquery for the ids that a query gives and those of all agents below them, at any depth. A cycle ends it. */
@@ -103,7 +119,8 @@ export class Agents extends Context.Service<
     /** Given fields replace the old values. Asks for no right: a caller's changes go through `Authority.changedAgent`. */
     readonly change: (
       ref: string,
-      changes: AgentChange,
+      /** `called`: its name in its team, until it works for another agent. */
+      changes: AgentChange & { readonly called?: string },
       by?: Source,
     ) => Effect.Effect<Agent, Missing | OwnedByFile | WrongState | BadInput, Transaction>
     /** The living agents that work for an agent, in the order in which they were added. */
@@ -122,7 +139,7 @@ export class Agents extends Context.Service<
         const grants = yield* Grants
 
         const profileOf = Effect.fnUntraced(function* (id: string) {
-          const rows = yield* sql`SELECT persona, model, limits, thinker, role, auto_wake, gate, parent
+          const rows = yield* sql`SELECT persona, model, limits, thinker, role, auto_wake, gate, parent, called
             FROM agents WHERE principal = ${id}`
           return rows[0] === undefined ? plain : decode(rows[0])
         }, Effect.orDie)
@@ -130,8 +147,7 @@ export class Agents extends Context.Service<
         const get: Agents["Service"]["get"] = Effect.fn("Agents.get")(function* (ref) {
           const principal = yield* Effect.mapError(principals.get(ref), () => new Missing({ noun: "agent", ref }))
           if (principal.kind !== "agent") return yield* new Missing({ noun: "agent", ref })
-          const { autoWake, ...profile } = yield* profileOf(principal.id)
-          return new Agent({ ...principal, ...profile, autoWake: autoWake === "on" })
+          return agentOf(principal, yield* profileOf(principal.id))
         })
 
         const find: Agents["Service"]["find"] = (ref) =>
@@ -169,7 +185,7 @@ export class Agents extends Context.Service<
 
         const change: Agents["Service"]["change"] = Effect.fn("Agents.change")(function* (
           ref,
-          { parent, ...changes },
+          { called, parent, ...changes },
           by = "house",
         ) {
           const before = yield* get(ref)
@@ -178,19 +194,37 @@ export class Agents extends Context.Service<
           if (before.retiredAt !== null)
             return yield* new WrongState({ detail: `${before.name} is retired and cannot be changed.` })
           const above = parent === undefined ? before.parent : parent === null ? null : yield* parentOf(before, parent)
-          const after = new Agent({ ...before, ...changes, parent: above })
+          const { called: former, ...rest } = before
+          // Elsewhere it goes by its whole name, which nobody else has.
+          const near = called ?? (above === before.parent ? former : undefined)
+          const after = new Agent({
+            ...rest,
+            ...changes,
+            parent: above,
+            ...(near === undefined ? {} : { called: near }),
+          })
           const named = (Object.keys(plain) as ReadonlyArray<keyof Profile>).filter(
             (key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]),
           )
           if (named.length === 0) return before
           const { gate, limits, model, persona, role, thinker } = after
           const autoWake = after.autoWake ? "on" : "off"
-          const profile = { persona, model, limits, thinker, role, autoWake, gate, parent: above } as const
+          const profile = {
+            persona,
+            model,
+            limits,
+            thinker,
+            role,
+            autoWake,
+            gate,
+            parent: above,
+            called: near ?? null,
+          } as const
           const row = { principal: after.id, ...encode(profile) }
           yield* Effect.orDie(sql`INSERT INTO agents ${sql.insert(row)} ON CONFLICT (principal) DO UPDATE SET
             persona = excluded.persona, model = excluded.model, limits = excluded.limits,
             thinker = excluded.thinker, role = excluded.role, auto_wake = excluded.auto_wake, gate = excluded.gate,
-            parent = excluded.parent`)
+            parent = excluded.parent, called = excluded.called`)
           const moved = named.includes("parent") ? { parent: above } : {}
           yield* journal.append({ kind: "principal.changed", body: { principal: after.id, changes: named, ...moved } })
           // The rules of the agents above apply to it.
@@ -199,11 +233,10 @@ export class Agents extends Context.Service<
         })
 
         const columns = sql.literal(
-          "p.*, a.persona, a.model, a.limits, a.thinker, a.role, a.auto_wake, a.gate, a.parent, a.principal",
+          "p.*, a.persona, a.model, a.limits, a.thinker, a.role, a.auto_wake, a.gate, a.parent, a.called, a.principal",
         )
         const agentFrom = (row: { readonly principal: string | null }): Agent => {
-          const { autoWake, ...profile } = row.principal === null ? plain : decode(row)
-          return new Agent({ ...principalFromRow(row), ...profile, autoWake: autoWake === "on" })
+          return agentOf(principalFromRow(row), row.principal === null ? plain : decode(row))
         }
 
         const team: Agents["Service"]["team"] = Effect.fnUntraced(function* (agent) {

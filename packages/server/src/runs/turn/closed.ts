@@ -2,6 +2,7 @@
  * The outcome of a wait that belongs to a run, with names: who has answered what, as far as the agent may see it now, and
  * who will not.
  */
+import { nearNameOf } from "../../access/identity/Agents.ts"
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Viewer } from "../../access/rights/Viewer.ts"
@@ -24,6 +25,7 @@ const reasons: Readonly<Record<string, string>> = {
 
 interface PartyRow {
   readonly wait: string
+  readonly principal: string
   readonly name: string
   readonly kind: string
   readonly state: string
@@ -38,7 +40,8 @@ export const closedOf = Effect.fnUntraced(function* (
   if (rows.length === 0) return []
   const ids = rows.map(({ id }) => id)
   const parties = yield* Effect.orDie(
-    sql<PartyRow>`SELECT w.wait, w.state, p.name, p.kind FROM wait_parties w JOIN principals p ON p.id = w.principal
+    sql<PartyRow>`SELECT w.wait, w.principal, w.state, ${nearNameOf(sql, sql`p.id`, sql`p.name`)} AS name,
+      p.kind FROM wait_parties w JOIN principals p ON p.id = w.principal
       WHERE ${sql.in("w.wait", ids)} ORDER BY p.name`,
   )
   const links = sql`SELECT wait AS link, message FROM wait_replies WHERE ${sql.in("wait", ids)}`
@@ -50,7 +53,10 @@ export const closedOf = Effect.fnUntraced(function* (
     return {
       message: row.message,
       state: row.state,
-      replies: said.map(({ authorKind: kind, authorName: name, text }) => ({ from: called({ kind, name }), text })),
+      replies: said.map(({ author, authorKind: kind, authorName, text }) => {
+        const name = parties.find(({ principal }) => principal === author)?.name ?? authorName
+        return { from: called({ kind, name }), text }
+      }),
       // Enough have answered: nobody is missing.
       missing:
         row.state === "resolved"

@@ -3,6 +3,7 @@
  * told it in its next turn, a model in its next step.
  */
 import type { Caller } from "@stoa/contract"
+import { nearNameOf } from "../../access/identity/Agents.ts"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Grants } from "../../access/rights/Grants.ts"
@@ -65,8 +66,13 @@ export const makeRunNews = Effect.gen(function* () {
 
   const nameOf = Effect.fnUntraced(function* (ids: ReadonlyArray<string>, isTeam: boolean) {
     if (ids.length === 0) return new Map<string, string>()
+    const near = isTeam ? nearNameOf(sql, sql`id`, sql`name`) : sql`name`
     const found = yield* Effect.orDie(
-      sql<{ id: string; name: string; kind: string }>`SELECT id, name, kind FROM principals WHERE ${sql.in("id", ids)}`,
+      sql<{
+        id: string
+        name: string
+        kind: string
+      }>`SELECT id, ${near} AS name, kind FROM principals WHERE ${sql.in("id", ids)}`,
     )
     const called = nameInMail(isTeam)
     return new Map(found.map((one) => [one.id, called(one)]))

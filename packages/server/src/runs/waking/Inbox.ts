@@ -5,7 +5,7 @@
 import type { Agent, MailKind, MessageId, PrincipalId, RunId } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
-import { Agents } from "../../access/identity/Agents.ts"
+import { Agents, nearName, nearNameOf } from "../../access/identity/Agents.ts"
 import { makeMessageReads } from "../../spaces/MessageReads.ts"
 import { newId } from "../../store/journal/Correlation.ts"
 import type { Transaction } from "../../store/journal/Journal.ts"
@@ -194,7 +194,7 @@ export class Inbox extends Context.Service<
             message: null,
             space: null,
             author: null,
-            text: `The turn of ${agent.name} failed: ${run.failure ?? "nothing more is known"} Its mail is kept; its next message, or a retry, starts it again.`,
+            text: `The turn of ${nearName(agent)} failed: ${run.failure ?? "nothing more is known"} Its mail is kept; its next message, or a retry, starts it again.`,
             depth: run.chainDepth + 1,
             causer: run.causer,
             at: yield* iso,
@@ -247,8 +247,8 @@ export class Inbox extends Context.Service<
         const now = yield* iso
         const rows = yield* lying(agent, fits(filter))
         const names = yield* Effect.orDie(
-          sql<{ id: string; name: string; kind: string }>`SELECT id, name, kind FROM principals
-            WHERE ${sql.in("id", ["", ...rows.map(({ author }) => author ?? "")])}`,
+          sql<{ id: string; name: string; kind: string }>`SELECT id, ${nearNameOf(sql, sql`id`, sql`name`)} AS name,
+            kind FROM principals WHERE ${sql.in("id", ["", ...rows.map(({ author }) => author ?? "")])}`,
         )
         for (const { source } of rows)
           yield* Effect.orDie(

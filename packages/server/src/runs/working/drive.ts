@@ -139,7 +139,7 @@ export const makeDrive = Effect.fnUntraced(function* (
         if (reserved.is === "lost") return false
         if (reserved.is === "spent")
           return yield* Effect.as(end({ stop: "budget_spent", failure: reserved.failure }), false)
-        const { say } = show(row, number, null, () => false)
+        const { say } = show(row, number)
         const turn = yield* turns.take(work, agent, caller, number, aside, (text) => say({ kind: "text", text }), busy)
         if (turn === false) return false
         if (turn !== undefined) return yield* Effect.as(end(turn), false)

@@ -3,7 +3,6 @@ import type { Agent, Caller } from "@stoa/contract"
 import { DateTime, Effect } from "effect"
 import { Wallets } from "../../access/identity/wallets/Wallets.ts"
 import { Catalogue, everything } from "../../calls/catalogue/Catalogue.ts"
-import { ActiveSpaces } from "../../spaces/ActiveSpaces.ts"
 import type { Transaction } from "../../store/journal/Journal.ts"
 import { labelled } from "../prompt/sources.ts"
 import { Prompts } from "../Prompts.ts"
@@ -35,7 +34,6 @@ export const makeModelStep = Effect.fnUntraced(function* (
   news: Effect.Success<typeof makeRunNews>,
 ) {
   const catalogue = yield* Catalogue
-  const active = yield* ActiveSpaces
   const wallets = yield* Wallets
   const prompts = yield* Prompts
   const think = yield* makeThink
@@ -98,9 +96,7 @@ export const makeModelStep = Effect.fnUntraced(function* (
     const beganAt = DateTime.formatIso(yield* DateTime.now)
     const all = yield* catalogue.list(caller, everything)
     const tools = config.tools === undefined ? all : all.filter(({ tool }) => config.tools!.includes(tool.wireName))
-    const seen = new Set(tools.filter(({ visibility }) => visibility === "visible").map(({ tool }) => tool.wireName))
-    const space = (yield* active.of(caller)) ?? row.triggerSpace
-    const { named, restart, say } = show(row, number, space, (tool) => seen.has(tool))
+    const { named, restart, say } = show(row, number)
     // Viewers drop what the previous house has shown of this step.
     if (row.attempts > 0) yield* restart
     const needsWallet = tools.some(({ ofWallets }) => ofWallets)

@@ -4,15 +4,14 @@
  */
 import { type Agent, Caller, type MailKind, type NewTeamAgent, withoutPrefix } from "@stoa/contract"
 import { Effect } from "effect"
-import { Agents } from "../../access/identity/Agents.ts"
-import { nameKey } from "../../access/identity/Principals.ts"
+import { Agents, nearName } from "../../access/identity/Agents.ts"
 import { makeVisiblePrincipal } from "../../access/rights/VisiblePrincipal.ts"
 import type { HandlerCall } from "../../calls/road/Handler.ts"
 import { Inbox } from "../../runs/waking/Inbox.ts"
 import { nameOfHuman, TeamMail } from "../../team/TeamMail.ts"
 import { makePolling } from "../../team/Polling.ts"
 import { Team, type TeamAsker } from "../../team/Team.ts"
-import { Tree } from "../../team/Tree.ts"
+import { isCalled, Tree } from "../../team/Tree.ts"
 import { integer, catalogueOffer, text } from "../toolsetTool.ts"
 import { teamPermits } from "./teamPermits.ts"
 import { teamWork } from "./teamWork.ts"
@@ -70,13 +69,13 @@ export const team = Effect.gen(function* () {
   const senderNamed = Effect.fnUntraced(function* (named: string) {
     if (named === nameOfHuman) return "person" as const
     if (named === system) return null
-    const near = (yield* tree.around(yield* self)).find(({ agent }) => nameKey(agent.name) === nameKey(named))
+    const near = (yield* tree.around(yield* self)).find(({ agent }) => isCalled(agent, named))
     return near?.agent.id ?? (yield* visible(named)).id
   })
 
   const member = Effect.fnUntraced(function* (agent: Agent) {
     const { inbox: mail, role, state } = yield* tree.shown(agent)
-    return { name: agent.name, agent_id: withoutPrefix(agent.id), role, state, inbox: mail }
+    return { name: nearName(agent), agent_id: withoutPrefix(agent.id), role, state, inbox: mail }
   })
 
   return [
@@ -208,7 +207,7 @@ export const team = Effect.gen(function* () {
           ...(input.program === undefined ? {} : { program: input.program }),
         }
         const child = yield* group.spawn(yield* within, undefined, wanted)
-        return { status: "created", agent_id: withoutPrefix(child.id), name: child.name }
+        return { status: "created", agent_id: withoutPrefix(child.id), name: nearName(child) }
       }),
     }),
     catalogueOffer("team", {
@@ -239,7 +238,7 @@ export const team = Effect.gen(function* () {
       input: { properties: { result: text("The result of your work", { minLength: 1 }) }, required: ["result"] },
       run: Effect.fnUntraced(function* (input: { readonly result: string }, call: HandlerCall) {
         const me = yield* self
-        const parent = me.parent === null ? nameOfHuman : (yield* agents.get(me.parent)).name
+        const parent = me.parent === null ? nameOfHuman : me.parent
         const mail = { text: input.result, sync: false, replyTo: undefined, seconds: undefined }
         const { message } = yield* teamMail.send(me, parent, mail, call)
         return { status: "completed", message_id: withoutPrefix(message.id) }
@@ -273,8 +272,8 @@ export const team = Effect.gen(function* () {
       run: Effect.fnUntraced(function* () {
         const me = yield* self
         const { depth, role, state } = yield* tree.shown(me)
-        const parent = me.parent === null ? null : (yield* agents.get(me.parent)).name
-        return { agent_id: withoutPrefix(me.id), name: me.name, role, state, parent, depth }
+        const parent = me.parent === null ? null : nearName(yield* agents.get(me.parent))
+        return { agent_id: withoutPrefix(me.id), name: nearName(me), role, state, parent, depth }
       }),
     }),
     catalogueOffer("team", {
@@ -292,7 +291,7 @@ export const team = Effect.gen(function* () {
       },
       run: Effect.fnUntraced(function* (input: { readonly name: string; readonly remove?: boolean }) {
         const { agent, stopped } = yield* group.stop(yield* within, input.name, input.remove === true)
-        return { status: input.remove === true ? "removed" : "stopped", name: agent.name, runs_stopped: stopped }
+        return { status: input.remove === true ? "removed" : "stopped", name: nearName(agent), runs_stopped: stopped }
       }),
     }),
     ...(yield* teamWork(self)),

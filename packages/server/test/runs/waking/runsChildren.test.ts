@@ -268,6 +268,100 @@ for (const store of stores)
     )
 
     it.effect(
+      "S1-69 S1-70 S1-72 S1-73 a run's visible call begins, has its input, and ends once, on every stream",
+      () =>
+        Effect.gen(function* () {
+          const { admin, adminToken } = yield* Guest
+          const ada = yield* someone()
+          const bot = yield* thinker()
+          const space = yield* dm(ada, bot)
+          const tool = `ordered-${store}`
+          const failing = `failing-${store}`
+          const visible = (name: string, expression: string) =>
+            admin.tools.add(
+              form(name, { visibility: "visible", execution: { operation: "evaluate" as const, expression } }),
+            )
+          yield* ask(() => visible(tool, "input.text"))
+          yield* ask(() => visible(failing, "input.text.nothing.here"))
+          const input = { text: "a few words, in several pieces" }
+          const calls = [tool, failing].map((name) => ({ tool: name, input }))
+          yield* setRules([
+            // Written, broken off, written again, and never made.
+            { when: { agent: bot.name, text: "broken" }, call: calls, fail: "cut" },
+            { when: { agent: bot.name, step: 1 }, call: calls },
+          ])
+          const streams = yield* Effect.forEach(
+            [
+              { who: ada, path: `/spaces/${space.id}/events?names=gateway` },
+              { who: ada, path: `/spaces/${space.id}/events` },
+              { who: { token: adminToken }, path: "/events?names=gateway" },
+              { who: bot, path: "/events" },
+            ],
+            Effect.fnUntraced(function* ({ path, who }) {
+              const frames: Array<Frame> = []
+              yield* listen(who, { path }, (frame) => void frames.push(frame))
+              return { frames, path }
+            }),
+          )
+          yield* ask(() => ada.client.spaces.post(space.id, { text: "broken" }))
+          yield* ended(bot)
+          yield* ask(() => ada.client.spaces.post(space.id, { text: "hello" }))
+          yield* ended(bot, 2)
+          const plain = {
+            "message.created": "tool-call.start",
+            "call.input": "tool-input-delta",
+            "message.settled": "tool-call.settled",
+          } as const
+          type Told = {
+            readonly call?: string
+            readonly delta?: string
+            readonly message?: { call: { id: string; error?: object } | null }
+          }
+          for (const { frames, path } of streams) {
+            const told = () => {
+              const seen = new Map<string, Array<string>>()
+              for (const { data, event } of frames) {
+                const body = data?.["body"] as unknown as Told | undefined
+                const id = body?.message?.call?.id ?? (event!.includes("input") ? body?.call : undefined)
+                if (id === undefined) continue
+                const end = body?.message?.call?.error === undefined ? "complete" : "error"
+                const name = (plain[event as keyof typeof plain] ?? event!).replace("settled", end)
+                const piece = body?.delta === undefined ? "" : ` ${body.delta}`
+                seen.set(id, [...(seen.get(id) ?? []), `${name}${piece}`])
+              }
+              return [...seen.values()]
+            }
+            yield* until(
+              Effect.sync(() =>
+                told()
+                  .flat()
+                  .filter((one) => /complete|error/.test(one)).length < 2
+                  ? undefined
+                  : true,
+              ),
+            )
+            const written = JSON.stringify(input)
+            assert.deepStrictEqual(
+              told(),
+              ["complete", "error"].map((end) => [
+                "tool-call.start",
+                `tool-input-delta ${written}`,
+                `tool-call.${end}`,
+              ]),
+              path,
+            )
+          }
+          // What the model wrote is shown to those who see its run, as its output.
+          const own = streams[3]!.frames.filter(({ event }) => event === "run.call" || event === "run.restarted")
+          assert.isAbove(own.filter(({ event }) => event === "run.restarted").length, 0)
+          const last = own.slice(own.findLastIndex(({ event }) => event === "run.restarted") + 1)
+          const text = last.map(({ data }) => (data as never as { body: { text: string } }).body.text).join("")
+          assert.strictEqual(text, `${JSON.stringify(input)}${JSON.stringify(input)}`)
+          for (const { frames } of streams.slice(0, 2)) assert.isFalse(frames.some(({ event }) => event === "run.call"))
+        }).pipe(Effect.scoped),
+    )
+
+    it.effect(
       "S1-15 of what a model calls result-only its space is told the result alone, of what is hidden nothing",
       () =>
         Effect.gen(function* () {

@@ -1,10 +1,12 @@
 /** A decision: the same card in a space, in the inbox, beside a run and behind a signed link. */
 import { questionIn } from "@stoa/contract"
-import { type KeyboardEvent, type ReactNode, useId, useRef, useState } from "react"
+import { type KeyboardEvent, type ReactNode, useId, useLayoutEffect, useRef, useState } from "react"
 import type { Decision } from "../../feed/types.ts"
 import { Avatar } from "../../parts/icons/Avatar.tsx"
 import { Icon } from "../../parts/icons/Icon.tsx"
 import { FaultPane } from "../../parts/panes/Pane.tsx"
+import { ActButton } from "../../parts/press/ActButton.tsx"
+import { guard, mayPress } from "../../parts/press/press.ts"
 import { settings } from "../../parts/settings.ts"
 import { AddressBox, FormBox } from "./boxes/AnswerBox.tsx"
 import { Arguments } from "./Arguments.tsx"
@@ -15,7 +17,7 @@ import { ClosedCard } from "./ClosedCard.tsx"
 import { boundTo, isCritical, longReachesOf, mayEdit, viewerStateOf } from "./decision.logic.ts"
 import { EditBox } from "./boxes/EditBox.tsx"
 import { Foot, namesOf } from "./Foot.tsx"
-import { type SendAnswer, useAnswer, useArmed } from "./useAnswer.ts"
+import { type SendAnswer, useAnswer } from "./useAnswer.ts"
 import { words } from "./words/en.ts"
 
 export interface DecisionCardProps {
@@ -83,9 +85,14 @@ export const DecisionCard = (props: DecisionCardProps) => {
       onAnswered?.()
     },
   )
-  const armed = useArmed(`${decision.id} ${mode}`)
   const viewer = viewerStateOf(decision, me)
-  if (viewer === "closed")
+  const isClosed = viewer === "closed"
+  // Its letters count as its buttons do.
+  useLayoutEffect(
+    () => (card.current === null ? undefined : guard(card.current, { shows: false })),
+    [decision.id, isClosed],
+  )
+  if (isClosed)
     return <ClosedCard decision={decision} me={me} nameOf={nameOf} wasLate={wasLate} startsOpen={startsOpen} />
 
   const back = () => {
@@ -94,7 +101,6 @@ export const DecisionCard = (props: DecisionCardProps) => {
   }
   const box = { decision, busy, send, back }
   const approve = () => {
-    if (!armed) return
     if (isCritical(decision)) set("critical")
     else send({ verdict: "approve" })
   }
@@ -108,8 +114,9 @@ export const DecisionCard = (props: DecisionCardProps) => {
     if (!settings.get().letters || mode !== "look" || decision.kind !== "approval") return
     const key = event.key.toLowerCase()
     // No key approves a critical call.
-    if (key === "a" && !isCritical(decision)) approve()
-    else if (key === "e" && mayEdit(decision)) set("edit")
+    if (key === "a" && !isCritical(decision)) {
+      if (mayPress(card.current)) approve()
+    } else if (key === "e" && mayEdit(decision)) set("edit")
     else if (key === "d") set("deny")
     else return
     event.preventDefault()
@@ -117,19 +124,13 @@ export const DecisionCard = (props: DecisionCardProps) => {
   }
   const acts = (
     <div className={where === undefined ? "acts" : "acts stay"}>
-      <button
-        type="button"
-        className="button main-act"
-        aria-disabled={!armed || undefined}
-        disabled={busy}
-        onClick={approve}
-      >
+      <ActButton of={decision.id} className="button main-act" disabled={busy} onClick={approve}>
         <Icon name="check" small />
         {decision.approvals.length > 0
           ? words.approveSecond(words.nth[decision.approvals.length] ?? String(decision.approvals.length + 1))
           : words.approve}
         {isCritical(decision) ? null : <Key of="A" />}
-      </button>
+      </ActButton>
       {mayEdit(decision) ? (
         <button type="button" className="button" disabled={busy} onClick={() => set("edit")}>
           <Icon name="pencil" small />
@@ -156,7 +157,7 @@ export const DecisionCard = (props: DecisionCardProps) => {
     if (mode === "always") return <AlwaysBox {...box} />
     if (mode === "critical") return <CriticalBox {...box} />
     if (decision.kind === "approval") return acts
-    const more = { decision, busy, armed, issues, send, decline: () => set("deny") }
+    const more = { decision, busy, issues, send, decline: () => set("deny") }
     return decision.url === undefined ? <FormBox {...more} /> : <AddressBox {...more} />
   }
   const names = namesOf(props)

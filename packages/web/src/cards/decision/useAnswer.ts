@@ -1,8 +1,7 @@
 /** Sends an answer, waits for the house, and reports if somebody else was first. */
 import { StoaError } from "@stoa/sdk"
 import type { NewAnswer } from "@stoa/contract"
-import { useEffect, useState } from "react"
-import { later } from "../../feed/clock.ts"
+import { useState } from "react"
 import type { Issue } from "../../parts/form/schemaForm.logic.ts"
 
 export interface AnswerState {
@@ -38,11 +37,4 @@ export const useAnswer = (send: SendAnswer, onAnswered: () => void): AnswerState
       ? error.issues.map(({ message, path }) => ({ message, path: path.replace(/^(?:input|value)\.?/, "") }))
       : []
   return { busy, error, issues, wasLate, send: (answer) => void (busy ? undefined : give(answer)) }
-}
-
-/** Against slips: a card that has just appeared or changed ignores presses for a moment. */
-export const useArmed = (of: string): boolean => {
-  const [armed, arm] = useState("")
-  useEffect(() => later(500, () => arm(of)), [of])
-  return armed === of
 }

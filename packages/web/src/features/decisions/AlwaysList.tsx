@@ -5,6 +5,8 @@ import { house } from "../../feed/house.ts"
 import { useNames } from "../../feed/start.ts"
 import type { Approval } from "../../feed/types.ts"
 import { EmptyPane, FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
+import { ActButton } from "../../parts/press/ActButton.tsx"
+import { Confirmation } from "../../parts/press/Confirmation.tsx"
 import { AgoTime } from "../../parts/figures/Time.tsx"
 import { words } from "./words/en.ts"
 
@@ -21,26 +23,26 @@ const One = ({ approval, fail }: { readonly approval: Approval; readonly fail: (
       <p>
         <b>{nameOf(approval.principal)}</b> · <code>{approval.tool}</code>
       </p>
-      <p className="line small faint">
+      <div className="line small faint">
         <span>
           {words.givenBy(nameOf(approval.givenBy))}, <AgoTime at={approval.createdAt} />
         </span>
         {asks ? (
-          <span className="push line">
+          <Confirmation className="push line" label={words.takeBackSure} close={() => ask(false)}>
             <span>{words.takeBackSure}</span>
-            <button type="button" className="button tiny no" onClick={takeBack}>
+            <ActButton of={approval.id} className="button tiny no" onClick={takeBack}>
               {words.yes}
-            </button>
-            <button type="button" className="button tiny plain" onClick={() => ask(false)}>
+            </ActButton>
+            <button type="button" className="button tiny plain" data-first onClick={() => ask(false)}>
               {words.no}
             </button>
-          </span>
+          </Confirmation>
         ) : (
           <button type="button" className="button tiny plain push" onClick={() => ask(true)}>
             {words.takeBack}
           </button>
         )}
-      </p>
+      </div>
     </li>
   )
 }

@@ -6,6 +6,7 @@ import { HouseDecision } from "../../cards/decision/HouseDecision.tsx"
 import { keys } from "../../feed/cache.ts"
 import { house } from "../../feed/house.ts"
 import { useStart } from "../../feed/start.ts"
+import { later } from "../../feed/clock.ts"
 import { useStore } from "../../feed/store.ts"
 import type { Decision } from "../../feed/types.ts"
 import { Header } from "../../layout/Header.tsx"
@@ -73,6 +74,9 @@ const Where = ({ decision }: { readonly decision: Decision }) => {
   )
 }
 
+/** A little longer than a card needs before its presses count. */
+const cardMoment = 600
+
 export const DecisionsScreen = () => {
   const { tab = "mine" } = useSearch({ strict: false }) as { readonly tab?: Tab }
   return <DecisionTabs key={tab} tab={tab} />
@@ -110,7 +114,13 @@ const DecisionTabs = ({ tab }: { readonly tab: Tab }) => {
     else void navigate({ to: "/decisions/$id", params: { id: next.id }, search: { tab } })
   }
   useEffect(() => {
-    if (id !== undefined) pane.current?.querySelector<HTMLElement>(".decision")?.focus()
+    if (id === undefined) return undefined
+    // A focus that is there before the card can be read would not count.
+    const before = document.activeElement
+    return later(cardMoment, () => {
+      if (document.activeElement === before || document.activeElement === document.body)
+        pane.current?.querySelector<HTMLElement>(".decision")?.focus()
+    })
   }, [id])
   const onKey = (event: KeyboardEvent<HTMLDivElement>) => {
     if (event.key !== "j" && event.key !== "k" && event.key !== "ArrowDown" && event.key !== "ArrowUp") return

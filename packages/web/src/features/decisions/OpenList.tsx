@@ -10,6 +10,8 @@ import { useStart } from "../../feed/start.ts"
 import type { Decision } from "../../feed/types.ts"
 import { Avatar } from "../../parts/icons/Avatar.tsx"
 import { EmptyPane } from "../../parts/panes/Pane.tsx"
+import { ActButton } from "../../parts/press/ActButton.tsx"
+import { Confirmation } from "../../parts/press/Confirmation.tsx"
 import { durationOf } from "../../parts/figures/time.logic.ts"
 import { AgoTime } from "../../parts/figures/Time.tsx"
 import { answeredQuery } from "./answered.ts"
@@ -44,17 +46,21 @@ const DenyAll = ({ bulk }: { readonly bulk: BulkDenial }) => {
     ask(false)
   }
   return asks ? (
-    <div className="note stack bulk" role="alertdialog" aria-label={words.denyAll(bulk.ids.length, bulk.tool)}>
+    <Confirmation
+      className="note stack bulk"
+      label={words.denyAll(bulk.ids.length, bulk.tool)}
+      close={() => ask(false)}
+    >
       <p>{words.denyAllSure(bulk.ids.length, bulk.asker, bulk.tool)}</p>
       <p className="line">
-        <button type="button" className="button tiny no" onClick={() => void deny()}>
+        <ActButton of={bulk.ids.join(" ")} className="button tiny no" onClick={() => void deny()}>
           {words.deny}
-        </button>
-        <button type="button" className="button tiny plain" onClick={() => ask(false)}>
+        </ActButton>
+        <button type="button" className="button tiny plain" data-first onClick={() => ask(false)}>
           {words.cancel}
         </button>
       </p>
-    </div>
+    </Confirmation>
   ) : (
     <p className="bulk">
       <button type="button" className="button tiny plain" onClick={() => ask(true)}>

@@ -4,6 +4,8 @@ import { house } from "../../feed/house.ts"
 import { useNames, usePeople, useStart } from "../../feed/start.ts"
 import type { MemoryRecord } from "../../feed/types.ts"
 import { Icon } from "../../parts/icons/Icon.tsx"
+import { ActButton } from "../../parts/press/ActButton.tsx"
+import { Confirmation } from "../../parts/press/Confirmation.tsx"
 import { FaultPane } from "../../parts/panes/Pane.tsx"
 import { memoryChanged, useShares } from "./useMemory.ts"
 import { words } from "./words/en.ts"
@@ -173,15 +175,19 @@ export const RecordActions = ({ record, rules }: RecordActionsProps) => {
       {open === "share" ? <ShareBox record={record} runAct={runAct} /> : null}
       {open === "expiry" ? <ExpiryBox record={record} runAct={runAct} /> : null}
       {open === "remove" ? (
-        <p className="note line wrap" data-tone="bad">
+        <Confirmation tone="bad" label={words.removeSure(record.key)} close={() => show(undefined)}>
           <span>{words.removeSure(record.key)}</span>
-          <button type="button" className="button tiny no" onClick={() => runAct(() => house.memory.remove(record.id))}>
+          <ActButton
+            of={record.id}
+            className="button tiny no"
+            onClick={() => runAct(() => house.memory.remove(record.id))}
+          >
             {words.remove}
-          </button>
-          <button type="button" className="button tiny plain" onClick={() => show(undefined)}>
+          </ActButton>
+          <button type="button" className="button tiny plain" data-first onClick={() => show(undefined)}>
             {words.cancel}
           </button>
-        </p>
+        </Confirmation>
       ) : null}
       {fault === undefined ? null : <FaultPane error={fault} />}
     </div>

@@ -13,6 +13,8 @@ import { counted } from "../../parts/figures/money.logic.ts"
 import { FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
 import { Text } from "../../parts/text/Text.tsx"
 import { AgoTime } from "../../parts/figures/Time.tsx"
+import { ActButton } from "../../parts/press/ActButton.tsx"
+import { Confirmation } from "../../parts/press/Confirmation.tsx"
 import { RecordActions } from "./RecordActions.tsx"
 import { Editor } from "./Editor.tsx"
 import { PromptExcerpts, type AgentExcerpts, usePromptExcerpts } from "./PromptExcerpts.tsx"
@@ -146,15 +148,15 @@ const VersionChanges = ({ at, may, record, versions }: VersionChangesProps) => {
         ) : null}
       </div>
       {asks ? (
-        <p className="note line wrap">
+        <Confirmation label={words.revertSure(to, record.version + 1)} close={() => ask(false)}>
           <span>{words.revertSure(to, record.version + 1)}</span>
-          <button type="button" className="button tiny main-act" onClick={() => void revert().catch(fail)}>
+          <ActButton of={record.id} className="button tiny main-act" onClick={() => void revert().catch(fail)}>
             {words.revert(to)}
-          </button>
-          <button type="button" className="button tiny plain" onClick={() => ask(false)}>
+          </ActButton>
+          <button type="button" className="button tiny plain" data-first onClick={() => ask(false)}>
             {words.cancel}
           </button>
-        </p>
+        </Confirmation>
       ) : null}
       {fault === undefined ? null : <FaultPane error={fault} />}
       {before === undefined ? (

@@ -3,6 +3,7 @@ import { useState } from "react"
 import { house } from "../../feed/house.ts"
 import { useStart } from "../../feed/start.ts"
 import { Icon } from "../../parts/icons/Icon.tsx"
+import { ActButton } from "../../parts/press/ActButton.tsx"
 import { FaultPane } from "../../parts/panes/Pane.tsx"
 import { chunksOf, kindsIn, linesIn } from "./memory.logic.ts"
 import { exportMemory, memoryChanged } from "./useMemory.ts"
@@ -110,9 +111,9 @@ const EraseBox = () => {
             onChange={(event) => write(event.target.value)}
           />
           <p className="line">
-            <button type="submit" className="button tiny no" disabled={name !== me.name}>
+            <ActButton of={me.id} type="submit" className="button tiny no" disabled={name !== me.name}>
               {words.eraseDo}
-            </button>
+            </ActButton>
             <button type="button" className="button tiny plain" onClick={() => found(undefined)}>
               {words.cancel}
             </button>

@@ -2,6 +2,7 @@
 import { useMutation, type UseQueryResult } from "@tanstack/react-query"
 import type { ReactNode } from "react"
 import { FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
+import { ActButton } from "../../parts/press/ActButton.tsx"
 import { words } from "./words/en.ts"
 
 interface RevocableItem {
@@ -46,15 +47,15 @@ export const RevocableList = ({ children, found, items, none, revoke, title }: R
               <span className="push" />
               {acts}
               {fixed === undefined ? (
-                <button
-                  type="button"
+                <ActButton
+                  of={id}
                   className="button tiny"
                   aria-label={words.revokeOne(name)}
                   disabled={revoked.isPending}
                   onClick={() => revoked.mutate(id)}
                 >
                   {words.revoke}
-                </button>
+                </ActButton>
               ) : (
                 <span className="faint small">{fixed}</span>
               )}

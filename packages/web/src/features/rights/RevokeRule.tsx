@@ -3,6 +3,8 @@ import { useMutation } from "@tanstack/react-query"
 import { useState } from "react"
 import { house } from "../../feed/house.ts"
 import { FaultPane } from "../../parts/panes/Pane.tsx"
+import { ActButton } from "../../parts/press/ActButton.tsx"
+import { Confirmation } from "../../parts/press/Confirmation.tsx"
 import { isWaiting, reloadJudgement } from "./AccessForm.tsx"
 import { revocableRule } from "./accessForm.logic.ts"
 import { words } from "./words/en.ts"
@@ -30,17 +32,17 @@ export const RevokeRule = ({ rule }: RevokeRuleProps) => {
       </button>
     )
   return (
-    <div className="stack" role="group" aria-label={words.takeBackOne(rule.name)}>
+    <Confirmation className="stack" label={words.takeBackOne(rule.name)} close={() => ask(false)}>
       <p className="small">{words.noLonger(rule.words)}</p>
       <p className="line wrap">
-        <button type="button" className="button tiny" disabled={taken.isPending} onClick={() => taken.mutate()}>
+        <ActButton of={rule.name} className="button tiny" disabled={taken.isPending} onClick={() => taken.mutate()}>
           {words.yesTakeBack}
-        </button>
-        <button type="button" className="button plain tiny" onClick={() => ask(false)}>
+        </ActButton>
+        <button type="button" className="button plain tiny" data-first onClick={() => ask(false)}>
           {words.leave}
         </button>
       </p>
       {taken.error === null ? null : <FaultPane error={taken.error} />}
-    </div>
+    </Confirmation>
   )
 }

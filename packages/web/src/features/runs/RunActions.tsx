@@ -6,6 +6,8 @@ import { useNames } from "../../feed/start.ts"
 import type { Run } from "../../feed/types.ts"
 import { Icon } from "../../parts/icons/Icon.tsx"
 import { FaultPane } from "../../parts/panes/Pane.tsx"
+import { ActButton } from "../../parts/press/ActButton.tsx"
+import { Confirmation } from "../../parts/press/Confirmation.tsx"
 import { actionsOf } from "./run.logic.ts"
 import { readAgain } from "./useRuns.ts"
 import { words } from "./words/en.ts"
@@ -69,21 +71,15 @@ export const RunActions = ({ run, step }: { readonly run: Run; readonly step: nu
     )
   if (asks)
     return (
-      <span className="line run-asks" role="alertdialog" aria-label={words.cancelSure(names(run.agent))}>
+      <Confirmation className="line run-asks" label={words.cancelSure(names(run.agent))} close={() => ask(false)}>
         <span className="small wide-only">{words.cancelSure(names(run.agent))}</span>
-        <button
-          type="button"
-          className="button no"
-          disabled={busy}
-          ref={(button) => button?.focus()}
-          onClick={() => void cancel()}
-        >
+        <ActButton of={run.id} className="button no" disabled={busy} onClick={() => void cancel()}>
           {words.cancel}
-        </button>
-        <button type="button" className="button plain" onClick={() => ask(false)}>
+        </ActButton>
+        <button type="button" className="button plain" data-first onClick={() => ask(false)}>
           {words.keep}
         </button>
-      </span>
+      </Confirmation>
     )
   return (
     <>

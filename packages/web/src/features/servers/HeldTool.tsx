@@ -7,6 +7,7 @@ import { Diff } from "../../parts/text/Diff.tsx"
 import { AgoTime } from "../../parts/figures/Time.tsx"
 import { FaultPane } from "../../parts/panes/Pane.tsx"
 import { Icon } from "../../parts/icons/Icon.tsx"
+import { ActButton } from "../../parts/press/ActButton.tsx"
 import { type Fact, factsOf } from "./held.logic.ts"
 import { words } from "./words/en.ts"
 
@@ -73,9 +74,9 @@ export const HeldTool = ({ before, name, now, server, since }: HeldToolProps) =>
           <button type="button" className="button main-act" aria-pressed={shut} onClick={() => keep(!shut)}>
             {words.keepHeld}
           </button>
-          <button type="button" className="button" disabled={accepted.isPending} onClick={() => accepted.mutate()}>
+          <ActButton of={now.digest} className="button" disabled={accepted.isPending} onClick={() => accepted.mutate()}>
             {words.accept}
-          </button>
+          </ActButton>
           <span className="push faint small wide-only">
             {words.digest} <code title={now.digest}>{middle(now.digest)}</code>
           </span>

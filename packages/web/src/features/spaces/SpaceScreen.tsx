@@ -99,7 +99,7 @@ const OpenSpace = ({ About, Head, isGone, space, thread }: OpenSpaceProps) => {
   const { at, q } = useSearch({ strict: false }) as { readonly at?: number; readonly q?: string }
   const { data, error, isPending, jumpTo, more, refetch } = useMessages(space.id, at)
   const pending = useStore(outbox).get(space.id)
-  const [panel, showPanel] = useState(() => matchMedia("(min-width: 70rem)").matches)
+  const [panel, showPanel] = useState<boolean | "asked">(() => matchMedia("(min-width: 70rem)").matches)
   const atEnd = useRef(true)
   const title = titleOf(space, me.id)
   // Computed once, on arrival; the line of new messages stays until the user leaves.
@@ -168,7 +168,7 @@ const OpenSpace = ({ About, Head, isGone, space, thread }: OpenSpaceProps) => {
     // Its buttons exist only once it has the focus.
     requestAnimationFrame(() => row?.querySelector<HTMLElement>("[data-act=edit]")?.click())
   }
-  const side = thread !== undefined ? "thread" : q !== undefined ? "search" : panel ? "panel" : "none"
+  const side = thread !== undefined ? "thread" : q !== undefined ? "search" : panel !== false ? "panel" : "none"
   const closeSide = () => void navigate({ to: "/s/$space", params: { space: space.name }, search: {} })
   return (
     <>
@@ -198,7 +198,7 @@ const OpenSpace = ({ About, Head, isGone, space, thread }: OpenSpaceProps) => {
           aria-pressed={side === "panel"}
           onClick={() => {
             if (side === "thread" || side === "search") closeSide()
-            showPanel(side !== "panel")
+            showPanel(side === "panel" ? false : "asked")
           }}
         >
           <Icon name="panel-right" small />
@@ -267,7 +267,13 @@ const OpenSpace = ({ About, Head, isGone, space, thread }: OpenSpaceProps) => {
           {side === "thread" ? <ThreadPanel root={thread!} space={space} context={context} close={closeSide} /> : null}
           {side === "search" ? <SearchPanel space={space} asked={q ?? ""} close={closeSide} /> : null}
           {side === "panel" ? (
-            <SpacePanel space={space} may={may} messages={data?.items ?? []} close={() => showPanel(false)}>
+            <SpacePanel
+              asked={panel === "asked"}
+              space={space}
+              may={may}
+              messages={data?.items ?? []}
+              close={() => showPanel(false)}
+            >
               {facts.demo === space.id ? <About space={space.name} /> : null}
             </SpacePanel>
           ) : null}

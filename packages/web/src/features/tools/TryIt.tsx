@@ -11,6 +11,7 @@ import { SchemaForm } from "../../parts/form/SchemaForm.tsx"
 import { SelectField } from "../../parts/form/Field.tsx"
 import { FaultPane } from "../../parts/panes/Pane.tsx"
 import { JsonView } from "../../parts/text/JsonView.tsx"
+import { ActButton } from "../../parts/press/ActButton.tsx"
 import { words } from "./words/en.ts"
 
 export interface TryItProps {
@@ -73,9 +74,9 @@ export const TryIt = ({ schema: given, space: begun, tool }: TryItProps) => {
           <button type="button" className="button" disabled={called.isPending} onClick={() => go(true)}>
             {words.dry}
           </button>
-          <button type="submit" className="button main-act" disabled={called.isPending}>
+          <ActButton of={tool} fromField type="submit" className="button main-act" disabled={called.isPending}>
             {words.call}
-          </button>
+          </ActButton>
           <Link className="push small" to="/why" search={{ action: "execute", resource: `tools/${tool}` }}>
             {words.why}
           </Link>

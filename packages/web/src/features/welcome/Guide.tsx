@@ -9,6 +9,8 @@ import { useStart } from "../../feed/start.ts"
 import { Icon } from "../../parts/icons/Icon.tsx"
 import { money } from "../../parts/figures/money.logic.ts"
 import { FaultPane } from "../../parts/panes/Pane.tsx"
+import { ActButton } from "../../parts/press/ActButton.tsx"
+import { Confirmation } from "../../parts/press/Confirmation.tsx"
 import "./Welcome.css"
 import { countOf, type Demo, removedParts, doneCount } from "./welcome.logic.ts"
 import { words } from "./words/en.ts"
@@ -106,17 +108,22 @@ const Remove = ({ demo, fail }: { readonly demo: Demo; readonly fail: (error: un
       </button>
     )
   return (
-    <div className="note stack welcome-sure" data-tone="bad">
+    <Confirmation
+      className="note stack welcome-sure"
+      tone="bad"
+      label={words.removeSure(removedParts(demo))}
+      close={() => ask(false)}
+    >
       <p>{words.removeSure(removedParts(demo))}</p>
       <p className="line">
-        <button type="button" className="button tiny no" disabled={works} onClick={() => void remove()}>
+        <ActButton of="demo" className="button tiny no" disabled={works} onClick={() => void remove()}>
           {words.remove}
-        </button>
-        <button type="button" className="button tiny plain" disabled={works} onClick={() => ask(false)}>
+        </ActButton>
+        <button type="button" className="button tiny plain" data-first disabled={works} onClick={() => ask(false)}>
           {words.keep}
         </button>
       </p>
-    </div>
+    </Confirmation>
   )
 }
 

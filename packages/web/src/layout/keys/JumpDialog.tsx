@@ -1,11 +1,10 @@
 /** Ctrl K: go anywhere by typing a part of its name. */
-import { Dialog } from "@base-ui/react/dialog"
 import { useRouter } from "@tanstack/react-router"
 import { type KeyboardEvent, useState } from "react"
 import { useStart } from "../../feed/start.ts"
 import { Icon } from "../../parts/icons/Icon.tsx"
+import { closeModal, ModalBox } from "../../parts/press/ModalBox.tsx"
 import { words } from "../../words/en.ts"
-import { jumpOpen } from "./dialogs.ts"
 import { menuFor } from "../navigation/menu.ts"
 import { spaceIcon } from "../navigation/sidebar.logic.ts"
 
@@ -23,7 +22,6 @@ export const JumpDialog = () => {
   const { me, spaces } = useStart()
   const [asked, ask] = useState("")
   const [at, point] = useState(0)
-  const close = () => jumpOpen.set(() => false)
   const all: ReadonlyArray<Goal> = [
     ...spaces.map((space) => ({
       key: space.id,
@@ -44,7 +42,7 @@ export const JumpDialog = () => {
   const found = asked.trim() === "" ? named : [...named, everywhere]
   const choose = (goal: Goal | undefined) => {
     if (goal === undefined) return
-    close()
+    closeModal()
     goal.go()
   }
   const onKey = (event: KeyboardEvent) => {
@@ -52,49 +50,46 @@ export const JumpDialog = () => {
       event.preventDefault()
       point((old) => (old + (event.key === "ArrowDown" ? 1 : -1) + found.length) % Math.max(1, found.length))
     }
-    if (event.key === "Enter") choose(found[at])
+    if (event.key === "Enter" && !event.nativeEvent.isComposing) choose(found[at])
   }
   return (
-    <Dialog.Root open onOpenChange={(open) => (open ? undefined : close())}>
-      <Dialog.Portal>
-        <Dialog.Backdrop className="backdrop" />
-        <Dialog.Popup className="dialog jump-box">
-          <Dialog.Title className="vh">{words.jump}</Dialog.Title>
-          <div className="search">
-            <Icon name="search" small />
-            <input
-              role="combobox"
-              aria-expanded="true"
-              aria-controls="jump-list"
-              aria-activedescendant={found[at] === undefined ? undefined : `jump-${found[at].key}`}
-              aria-label={words.jump}
-              placeholder={words.jump}
-              value={asked}
-              onChange={(event) => {
-                ask(event.target.value)
-                point(0)
-              }}
-              onKeyDown={onKey}
-            />
-          </div>
-          <ul id="jump-list" role="listbox" aria-label={words.goTo}>
-            {found.map((goal, place) => (
-              <li
-                key={goal.key}
-                id={`jump-${goal.key}`}
-                role="option"
-                aria-selected={place === at}
-                onPointerMove={() => point(place)}
-                onClick={() => choose(goal)}
-                onKeyDown={onKey}
-              >
-                <Icon name={goal.icon} />
-                <span className="cut">{goal.name}</span>
-              </li>
-            ))}
-          </ul>
-        </Dialog.Popup>
-      </Dialog.Portal>
-    </Dialog.Root>
+    <ModalBox name="jump" title={words.jump} className="jump-box" isTitleHidden>
+      <div className="search">
+        <Icon name="search" small />
+        <input
+          role="combobox"
+          // The first key after Ctrl K is written here.
+          // oxlint-disable-next-line jsx-a11y/no-autofocus
+          autoFocus
+          aria-expanded="true"
+          aria-controls="jump-list"
+          aria-activedescendant={found[at] === undefined ? undefined : `jump-${found[at].key}`}
+          aria-label={words.jump}
+          placeholder={words.jump}
+          value={asked}
+          onChange={(event) => {
+            ask(event.target.value)
+            point(0)
+          }}
+          onKeyDown={onKey}
+        />
+      </div>
+      <ul id="jump-list" role="listbox" aria-label={words.goTo}>
+        {found.map((goal, place) => (
+          <li
+            key={goal.key}
+            id={`jump-${goal.key}`}
+            role="option"
+            aria-selected={place === at}
+            onPointerMove={() => point(place)}
+            onClick={() => choose(goal)}
+            onKeyDown={onKey}
+          >
+            <Icon name={goal.icon} />
+            <span className="cut">{goal.name}</span>
+          </li>
+        ))}
+      </ul>
+    </ModalBox>
   )
 }

@@ -7,15 +7,16 @@ import { useEffect, useRef } from "react"
 import { now } from "../../feed/clock.ts"
 import { useStart } from "../../feed/start.ts"
 import { settings } from "../../parts/settings.ts"
-import { jumpOpen, keysOpen } from "./dialogs.ts"
+import { modal, toggle } from "../../parts/press/overlays.ts"
 import { menuFor } from "../navigation/menu.ts"
 import { sidebarLists } from "../navigation/sidebar.logic.ts"
 
 const maxWait = 1500
 
-const isField = (target: EventTarget | null): boolean =>
+/** A field, or something that has opened, keeps its keys. */
+const isElsewhere = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
-  (target.isContentEditable || ["INPUT", "TEXTAREA", "SELECT"].includes(target.tagName))
+  (target.isContentEditable || target.closest("input, textarea, select, [data-overlay]") !== null)
 
 export const useKeys = (): void => {
   const router = useRouter()
@@ -34,14 +35,16 @@ export const useKeys = (): void => {
     const onKey = (event: KeyboardEvent) => {
       if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
         event.preventDefault()
-        return jumpOpen.set((open) => !open)
+        return toggle("jump")
       }
+      // What lies under it does not hear the keys; Escape also closes what could not be drawn.
+      if (modal.get() !== undefined) return event.key === "Escape" ? modal.set(() => undefined) : undefined
       if (event.altKey && (event.key === "ArrowUp" || event.key === "ArrowDown")) {
         event.preventDefault()
         return neighbour(event.key === "ArrowUp" ? -1 : 1)
       }
-      if (event.ctrlKey || event.metaKey || event.altKey || isField(event.target) || !settings.get().letters) return
-      if (event.key === "?") return keysOpen.set((open) => !open)
+      if (event.ctrlKey || event.metaKey || event.altKey || isElsewhere(event.target) || !settings.get().letters) return
+      if (event.key === "?") return toggle("keys")
       if (event.key === "g") {
         pressedG.current = now()
         return

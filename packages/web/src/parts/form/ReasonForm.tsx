@@ -1,6 +1,8 @@
 /** A confirmation with a reason, before somebody or something is stopped. */
 import { useState } from "react"
 import { FaultPane } from "../panes/Pane.tsx"
+import { ActButton } from "../press/ActButton.tsx"
+import { useOverlay } from "../press/overlays.ts"
 
 export interface ReasonFormProps {
   readonly sure: string
@@ -17,8 +19,10 @@ export const ReasonForm = ({ cancel, close, onSubmit, required = false, submit, 
   const [reason, say] = useState("")
   const [isSent, send] = useState(false)
   const [fault, fail] = useState<unknown>()
+  const overlay = useOverlay<HTMLFormElement>("reason", close)
   return (
     <form
+      {...overlay}
       className="note stack"
       data-tone="bad"
       onSubmit={(event) => {
@@ -37,15 +41,18 @@ export const ReasonForm = ({ cancel, close, onSubmit, required = false, submit, 
         required={required}
         maxLength={1000}
         value={reason}
-        ref={(field) => {
-          if (reason === "") field?.focus()
-        }}
         onChange={(event) => say(event.target.value)}
       />
       <p className="line">
-        <button type="submit" className="button tiny no" disabled={isSent || (required && reason.trim() === "")}>
+        <ActButton
+          of={sure}
+          fromField
+          type="submit"
+          className="button tiny no"
+          disabled={isSent || (required && reason.trim() === "")}
+        >
           {submit}
-        </button>
+        </ActButton>
         <button type="button" className="button tiny plain" onClick={close}>
           {cancel}
         </button>

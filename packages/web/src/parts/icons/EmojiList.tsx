@@ -1,24 +1,17 @@
-import { emojiOf } from "@stoa/contract"
-import { useEffect, useRef } from "react"
+import { useOverlay } from "../press/overlays.ts"
 import { words } from "../../words/en.ts"
 
-const emojis = [..."👍👎❤🎉😀😂🙂🤔😮😢🙏👏🔥✅❌👀🚀💡⚓☕🌞🌧⏰📌"].flatMap((sign) => emojiOf(sign) ?? [])
+const emojis = "👍 👎 ❤️ 🎉 😀 😂 🙂 🤔 😮 😢 🙏 👏 🔥 ✅ ❌ 👀 🚀 💡 ⚓ ☕ 🌞 🌧️ ⏰ 📌".split(" ")
 
 /** A small choice; `undefined` if none was chosen. */
 export const EmojiList = ({ choose }: { readonly choose: (emoji: string | undefined) => void }) => {
-  const box = useRef<HTMLDivElement>(null)
-  useEffect(() => box.current?.querySelector("button")?.focus(), [])
+  const overlay = useOverlay<HTMLDivElement>("emojis", () => choose(undefined))
   return (
     <div
-      ref={box}
+      {...overlay}
       className="emojis"
       role="group"
       aria-label={words.emojis}
-      onKeyDown={(event) => {
-        if (event.key !== "Escape") return
-        event.stopPropagation()
-        choose(undefined)
-      }}
       onBlur={(event) => {
         if (!event.currentTarget.contains(event.relatedTarget)) choose(undefined)
       }}

@@ -1,6 +1,8 @@
 /** What cannot be undone asks for confirmation in place, naming what will be removed. */
 import { useMutation } from "@tanstack/react-query"
 import { useState } from "react"
+import { ActButton } from "../press/ActButton.tsx"
+import { Confirmation } from "../press/Confirmation.tsx"
 import { FaultPane } from "./Pane.tsx"
 
 export interface ConfirmButtonProps {
@@ -24,15 +26,15 @@ export const ConfirmButton = ({ act, no, onYes, question, yes }: ConfirmButtonPr
     )
   return (
     <div className="stack">
-      <p className="line wrap" role="group" aria-label={question}>
+      <Confirmation className="line wrap" label={question} close={() => ask(false)}>
         <span>{question}</span>
-        <button type="button" className="button" disabled={done.isPending} onClick={() => done.mutate()}>
+        <ActButton of={question} className="button" disabled={done.isPending} onClick={() => done.mutate()}>
           {yes}
-        </button>
-        <button type="button" className="button plain" onClick={() => ask(false)}>
+        </ActButton>
+        <button type="button" className="button plain" data-first onClick={() => ask(false)}>
           {no}
         </button>
-      </p>
+      </Confirmation>
       {done.error === null ? null : <FaultPane error={done.error} />}
     </div>
   )

@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { expect, it } from "vitest"
 import { axeFindings } from "../kit/axe.ts"
 import { phone, houseInBrowser } from "../kit/houseInBrowser.ts"
+import { press } from "../kit/press.ts"
 
 const { admin, as, data, listen, person, consoleLines, signIn, token, url, visitor } = houseInBrowser()
 
@@ -395,9 +396,9 @@ it("somebody gets a role, a grant and something lent, and loses them again", asy
   expect((await as(nina.token).delegations.list()).items).toHaveLength(1)
   expect(await axeFindings(page)).toEqual([])
 
-  await grants.getByRole("button", { name: "Revoke tools/whoami" }).click()
+  await press(grants.getByRole("button", { name: "Revoke tools/whoami" }))
   await page.getByText("No grant of its own").waitFor()
-  await lent.getByRole("button", { name: "Revoke spaces/harbour" }).click()
+  await press(lent.getByRole("button", { name: "Revoke spaces/harbour" }))
   await page.getByText("Nothing is lent to it").waitFor()
   expect(consoleLines).toEqual([])
 })

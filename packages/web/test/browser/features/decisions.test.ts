@@ -2,6 +2,7 @@
 import { beforeAll, expect, it } from "vitest"
 import { fillOffice } from "../kit/office.ts"
 import { phone, houseInBrowser } from "../kit/houseInBrowser.ts"
+import { counted, press } from "../kit/press.ts"
 
 const policy = { principal: "role:admin", resource: "allow-lists/*", actions: ["write"], effect: "ask" }
 const house = houseInBrowser({ configuration: { policies: [policy] } })
@@ -62,6 +63,7 @@ it("is denied by keys alone, with a note the agent reads", async () => {
   await page.locator(".decision").focus()
   await page.keyboard.press("d")
   await page.keyboard.type("not today")
+  await counted(page.locator(".decision form .no"))
   await page.keyboard.press("Enter")
   await page.getByText("Nothing waits for you.").waitFor()
   await page.getByRole("link", { name: "Answered" }).click()
@@ -76,10 +78,10 @@ it("asks for a form, names what does not fit at its field, and sends it", async 
   const { page } = await visitor()
   await signIn(page, maya.token, "/s/harbour")
   const card = page.locator("section.decision")
-  await card.getByRole("button", { name: "Send" }).click()
+  await press(card.getByRole("button", { name: "Send" }))
   await card.getByText("This field is required.").waitFor()
   await card.getByText("8", { exact: true }).click()
-  await card.getByRole("button", { name: "Send" }).click()
+  await press(card.getByRole("button", { name: "Send" }))
   await card.waitFor({ state: "detached" })
   const { items } = await admin().decisions.list({ state: "answered", limit: 100 })
   expect(items.find(({ kind }) => kind === "form")?.value).toEqual({ berth: 8 })
@@ -213,7 +215,7 @@ it("offers its reader only what the house takes from them: a member, the first o
   await card.getByRole("button", { name: "Edit" }).waitFor()
   expect((await buttons()).map((text) => text.split("\n")[0]!.trim())).toEqual(["Approve", "Edit", "Deny"])
   await card.getByRole("button", { name: "Deny" }).click()
-  await card.getByRole("button", { name: "Deny" }).click()
+  await press(card.getByRole("button", { name: "Deny" }))
   await card.waitFor({ state: "detached" })
 
   await admin().tools.add({
@@ -232,7 +234,7 @@ it("offers its reader only what the house takes from them: a member, the first o
   await card.focus()
   await page.keyboard.press("e")
   expect(await card.getByRole("textbox").count()).toBe(0)
-  await card.getByRole("button", { name: "Approve" }).click()
+  await press(card.getByRole("button", { name: "Approve" }))
   await card.getByText("Waiting for a second person").waitFor()
 
   await admin().allowLists.set("stoa", "agent", { tools: ["whoami"] })
@@ -246,7 +248,7 @@ it("offers its reader only what the house takes from them: a member, the first o
   await change.getByRole("heading", { name: /wants to change rights/ }).waitFor()
   expect(await change.getByRole("button", { name: /Edit|Always/ }).count()).toBe(0)
   await change.getByRole("button", { name: "Deny" }).click()
-  await change.getByRole("button", { name: "Deny" }).click()
+  await press(change.getByRole("button", { name: "Deny" }))
   await change.waitFor({ state: "detached" })
   expect(consoleLines).toEqual([])
 })

@@ -2,6 +2,7 @@
 import { expect, it } from "vitest"
 import { axeFindings } from "../kit/axe.ts"
 import { phone, houseInBrowser } from "../kit/houseInBrowser.ts"
+import { press } from "../kit/press.ts"
 
 const { admin, as, person, consoleLines, signIn, token, visitor } = houseInBrowser()
 
@@ -54,7 +55,7 @@ it("a right is given, asked for and refused from the judgement, which says what 
   // Taken back one by one, it is as it was.
   const deny = items.find(({ effect }) => effect === "deny")!
   await page.getByRole("button", { name: `Revoke grant:${deny.id}` }).click()
-  const sure = page.getByRole("group", { name: `Revoke grant:${deny.id}` })
+  const sure = page.getByRole("alertdialog", { name: `Revoke grant:${deny.id}` })
   await sure.getByText("This rule then no longer applies: A grant by an admin refuses execute on tools/mail.").waitFor()
   expect(await axeFindings(page)).toEqual([])
   await sure.getByRole("button", { name: "Yes, revoke it" }).click()
@@ -80,7 +81,7 @@ it("something is lent from the judgement on a phone, and taken back", async () =
   await page.locator(".answer").getByText("Yes.", { exact: true }).waitFor()
   expect((await as(mate.token).delegations.list()).items).toMatchObject([{ reason: "while I am away" }])
   await page.getByRole("button", { name: /^Revoke delegation:/ }).click()
-  await page.getByRole("button", { name: "Yes, revoke it" }).click()
+  await press(page.getByRole("button", { name: "Yes, revoke it" }))
   await page.locator(".answer").getByText("No.", { exact: true }).waitFor()
   expect(consoleLines).toEqual([])
 })

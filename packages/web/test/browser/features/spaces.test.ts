@@ -2,6 +2,7 @@
 import { expect, it } from "vitest"
 import { axeFindings } from "../kit/axe.ts"
 import { phone, houseInBrowser } from "../kit/houseInBrowser.ts"
+import { counted } from "../kit/press.ts"
 
 const { admin, as, person, consoleLines, signIn, token, url, visitor } = houseInBrowser()
 
@@ -121,6 +122,7 @@ it("/ lists the tools one may call; keys alone choose one, fill in its form and 
   expect(await list.count()).toBe(0)
   await field.press("i")
   await field.press("Enter")
+  await counted(form.getByRole("button", { name: "Call it" }))
   await port.press("Enter")
   await form.getByRole("alert").getByText("One field does not fit.").waitFor()
   await port.fill("Piraeus")

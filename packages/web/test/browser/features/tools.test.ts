@@ -114,7 +114,7 @@ it("a tool is added from a form, changed and removed; what does not fit is named
   expect(await admin().tools.get("find_ship")).toMatchObject({ requiresApproval: false })
 
   await page.getByRole("button", { name: "Remove", exact: true }).click()
-  await page.getByRole("group", { name: /^Remove find_ship\?/ }).waitFor()
+  await page.getByRole("alertdialog", { name: /^Remove find_ship\?/ }).waitFor()
   await page.getByRole("button", { name: "Yes, remove" }).click()
   await page.getByRole("link", { name: /^find_ship/ }).waitFor({ state: "detached" })
   expect((await admin().tools.list({ limit: 100 })).items.map(({ name }) => name)).not.toContain("find_ship")

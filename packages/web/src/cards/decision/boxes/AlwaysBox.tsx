@@ -2,6 +2,7 @@
 import { reachWords } from "@stoa/contract"
 import { useState } from "react"
 import { Icon } from "../../../parts/icons/Icon.tsx"
+import { ActButton } from "../../../parts/press/ActButton.tsx"
 import { type LongReach, longReachesOf } from "../decision.logic.ts"
 import { words } from "../words/en.ts"
 import type { BoxProps } from "./box.ts"
@@ -29,14 +30,14 @@ export const AlwaysBox = ({ back, busy, decision, send }: BoxProps) => {
         </span>
       </p>
       <div className="line">
-        <button
-          type="button"
+        <ActButton
+          of={decision.id}
           className="button main-act tiny"
           disabled={busy}
           onClick={() => send({ verdict: "approve", reach })}
         >
           {words.remember}
-        </button>
+        </ActButton>
         <button type="button" className="button plain tiny" onClick={back}>
           {words.back}
         </button>

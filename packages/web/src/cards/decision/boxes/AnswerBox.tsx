@@ -6,6 +6,7 @@ import { type Issue, issuesOf, initialValue, type JsonSchema } from "../../../pa
 import { isFields } from "../../../parts/form/json.logic.ts"
 import { SchemaForm } from "../../../parts/form/SchemaForm.tsx"
 import { Icon } from "../../../parts/icons/Icon.tsx"
+import { ActButton } from "../../../parts/press/ActButton.tsx"
 import { safeHref } from "../../../parts/text/address.logic.ts"
 import { hostOf } from "../decision.logic.ts"
 import { words } from "../words/en.ts"
@@ -13,13 +14,12 @@ import { words } from "../words/en.ts"
 export interface AnswerBoxProps {
   readonly decision: Decision
   readonly busy: boolean
-  readonly armed: boolean
   readonly issues: ReadonlyArray<Issue>
   readonly send: (answer: NewAnswer) => void
   readonly decline: () => void
 }
 
-export const FormBox = ({ armed, busy, decision, decline, issues: fromHouse, send }: AnswerBoxProps) => {
+export const FormBox = ({ busy, decision, decline, issues: fromHouse, send }: AnswerBoxProps) => {
   const schema = (isFields(decision.schema) ? decision.schema : {}) as JsonSchema
   const [value, set] = useState<Json | undefined>(() => initialValue(schema, schema))
   const [mine, find] = useState<ReadonlyArray<Issue>>([])
@@ -27,7 +27,7 @@ export const FormBox = ({ armed, busy, decision, decline, issues: fromHouse, sen
   const submit = () => {
     const wrong = issuesOf(schema, value ?? null)
     find(wrong)
-    if (wrong.length === 0 && armed) send({ verdict: "submit", value: value ?? null })
+    if (wrong.length === 0) send({ verdict: "submit", value: value ?? null })
   }
   return (
     <form
@@ -45,10 +45,10 @@ export const FormBox = ({ armed, busy, decision, decline, issues: fromHouse, sen
       )}
       <SchemaForm schema={schema} value={value} onChange={set} issues={issues} />
       <div className="acts stay">
-        <button type="submit" className="button main-act" aria-disabled={!armed || undefined} disabled={busy}>
+        <ActButton of={decision.id} type="submit" className="button main-act" disabled={busy}>
           <Icon name="check" small />
           {words.send}
-        </button>
+        </ActButton>
         <button type="button" className="button" disabled={busy} onClick={decline}>
           {words.decline}
         </button>
@@ -58,7 +58,7 @@ export const FormBox = ({ armed, busy, decision, decline, issues: fromHouse, sen
 }
 
 /** Never opened or fetched by the page itself: the person reads where it leads, and presses. */
-export const AddressBox = ({ armed, busy, decision, decline, send }: AnswerBoxProps) => {
+export const AddressBox = ({ busy, decision, decline, send }: AnswerBoxProps) => {
   const url = decision.url ?? ""
   const host = safeHref(url) === undefined ? undefined : hostOf(url)
   return (
@@ -77,15 +77,14 @@ export const AddressBox = ({ armed, busy, decision, decline, send }: AnswerBoxPr
             {words.open(host)}
           </a>
         )}
-        <button
-          type="button"
+        <ActButton
+          of={decision.id}
           className="button"
-          aria-disabled={!armed || undefined}
           disabled={busy}
-          onClick={() => (armed ? send({ verdict: "submit", value: {} }) : undefined)}
+          onClick={() => send({ verdict: "submit", value: {} })}
         >
           {words.done}
-        </button>
+        </ActButton>
         <button type="button" className="button plain" disabled={busy} onClick={decline}>
           {words.decline}
         </button>

@@ -1,6 +1,7 @@
 /** The note of a denial. */
 import { useState } from "react"
 import { Icon } from "../../../parts/icons/Icon.tsx"
+import { ActButton } from "../../../parts/press/ActButton.tsx"
 import { words } from "../words/en.ts"
 import type { BoxProps } from "./box.ts"
 import { noteFields, NoteField } from "./NoteField.tsx"
@@ -17,10 +18,10 @@ export const DenyBox = ({ back, busy, decision, send }: BoxProps) => {
     >
       <NoteField decision={decision} note={note} write={write} first />
       <div className="acts">
-        <button type="submit" className="button no" disabled={busy}>
+        <ActButton of={decision.id} fromField type="submit" className="button no" disabled={busy}>
           <Icon name="x" small />
           {decision.kind === "approval" ? words.deny : words.decline}
-        </button>
+        </ActButton>
         <button type="button" className="button plain" onClick={back}>
           {words.back}
         </button>

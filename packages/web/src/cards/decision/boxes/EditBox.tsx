@@ -9,6 +9,7 @@ import { JsonBox } from "../../../parts/form/JsonBox.tsx"
 import { ToggleGroup } from "../../../parts/form/ToggleGroup.tsx"
 import { SchemaForm } from "../../../parts/form/SchemaForm.tsx"
 import { Icon } from "../../../parts/icons/Icon.tsx"
+import { ActButton } from "../../../parts/press/ActButton.tsx"
 import { changesIn } from "../decision.logic.ts"
 import { noteFields, NoteField } from "./NoteField.tsx"
 import { words } from "../words/en.ts"
@@ -91,14 +92,14 @@ export const EditBox = ({ back, busy, decision, issues: fromHouse, send }: EditB
       )}
       <NoteField decision={decision} note={note} write={write} />
       <div className="acts stay">
-        <button type="submit" className="button main-act" disabled={busy}>
+        <ActButton of={decision.id} type="submit" className="button main-act" disabled={busy}>
           <Icon name="check" small />
           {changes.length === 0 ? words.approve : words.approveChanges}
-        </button>
+        </ActButton>
         {changes.length === 0 ? null : (
-          <button type="button" className="button" disabled={busy} onClick={() => submit(before)}>
+          <ActButton of={decision.id} className="button" disabled={busy} onClick={() => submit(before)}>
             {words.asAsked}
-          </button>
+          </ActButton>
         )}
         <button type="button" className="button plain" onClick={back}>
           {words.back}

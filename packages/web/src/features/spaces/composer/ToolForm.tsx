@@ -10,6 +10,7 @@ import { isFields } from "../../../parts/form/json.logic.ts"
 import { SchemaForm } from "../../../parts/form/SchemaForm.tsx"
 import { FaultPane } from "../../../parts/panes/Pane.tsx"
 import { Icon } from "../../../parts/icons/Icon.tsx"
+import { ActButton } from "../../../parts/press/ActButton.tsx"
 import { newKey } from "./outbox.ts"
 import { words } from "../words/en.ts"
 
@@ -93,9 +94,9 @@ export const ToolForm = ({ back, onCalled, space, tool }: ToolFormProps) => {
         <FaultPane error={called.error} />
       )}
       <p className="line wrap">
-        <button type="submit" className="button main-act" disabled={called.isPending}>
+        <ActButton of={tool.name} fromField type="submit" className="button main-act" disabled={called.isPending}>
           {words.callIt}
-        </button>
+        </ActButton>
         <button type="button" className="button plain" onClick={back}>
           {words.backToWriting}
         </button>

@@ -8,6 +8,7 @@ import { Avatar } from "../../../parts/icons/Avatar.tsx"
 import { Icon } from "../../../parts/icons/Icon.tsx"
 import { EmptyPane, FaultPane, LoadingPane } from "../../../parts/panes/Pane.tsx"
 import { AgoTime } from "../../../parts/figures/Time.tsx"
+import { useOverlay } from "../../../parts/press/overlays.ts"
 import { words as common } from "../../../words/en.ts"
 import { words } from "../words/en.ts"
 
@@ -18,6 +19,7 @@ export interface SearchPanelProps {
 }
 
 export const SearchPanel = ({ asked, close, space }: SearchPanelProps) => {
+  const overlay = useOverlay<HTMLElement>("search-panel", close)
   const navigate = useNavigate()
   const [text, write] = useState(asked.trim())
   const q = asked.trim()
@@ -27,7 +29,7 @@ export const SearchPanel = ({ asked, close, space }: SearchPanelProps) => {
     enabled: q !== "",
   })
   return (
-    <aside className="panel scroll sheet" aria-label={words.search}>
+    <aside {...overlay} className="panel scroll sheet" aria-label={words.search}>
       <form
         className="line"
         role="search"

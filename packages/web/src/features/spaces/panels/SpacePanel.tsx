@@ -9,11 +9,16 @@ import { Icon } from "../../../parts/icons/Icon.tsx"
 import { FaultPane } from "../../../parts/panes/Pane.tsx"
 import { dayKey, startOfDay } from "../../../parts/figures/time.logic.ts"
 import { ClockTime, useNow } from "../../../parts/figures/Time.tsx"
+import { ActButton } from "../../../parts/press/ActButton.tsx"
+import { Confirmation } from "../../../parts/press/Confirmation.tsx"
+import { useOverlay } from "../../../parts/press/overlays.ts"
 import { words as common } from "../../../words/en.ts"
 import type { SpaceRights } from "../rights.logic.ts"
 import { words } from "../words/en.ts"
 
 export interface SpacePanelProps {
+  /** Opened by a press, which then goes on in it. */
+  readonly asked: boolean
   readonly space: Space
   readonly may: SpaceRights
   readonly messages: ReadonlyArray<Message>
@@ -83,7 +88,8 @@ const Invite = ({ space, fail }: { readonly space: Space; readonly fail: (error:
   )
 }
 
-export const SpacePanel = ({ children, close, may, messages, space }: SpacePanelProps) => {
+export const SpacePanel = ({ asked, children, close, may, messages, space }: SpacePanelProps) => {
+  const overlay = useOverlay<HTMLElement>("space-panel", close, asked)
   const { me } = useStart()
   const [fault, fail] = useState<unknown>()
   const [asks, ask] = useState(false)
@@ -94,7 +100,7 @@ export const SpacePanel = ({ children, close, may, messages, space }: SpacePanel
     return own.find(({ state }) => state === "running") ?? own[0]
   }
   return (
-    <aside className="panel scroll sheet" aria-label={words.about}>
+    <aside {...overlay} tabIndex={-1} className="panel scroll sheet" aria-label={words.about}>
       <button
         type="button"
         className="button plain icon phone-only sheet-close"
@@ -124,14 +130,14 @@ export const SpacePanel = ({ children, close, may, messages, space }: SpacePanel
               </span>
               <Doing run={runOf(id)} />
               {(id === me.id ? may.leave : may.expel) ? (
-                <button
-                  type="button"
+                <ActButton
+                  of={id}
                   className={runOf(id) === undefined ? "button plain tiny push" : "button plain tiny"}
                   aria-label={id === me.id ? words.leave : words.takeOut(name)}
                   onClick={() => void house.spaces.removeMember(space.id, id).catch(fail)}
                 >
                   {id === me.id ? words.leave : <Icon name="x" small />}
-                </button>
+                </ActButton>
               ) : null}
             </li>
           ))}
@@ -173,21 +179,21 @@ export const SpacePanel = ({ children, close, may, messages, space }: SpacePanel
       {may.own && space.kind !== "dm" ? (
         <section className="stack">
           {asks ? (
-            <div className="note stack">
+            <Confirmation className="note stack" label={words.archiveSure(space.name)} close={() => ask(false)}>
               <p>{words.archiveSure(space.name)}</p>
               <p className="line">
-                <button
-                  type="button"
+                <ActButton
+                  of={space.id}
                   className="button tiny no"
                   onClick={() => void house.spaces.change(space.id, { archived: true }).catch(fail)}
                 >
                   {words.archive}
-                </button>
-                <button type="button" className="button tiny plain" onClick={() => ask(false)}>
+                </ActButton>
+                <button type="button" className="button tiny plain" data-first onClick={() => ask(false)}>
                   {words.cancel}
                 </button>
               </p>
-            </div>
+            </Confirmation>
           ) : (
             <p>
               <button type="button" className="button plain tiny" onClick={() => ask(true)}>

@@ -7,6 +7,7 @@ import { useStore } from "../../../feed/store.ts"
 import type { Message, Space } from "../../../feed/types.ts"
 import { Icon } from "../../../parts/icons/Icon.tsx"
 import { FaultPane, LoadingPane } from "../../../parts/panes/Pane.tsx"
+import { useOverlay } from "../../../parts/press/overlays.ts"
 import { Composer } from "../composer/Composer.tsx"
 import { MessageView } from "../timeline/MessageView.tsx"
 import { outbox, post } from "../composer/outbox.ts"
@@ -38,12 +39,13 @@ const load = async (root: string): Promise<ReadonlyArray<Message>> => {
 }
 
 export const ThreadPanel = ({ close, context, root, space }: ThreadPanelProps) => {
+  const overlay = useOverlay<HTMLElement>("thread-panel", close)
   const { data, error, isPending, refetch } = useQuery({ queryKey: keys.thread(root), queryFn: () => load(root) })
   const box = useStore(outbox).get(space.id)
   const pending = (box ?? []).filter(({ replyTo }) => replyTo === root)
   const inThread = useMemo<RowContext>(() => ({ ...context, openThread: () => undefined }), [context])
   return (
-    <aside className="panel scroll sheet thread" aria-label={words.thread}>
+    <aside {...overlay} tabIndex={-1} className="panel scroll sheet thread" aria-label={words.thread}>
       <header className="line">
         <h2 className="label">{words.thread}</h2>
         <button type="button" className="button plain icon tiny push" aria-label={words.closeThread} onClick={close}>

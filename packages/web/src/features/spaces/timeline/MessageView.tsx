@@ -5,6 +5,8 @@ import { type LoadedMessages, withReaction, withChanged } from "../../../feed/me
 import type { Message } from "../../../feed/types.ts"
 import { EmojiList } from "../../../parts/icons/EmojiList.tsx"
 import { Icon } from "../../../parts/icons/Icon.tsx"
+import { ActButton } from "../../../parts/press/ActButton.tsx"
+import { Confirmation } from "../../../parts/press/Confirmation.tsx"
 import { Text } from "../../../parts/text/Text.tsx"
 import { Composer } from "../composer/Composer.tsx"
 import { Article, type RowContext } from "./Article.tsx"
@@ -150,13 +152,11 @@ export const MessageView = ({ context, head, message, replies }: MessageViewProp
         />
       ) : null}
       {mode === "remove" ? (
-        <p className="note line wrap" data-tone="bad" role="alertdialog" aria-label={words.removeSure}>
+        <Confirmation tone="bad" label={words.removeSure} close={() => set("read")}>
           <span>{words.removeSure}</span>
-          <button
-            type="button"
+          <ActButton
+            of={message.id}
             className="button tiny no"
-            // A confirmation is asked in place and gets the focus.
-            ref={(button) => button?.focus()}
             onClick={() =>
               void house.messages.remove(message.id).then(
                 () => set("read"),
@@ -165,11 +165,11 @@ export const MessageView = ({ context, head, message, replies }: MessageViewProp
             }
           >
             {words.remove}
-          </button>
-          <button type="button" className="button tiny plain" onClick={() => set("read")}>
+          </ActButton>
+          <button type="button" className="button tiny plain" data-first onClick={() => set("read")}>
             {words.cancel}
           </button>
-        </p>
+        </Confirmation>
       ) : null}
       {!context.may.pin || mode !== "read" ? null : tools === "away" ? (
         <button type="button" className="vh" data-act="open">
