@@ -53,6 +53,8 @@ export interface PromptSubject {
   readonly persona: string | null
   /** The prompt of the run that called it, if it should know that. */
   readonly context: string | null
+  /** It is told what was said in its space. */
+  readonly reads: boolean
   /** Its last message is its answer. */
   readonly speaks: boolean
   readonly space: SpaceId | null
@@ -186,7 +188,7 @@ export class Prompts extends Context.Service<
           besides: about.triggers.slice(-most).flatMap(({ message }) => message ?? []),
         }
         const shown = (query: { readonly thread?: string }) =>
-          space === null
+          space === null || !about.reads
             ? Effect.succeed([])
             : Effect.orElseSucceed(messages.excerpts(space, viewer, { ...query, ...asked }), () => [])
         const read = space === null ? 0 : space.lastSeq - space.unread
