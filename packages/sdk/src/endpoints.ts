@@ -137,6 +137,7 @@ export const endpoints: Endpoints = {
     import: "POST /api/v1/memory/import body",
     erase: "POST /api/v1/memory/erase body",
     offers: "GET /api/v1/memory/offers query",
+    waiting: "GET /api/v1/memory/offers/waiting",
     answer: "PUT /api/v1/memory/:id/offer body",
     get: "GET /api/v1/memory/:id",
     change: "PATCH /api/v1/memory/:id body",

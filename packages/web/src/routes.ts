@@ -135,7 +135,10 @@ const run = createRoute({
 
 const AgentsScreen = lazyRouteComponent(() => import("./features/agents/AgentsScreen.tsx"), "AgentsScreen")
 const Tokens = lazyRouteComponent(() => import("./features/people/Tokens.tsx"), "Tokens")
-const Agents = Object.assign(() => createElement(AgentsScreen, { Tokens }), { preload: () => AgentsScreen.preload?.() })
+const Offers = lazyRouteComponent(() => import("./features/memory/Offers.tsx"), "Offers")
+const Agents = Object.assign(() => createElement(AgentsScreen, { Offers, Tokens }), {
+  preload: () => AgentsScreen.preload?.(),
+})
 const agentSearch = (search: Record<string, unknown>) =>
   some({ tab: text(search["tab"]), open: search["open"] === true ? true : undefined })
 const agents = createRoute({

@@ -81,6 +81,7 @@ const summaries: Record<string, string> = {
   "memory.shares": "With whom a record is shared",
   "memory.share": "Offer a record to somebody, who sees it in their lists once they take it",
   "memory.offers": "What others share with you, or with an agent of yours, and how it was answered",
+  "memory.waiting": "How many offers wait for an answer of yours: to you, and to agents that you own or administer",
   "memory.answer": "Take or decline what somebody shares with you, or with an agent of yours",
   "memory.unshare": "Stop sharing a record with somebody",
   "secrets.list": "Names of the secrets, never their values",

@@ -146,7 +146,7 @@ export class MemoryShare extends Schema.Class<MemoryShare>("MemoryShare")({
   createdAt: Moment,
 }) {}
 
-/** What somebody shares with a receiver, without what it says: to read that, look at the record. */
+/** What somebody shares with a receiver; the beginning of what it says only for whoever asks for it. */
 export class MemoryOffer extends Schema.Class<MemoryOffer>("MemoryOffer")({
   /** The record's. */
   id: MemoryId,
@@ -160,6 +160,17 @@ export class MemoryOffer extends Schema.Class<MemoryOffer>("MemoryOffer")({
   state: OfferState,
   offeredAt: Moment,
   updatedAt: Moment,
+  /** How it begins. */
+  text: Schema.optionalKey(Schema.String),
+}) {}
+
+/** How many offers wait for an answer that the caller can give. */
+export class OffersWaiting extends Schema.Class<OffersWaiting>("OffersWaiting")({
+  all: Schema.Int,
+  /** Those to the caller. */
+  own: Schema.Int,
+  /** Those to agents, the caller's own first; the first hundred agents. */
+  agents: Schema.Array(Schema.Struct({ id: PrincipalId, name: Schema.String, waiting: Schema.Int })),
 }) {}
 
 /** How many of the caller's records are embedded; until all are, search uses words. */

@@ -32,6 +32,8 @@ export const toolNames: Record<ToolsetName, ReadonlyArray<string>> = {
     "recall",
     "forget",
     "memory_history",
+    "list_offers",
+    "answer_offer",
     "search",
     "run_agent",
   ],

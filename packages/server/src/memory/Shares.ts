@@ -11,6 +11,7 @@ import {
   type MemoryRight,
   MemoryShare,
   Missing,
+  OffersWaiting,
   type OfferState,
   type Page,
   type PageQuery,
@@ -34,12 +35,23 @@ import { makeStoring } from "./records/storing.ts"
 
 /** The most offers that one principal has open with another, and with all. */
 const maxOffers = { perSharer: 20, all: 200 } as const
+/** How much of its text an offer shows, in characters. */
+const maxText = 2000
+/** Of how many agents the waiting offers are counted. */
+const maxAgents = 100
 
 interface OfferRow extends Pick<RecordRow, "id" | "owner" | "namespace" | "kind" | "key" | "updatedAt"> {
   readonly access: MemoryRight
   readonly state: OfferState
   readonly offeredAt: string
   readonly size: number
+  readonly text: string | null
+}
+
+interface WaitingRow {
+  readonly id: PrincipalId
+  readonly name: string
+  readonly waiting: number | string
 }
 
 export class Shares extends Context.Service<
@@ -59,11 +71,13 @@ export class Shares extends Context.Service<
       receiver: PrincipalId,
       right: MemoryRight,
     ) => Effect.Effect<void, WrongState, Transaction | Caller>
-    /** What others share with a receiver, the newest first: nothing of what it says. */
+    /** What others share with a receiver, the newest first; how it begins only if that is asked for. */
     readonly offers: (
       receiver: PrincipalId,
-      query: PageQuery & { readonly state?: OfferState },
+      query: PageQuery & { readonly state?: OfferState; readonly withText?: boolean },
     ) => Effect.Effect<Page<MemoryOffer>, Forbidden | Missing, Caller>
+    /** How many wait for the caller's answer. */
+    readonly waiting: Effect.Effect<OffersWaiting, never, Caller>
     readonly answer: (
       receiver: PrincipalId,
       id: MemoryId,
@@ -123,18 +137,20 @@ export class Shares extends Context.Service<
             WHERE s.principal = ${receiver} AND s.state = 'pending'`,
         )
         const { n, own } = counted[0]!
-        const most = Number(own) >= maxOffers.perSharer ? maxOffers.perSharer : maxOffers.all
-        if (Number(own) < maxOffers.perSharer && Number(n) < maxOffers.all) return undefined
+        const most = own >= maxOffers.perSharer ? maxOffers.perSharer : maxOffers.all
+        if (own < maxOffers.perSharer && n < maxOffers.all) return undefined
         return new WrongState({
           detail: `They have not answered ${most} offers ${most === maxOffers.all ? "of others" : "of yours"} yet. Share this when they have taken or declined some, or take some back.`,
         })
       })
 
-      /** Tells the receiver, too, who need not be a reader. */
+      /** Tells the receiver, too, who need not be a reader, and whoever owns it if it is an agent. */
       const told = Effect.fnUntraced(function* (row: RecordRow, reader: PrincipalId) {
         if (row.deletedAt === null) yield* indexed(row)
         const written = yield* about(row)
-        return { ...written, readers: [...new Set([...written.readers, reader])], reader }
+        const { owner } = yield* Effect.orDie(principals.get(reader))
+        const told = owner === null ? [reader] : [reader, owner]
+        return { ...written, readers: [...new Set([...written.readers, ...told])], reader }
       })
 
       const offer = Effect.fnUntraced(function* (
@@ -183,26 +199,31 @@ export class Shares extends Context.Service<
         yield* journal.append({ kind: "memory.shared", body: { ...(yield* told(row, receiver)), right } })
       })
 
+      const isThere = Effect.map(
+        now,
+        (at) => sql`r.deleted_at IS NULL AND (r.expires_at IS NULL OR r.pinned = ${true} OR r.expires_at > ${at})`,
+      )
+
       const offers: Shares["Service"]["offers"] = Effect.fn("Shares.offers")(function* (receiver, query) {
         yield* requireVoice(receiver)
-        const { cursor, limit = 50, state = "pending" } = query
+        const { cursor, limit = 50, state = "pending", withText = false } = query
         const [at = "", id = ""] = cursor === undefined ? [] : decodeCursor(cursor).split(" ")
         const after =
           cursor === undefined ? sql`` : sql`AND (s.created_at < ${at} OR (s.created_at = ${at} AND s.record < ${id}))`
         const rows = yield* Effect.orDie(
           sql<OfferRow>`SELECT r.id, r.owner, r.namespace, r.kind, r.key, r.updated_at, length(r.content) AS size,
-            s.access, s.state, s.created_at AS offered_at FROM memory_shares s JOIN memory_records r ON r.id = s.record
-            WHERE s.principal = ${receiver} AND s.state = ${state} AND r.deleted_at IS NULL
-            AND (r.expires_at IS NULL OR r.pinned = ${true} OR r.expires_at > ${yield* now}) ${after}
+            ${withText ? sql`substr(r.content, 1, ${maxText})` : sql`NULL`} AS text, s.access, s.state, s.created_at AS offered_at FROM memory_shares s JOIN memory_records r ON r.id = s.record
+            WHERE s.principal = ${receiver} AND s.state = ${state} AND ${yield* isThere} ${after}
             ORDER BY s.created_at DESC, s.record DESC LIMIT ${limit + 1}`,
         )
         const items = rows.slice(0, limit).map(
-          ({ access, offeredAt, size, state: answered, updatedAt, ...row }) =>
+          ({ access, offeredAt, size, state: answered, text, updatedAt, ...row }) =>
             new MemoryOffer({
               ...row,
+              ...(text === null ? {} : { text }),
               right: access,
               state: answered,
-              size: Number(size),
+              size,
               offeredAt: DateTime.makeUnsafe(offeredAt),
               updatedAt: DateTime.makeUnsafe(updatedAt),
             }),
@@ -213,6 +234,21 @@ export class Shares extends Context.Service<
           next: rows.length > limit && last !== undefined ? encodeCursor(`${last.offeredAt} ${last.id}`) : null,
         }
       })
+
+      const waiting = Effect.gen(function* () {
+        const { principal: me } = yield* Caller
+        const pending = sql`count(*) AS waiting FROM memory_shares s JOIN memory_records r ON r.id = s.record
+          JOIN principals p ON p.id = s.principal WHERE s.state = 'pending' AND p.retired_at IS NULL AND ${yield* isThere}`
+        const mine = yield* sql<WaitingRow>`SELECT p.id, p.name, ${pending} AND p.id = ${me.id} GROUP BY p.id, p.name`
+        const theirs = yield* sql<WaitingRow>`SELECT p.id, p.name, ${pending} AND p.kind = 'agent' AND p.id <> ${me.id}
+          GROUP BY p.id, p.name, p.owner, p.name_key
+          ORDER BY CASE WHEN p.owner = ${me.id} THEN 0 ELSE 1 END, p.name_key LIMIT ${maxAgents}`
+        const agents: Array<{ id: PrincipalId; name: string; waiting: number }> = []
+        for (const { id, name, waiting: count } of theirs)
+          if (yield* speaksFor(yield* principals.get(id))) agents.push({ id, name, waiting: Number(count) })
+        const own = Number(mine[0]?.waiting ?? 0)
+        return new OffersWaiting({ all: agents.reduce((sum, one) => sum + one.waiting, own), own, agents })
+      }).pipe(Effect.orDie, Effect.withSpan("Shares.waiting"))
 
       const answer: Shares["Service"]["answer"] = Effect.fn("Shares.answer")(function* (receiver, id, isTaken) {
         yield* requireVoice(receiver)
@@ -232,7 +268,7 @@ export class Shares extends Context.Service<
         yield* journal.append({ kind: "memory.answered", body: { ...(yield* told(row, receiver)), taken: isTaken } })
       })
 
-      return Shares.of({ of, share, bringBack, offers, answer })
+      return Shares.of({ of, share, bringBack, offers, waiting, answer })
     }),
   )
 }

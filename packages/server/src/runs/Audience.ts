@@ -1,8 +1,9 @@
 /**
- * What an agent is told of its other runs: only what every member of the space in which it stands may see, because what
- * it is told, it may say there. A run without a space is its own audience, and is told of none.
+ * What an agent is told of its other runs: only what everybody who reads the space in which it stands may see, because
+ * what it is told, it may say there. A public space is read by the whole house, members or not, so what it is told there
+ * must be public, too. A run without a space is its own audience, and is told of none.
  */
-import type { PrincipalId, RunId, SpaceId } from "@stoa/contract"
+import type { PrincipalId, RunId, SpaceId, SpaceKind } from "@stoa/contract"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Grants } from "../access/rights/Grants.ts"
@@ -17,6 +18,7 @@ const maxMembers = 50
 /** The space in which a run stands, as far as it may see that itself, with its members. */
 export interface Audience {
   readonly id: SpaceId
+  readonly kind: SpaceKind
   readonly members: ReadonlyArray<{ readonly id: PrincipalId }>
 }
 
@@ -24,13 +26,14 @@ export const makeAudience = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const grants = yield* Grants
   const spaces = yield* Spaces
-  const { membersOf } = makeMessageReads(sql)
+  const { audienceOf } = makeMessageReads(sql)
 
   /** Whether a member sees what is said in another space, as a member there and by its rules. */
-  const sees = Effect.fnUntraced(function* (member: PrincipalId, space: SpaceId) {
+  const sees = Effect.fnUntraced(function* (member: PrincipalId, space: SpaceId, kind: SpaceKind) {
     const viewer = yield* Effect.option(grants.viewerNow(member, "agent", "spaces"))
     if (viewer._tag === "None") return false
-    return (yield* Effect.option(spaces.get(space, asMember(viewer.value))))._tag === "Some"
+    const found = yield* Effect.option(spaces.get(space, asMember(viewer.value)))
+    return found._tag === "Some" && (kind !== "public" || found.value.kind === "public")
   })
 
   /** Of these spaces, those that everybody in the audience sees. */
@@ -41,7 +44,7 @@ export const makeAudience = Effect.gen(function* () {
       if (other === audience.id) seen.add(other)
       if (other === audience.id || audience.members.length > maxMembers) continue
       let all = true
-      for (const { id } of audience.members) all = all && (yield* sees(id, other))
+      for (const { id } of audience.members) all = all && (yield* sees(id, other, audience.kind))
       if (all) seen.add(other)
     }
     return seen
@@ -68,8 +71,7 @@ export const makeAudience = Effect.gen(function* () {
       sql<{ space: SpaceId | null }>`SELECT COALESCE(${activeSpaceOf(sql, sql`r.id`)}, r.trigger_space) AS space
         FROM runs r WHERE r.id = ${run}`,
     )
-    const id = rows[0]?.space ?? null
-    const told = yield* mayTell(id === null ? null : { id, members: yield* membersOf(id) }, runs)
+    const told = yield* mayTell(yield* audienceOf(rows[0]?.space ?? null), runs)
     return told.add(run)
   })
 

@@ -111,8 +111,12 @@ export const makeMessageReads = (sql: SqlClient.SqlClient) => {
       ORDER BY m.created_at DESC, m.id DESC LIMIT ${limit}`
   }, Effect.orDie)
 
-  const membersOf = (space: SpaceId) =>
-    Effect.orDie(sql<{ id: PrincipalId }>`SELECT principal AS id FROM members WHERE space = ${space}`)
+  /** Who reads a space: its kind and its members. */
+  const audienceOf = Effect.fnUntraced(function* (space: SpaceId | null) {
+    const rows = yield* sql<Pick<Space, "id" | "kind">>`SELECT id, kind FROM spaces WHERE id = ${space}`
+    const members = yield* sql<{ id: PrincipalId }>`SELECT principal AS id FROM members WHERE space = ${space}`
+    return rows[0] === undefined ? null : { ...rows[0], members }
+  }, Effect.orDie)
 
-  return { authorOf, membersOf, hasAnswered, authorName, spaceName, unansweredIn, repliesOf, mailOf }
+  return { authorOf, audienceOf, hasAnswered, authorName, spaceName, unansweredIn, repliesOf, mailOf }
 }

@@ -206,6 +206,7 @@ export const samples: Readonly<Record<string, (world: World) => Promise<Sample>>
   "memory.history": async (world) => ({ params: { id: await record(world) } }),
   "memory.revert": async (world) => ({ params: { id: await record(world) }, body: { version: 1 } }),
   "memory.offers": nothing,
+  "memory.waiting": nothing,
   "memory.answer": async (world) => ({ params: { id: await record(world) }, body: { taken: true } }),
   "memory.shares": async (world) => ({ params: { id: await record(world) } }),
   "memory.share": async (world) => ({

@@ -54,9 +54,9 @@ const story = (before: At, after: At) =>
       )
     // Members, an admin and their tokens of before, wherever the question is asked and answered.
     for (const [who, where] of [
-      [members[0]!, after],
+      [members[0], after],
       [boss, before],
-      [members[1]!, after],
+      [members[1], after],
     ] as const)
       assert.strictEqual(yield* answer(where, who, yield* asked(after)), 200)
 
@@ -70,7 +70,7 @@ const story = (before: At, after: At) =>
       const late = yield* then(
         Effect.gen(function* () {
           const { admin } = yield* Guest
-          const { token } = yield* ask(() => admin.tokens.add({ principal: members[0]!.id }))
+          const { token } = yield* ask(() => admin.tokens.add({ principal: members[0].id }))
           const [joined, promoted] = [yield* person(), yield* person()]
           yield* ask(() => admin.spaces.addMember(space.id, joined.id))
           yield* ask(() => admin.principals.change(promoted.id, { roles: ["admin"] }))
@@ -79,7 +79,7 @@ const story = (before: At, after: At) =>
       )
       for (const where of [first, then])
         for (const token of late.tokens) assert.include([403, 404], yield* answer(where, { token }, decision))
-      assert.strictEqual(yield* answer(then, members[0]!, decision), 200)
+      assert.strictEqual(yield* answer(then, members[0], decision), 200)
       yield* then(
         Effect.flatMap(Guest, ({ admin }) =>
           Effect.all([

@@ -191,7 +191,7 @@ for (const store of stores)
         () =>
           Effect.gen(function* () {
             const boss = yield* ruler()
-            const caller: Caller["Service"] = yield* (yield* Tokens).callerNow(boss.id as never, "agent")
+            const caller: Caller["Service"] = yield* (yield* Tokens).callerNow(boss.id, "agent")
             const every = yield* (yield* Catalogue).every(caller)
             const built = every.filter(({ set }) => set !== "configured" && set !== "upstream")
             const once = built

@@ -112,6 +112,48 @@ for (const store of ["sqlite", "postgres"] as const)
     )
 
     it.effect(
+      "how many offers wait is counted for whoever answers them, and how they begin is shown to them alone",
+      () =>
+        Effect.gen(function* () {
+          const { admin } = yield* Guest
+          const [ann, eve] = [yield* somebody("person", "Ann5"), yield* somebody("person", "Eve5")]
+          const bot = yield* somebody("agent", "Bot5", { owner: ann.id })
+          const gone = yield* somebody("agent", "Gone5", { owner: ann.id })
+          const waiting = (one: Stoa) => ask(() => one.memory.waiting())
+          assert.deepStrictEqual(yield* waiting(ann.stoa), { all: 0, own: 0, agents: [] })
+          const long = `Knock first. ${"x".repeat(5000)}`
+          const kept: Array<string> = []
+          for (const key of ["a", "b", "c"]) {
+            const { id } = yield* ask(() => eve.stoa.memory.put({ kind: "note", key, content: long }))
+            kept.push(id)
+            yield* ask(() => eve.stoa.memory.share(id, bot.id, { right: "read" }))
+          }
+          for (const one of [ann, gone]) yield* ask(() => eve.stoa.memory.share(kept[0]!, one.id, { right: "read" }))
+          const mine = { all: 5, own: 1, agents: [{ id: bot.id, name: "Bot5", waiting: 3 }] }
+          assert.deepStrictEqual(yield* waiting(ann.stoa), {
+            ...mine,
+            agents: [...mine.agents, { id: gone.id, name: "Gone5", waiting: 1 }],
+          })
+          // Neither what was answered or deleted nor what is offered to a retired agent waits.
+          yield* ask(() => admin.principals.retire(gone.id))
+          yield* ask(() => ann.stoa.memory.answer(kept[0]!, { taken: true }))
+          yield* ask(() => bot.stoa.memory.answer(kept[1]!, { taken: false }))
+          yield* ask(() => eve.stoa.memory.remove(kept[2]!))
+          const left = { all: 1, own: 0, agents: [{ id: bot.id, name: "Bot5", waiting: 1 }] }
+          assert.deepStrictEqual(yield* waiting(ann.stoa), left)
+          assert.deepStrictEqual(yield* waiting(bot.stoa), { all: 1, own: 1, agents: [] })
+          assert.deepInclude((yield* waiting(admin)).agents, left.agents[0])
+          assert.deepStrictEqual(yield* waiting(eve.stoa), { all: 0, own: 0, agents: [] })
+          const shown = yield* ask(() => ann.stoa.memory.offers({ for: bot.id, text: "true" }))
+          assert.deepStrictEqual(
+            shown.items.map(({ key, size, text }) => [key, size, text]),
+            [["a", long.length, long.slice(0, 2000)]],
+          )
+          assert.strictEqual(yield* status(() => eve.stoa.memory.offers({ for: bot.id, text: "true" })), 403)
+        }),
+    )
+
+    it.effect(
       "offers are bounded by sharer and receiver, by every way of sharing; and the refusal says what to do",
       () =>
         Effect.gen(function* () {

@@ -108,10 +108,14 @@ layer(house({ store: "sqlite", config: { ...roomy, people: [{ name: "ada" }] } }
             assert.deepStrictEqual(called.content, [{ type: "text", text: "fresh" }])
 
             const shown = yield* ask(() => it.callTool({ name: tool("show"), arguments: {} }))
-            const [link, embedded, words] = shown.content as ReadonlyArray<any>
+            const [link, embedded, words] = shown.content as unknown as readonly [
+              { readonly uri: string },
+              { readonly resource: { readonly uri: string } },
+              { readonly text: string },
+            ]
             assert.deepStrictEqual([link.uri, embedded.resource.uri], [uri(page), uri(page)])
             assert.strictEqual(words.text, `see ${page}`)
-            assert.deepStrictEqual((shown._meta as any).ui, { resourceUri: uri(page) })
+            assert.deepStrictEqual((shown._meta as { readonly ui: object }).ui, { resourceUri: uri(page) })
             assert.deepStrictEqual(shown.structuredContent, { uri: page })
 
             for (const one of [page, ...odd.filter((text) => !text.includes("{"))]) {

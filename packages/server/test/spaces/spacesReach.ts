@@ -47,7 +47,7 @@ const toolsElsewhere: Record<ToolsetName, Readonly<Record<string, ReadonlyArray<
   stoa: {
     "they show many spaces at once: spacesSeen.test.ts": words("list_spaces search"),
     "they are about calls, decisions, agents and memory": words(
-      "call_status cancel_call list_decisions answer_decision run_agent remember recall forget memory_history",
+      "call_status cancel_call list_decisions answer_decision run_agent remember recall forget memory_history list_offers answer_offer",
     ),
   },
   office: { "they are about memory": words("do_nothing update_memory search_memory store_memory") },

@@ -34,7 +34,7 @@ describe.skipIf(bwrap === undefined)("turns that use too much", () => {
       }
       const { items } = yield* ask(() => admin.runs.list({ agent: bot.id }))
       const { failure, id, state } = items[0]!
-      return { id, state: state as string, failure: failure ?? null }
+      return { id, state: state, failure: failure ?? null }
     })
 
     it.effect("processes: those that it may not start are refused, and the turn is ended", () =>

@@ -152,7 +152,7 @@ for (const store of stores)
             const last = items.at(-1)!
             assert.strictEqual(last.replyTo, returned)
             const one = yield* request(ada, "GET", `/messages/${last.id}${names}`)
-            assert.deepStrictEqual(one.body, last as never)
+            assert.deepStrictEqual(one.body, last)
           }
           // Whoever follows without a face's names sees one form, too.
           const plain = yield* ask(() => admin.spaces.messages(space.id))

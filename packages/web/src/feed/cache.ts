@@ -13,6 +13,8 @@ export const keys = {
   /** The user's own catalogue, or another principal's. */
   tools: (as = "") => ["tools", as],
   tool: (name: string) => ["tools", "one", name],
+  /** Counts, not lists: how many offers of memory wait. */
+  offersWaiting: ["memory", "waiting"],
   /** Lists of runs, each by its query; one run; and the parts of it that are loaded on demand. */
   runLists: ["runs", "list"],
   liveRuns: ["runs", "list", "live"],

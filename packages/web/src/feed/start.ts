@@ -92,6 +92,10 @@ export const useHeld = (): number => {
   return data?.items.reduce((sum, { held }) => sum + held.length, 0) ?? 0
 }
 
+/** How many offers of memory wait for an answer of the user's, to them and to agents; a guest gets none. */
+export const useOffersWaiting = () =>
+  useQuery({ queryKey: keys.offersWaiting, queryFn: () => house.memory.waiting(), retry: false }).data
+
 /** Names by id, from everywhere a name is known. */
 export const useNames = (): ((id: string | null) => string) => {
   const { me, spaces } = useStart()

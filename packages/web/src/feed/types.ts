@@ -15,5 +15,6 @@ export type RunStep = Plain<Contract.RunStep>
 export type RunMessage = Plain<Contract.RunMessage>
 export type MemoryRecord = Plain<Contract.MemoryRecord>
 export type MemoryVersion = Plain<Contract.MemoryVersion>
+export type MemoryOffer = Plain<Contract.MemoryOffer>
 /** An input, a result or another value of a tool. */
 export type Json = MessageCall["input"]

@@ -36,6 +36,7 @@ export const words = {
   reconnecting: (seconds: number) => (seconds > 0 ? `Reconnecting in ${seconds} s` : "Reconnecting"),
   waitsForYou: (count: number) => `${counted(count, "decision waits", "decisions wait")} for you`,
   unread: (count: number) => counted(count, "unread message", "unread messages"),
+  offersWait: (count: number) => `${counted(count, "offer waits", "offers wait")} for an answer`,
   heldTools: (count: number) => `${counted(count, "tool is", "tools are")} held`,
   you: "You",
   tools: "Tools",

@@ -14,6 +14,7 @@ import {
   MemoryTag,
   MemoryVersion,
   NewMemory,
+  OffersWaiting,
   OfferState,
 } from "../../memory/Memory.ts"
 import { MemoryDiff, MemoryImported, MemoryLine, maxLines } from "../../memory/MemoryLine.ts"
@@ -80,10 +81,13 @@ export class MemoryApi extends HttpApiGroup.make("memory")
         state: Schema.optionalKey(OfferState),
         /** An agent that the caller owns or administers; by default the caller. */
         for: Schema.optionalKey(PrincipalRef),
+        /** Also how each begins: at most 2,000 characters. */
+        text: Schema.optionalKey(Schema.Literals(["true", "false"])),
       },
       success: pageOfMany(MemoryOffer),
       error: [problem(Missing), problem(Forbidden)],
     }),
+    HttpApiEndpoint.get("waiting", "/memory/offers/waiting", { success: OffersWaiting }),
     HttpApiEndpoint.put("answer", "/memory/:id/offer", {
       params: ref,
       payload: Schema.Struct({ taken: Schema.Boolean, for: Schema.optionalKey(PrincipalRef) }),

@@ -59,9 +59,9 @@ export const makeExcerpts = (sql: SqlClient.SqlClient) => {
     }>`SELECT count(*) AS n FROM (SELECT 1 AS one FROM ${there} LIMIT ${maxCounted}) AS counted`
     const items = rows.map(({ size, ...row }) => ({
       record: recordFrom(row),
-      left: Math.max(0, Number(size) - Buffer.byteLength(row.content)),
+      left: Math.max(0, size - Buffer.byteLength(row.content)),
     }))
-    return { items, left: Math.max(0, Number(counted[0]!.n) - items.length) } satisfies Excerpts
+    return { items, left: Math.max(0, counted[0]!.n - items.length) } satisfies Excerpts
   }, Effect.orDie)
 
   return { read }

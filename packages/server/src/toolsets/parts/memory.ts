@@ -9,6 +9,7 @@ import { makeVisiblePrincipal } from "../../access/rights/VisiblePrincipal.ts"
 import type { HandlerCall } from "../../calls/road/Handler.ts"
 import { Memories } from "../../memory/Memories.ts"
 import { Shares } from "../../memory/Shares.ts"
+import { foreignText, foreignTextRule, markFor } from "../../models/text/ForeignText.ts"
 import { type ToolsetTool, integer, lineOfText, catalogueOffer, tagList, text } from "../toolsetTool.ts"
 
 const tags = tagList("Words to sort it by")
@@ -106,7 +107,7 @@ interface Named {
   readonly key?: string
 }
 
-/** remember, recall, forget, memory_history: lasting, shared, attributed memory for any MCP client. */
+/** remember, recall, forget, memory_history, list_offers, answer_offer: lasting, shared, attributed memory for any MCP client. */
 export const stoaMemory = Effect.gen(function* () {
   const memories = yield* Memories
   const shares = yield* Shares
@@ -257,6 +258,62 @@ export const stoaMemory = Effect.gen(function* () {
           })),
           more: next !== null,
         }
+      }),
+    }),
+    tool({
+      name: "list_offers",
+      countedAs: "calls/memory",
+      description:
+        "What others offer to share with you and you have not answered: who offers it, what it is, and how it begins. It is in none of your lists and prompts until you take it (answer_offer).",
+      effects: "none",
+      input: {
+        properties: {
+          limit: integer("How many", { minimum: 1, maximum: 20, default: 10 }),
+          cursor: text("The next of the page before"),
+        },
+      },
+      run: Effect.fnUntraced(function* ({ cursor, limit = 10 }: { readonly cursor?: string; readonly limit?: number }) {
+        const { id: me } = (yield* Caller).principal
+        const { items, next } = yield* shares.offers(me, {
+          limit,
+          withText: true,
+          ...(cursor === undefined ? {} : { cursor }),
+        })
+        const nameOf = yield* namesOf(items.map(({ owner }) => owner))
+        const mark = markFor(items.flatMap(({ key, text: begins = "" }) => [key, begins]))
+        return {
+          ...(items.length === 0 ? {} : { note: foreignTextRule(mark) }),
+          items: items.map(({ id, kind, key, offeredAt, owner, right, size, text: begins = "" }) => ({
+            id,
+            owner,
+            ownerName: nameOf(owner),
+            kind,
+            right,
+            size,
+            offeredAt: DateTime.formatIso(offeredAt),
+            text: foreignText(mark, "shared", { author: nameOf(owner), title: key }, begins),
+          })),
+          next,
+        }
+      }),
+    }),
+    tool({
+      name: "answer_offer",
+      houseText: true,
+      description:
+        "Take what somebody offers to share with you, or decline it. What you declined is not offered again, and you can still take it; what you took you can give back.",
+      effects: "store",
+      annotations: { idempotentHint: true },
+      input: {
+        properties: {
+          id: text("The record's id, from list_offers"),
+          take: { type: "boolean", description: "true takes it, false declines it" },
+        },
+        required: ["id", "take"],
+      },
+      run: Effect.fnUntraced(function* ({ id, take }: { readonly id: string; readonly take: boolean }) {
+        yield* shares.answer((yield* Caller).principal.id, id as MemoryRecord["id"], take)
+        return { id, taken: take }
       }),
     }),
   ]

@@ -31,6 +31,9 @@ for (const store of stores)
             const small = yield* ask(() =>
               ada.client.spaces.add({ name: fresh("small"), kind: "private", members: [bot.id] }),
             )
+            const square = yield* ask(() =>
+              ada.client.spaces.add({ name: fresh("square"), kind: "public", members: [bot.id] }),
+            )
             yield* setRules([
               {
                 when: { agent: bot.name, text: "divorce", step: 1 },
@@ -79,9 +82,14 @@ for (const store of stores)
             const inMine = yield* woken(small.id, ada, `@${bot.name} hello`, 3)
             assert.include(inMine, "divorce")
             assert.include(inMine, "lawyer: ")
+            // A public space is read by the whole house, also if Ada and the agent are its only members.
+            const inSquare = yield* woken(square.id, ada, `@${bot.name} hello`, 4)
+            assert.notInclude(inSquare, "divorce")
+            assert.notInclude(inSquare, "lawyer: ")
+            assert.include(inSquare, "the picnic")
             // A service stands in no space: it is told of none.
             yield* ask(() => admin.agents.trigger(bot.name, { text: "work" }))
-            const nowhere = yield* told((yield* ended(bot, 4)).at(-1)!)
+            const nowhere = yield* told((yield* ended(bot, 5)).at(-1)!)
             assert.notInclude(nowhere, "divorce")
             assert.notInclude(nowhere, "picnic")
             assert.match(nowhere, /You work on 2 other things elsewhere\./)

@@ -1,6 +1,5 @@
 /** Agents that wait for each other's answers, and how far they may wake each other. */
 import { assert, layer } from "@effect/vitest"
-import type { MessageId } from "@stoa/contract"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Waits } from "../../../src/runs/waiting/Waits.ts"
@@ -223,7 +222,7 @@ for (const store of stores)
           const second = yield* begin(2)
           const { message } = yield* waitOf(second)
           for (const who of [idle, failing, ada])
-            yield* ask(() => who.client.spaces.post(space.id, { text: "late", replyTo: message as MessageId }))
+            yield* ask(() => who.client.spaces.post(space.id, { text: "late", replyTo: message }))
           yield* ended(bot, 2)
           assert.deepInclude(yield* firstOutput(second), { status: "resolved", missing: [] })
         }),
@@ -245,7 +244,7 @@ for (const store of stores)
         yield* until(Effect.map(runsOf(asks), (rows) => (rows.length === 2 ? rows : undefined)))
         const waiting = yield* inState(asks, "waiting_reply")
         const { message } = yield* waitOf(waiting)
-        yield* ask(() => answers.client.spaces.post(space.id, { text: "forty-two", replyTo: message as MessageId }))
+        yield* ask(() => answers.client.spaces.post(space.id, { text: "forty-two", replyTo: message }))
         const runs = yield* ended(asks, 2)
         assert.deepInclude(yield* firstOutput(waiting), { status: "resolved", missing: [] })
         assert.strictEqual(runs.length, 2)

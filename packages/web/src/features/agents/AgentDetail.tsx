@@ -10,7 +10,7 @@ import { Notes } from "../../parts/panes/Notes.tsx"
 import { AgoTime } from "../../parts/figures/Time.tsx"
 import { LimitsPane } from "./panes/LimitsPane.tsx"
 import { AgentPauseForm, PauseSwitch } from "./PauseSwitch.tsx"
-import { MemoryPane } from "./panes/MemoryPane.tsx"
+import { MemoryPane, type MemoryPaneProps } from "./panes/MemoryPane.tsx"
 import { PromptPane } from "./panes/PromptPane.tsx"
 import { RunsPane } from "./panes/RunsPane.tsx"
 import { TalkPane } from "./panes/TalkPane.tsx"
@@ -38,13 +38,13 @@ const Now = ({ agent }: { readonly agent: Agent }) => {
   ))
 }
 
-export interface AgentDetailProps {
+export interface AgentDetailProps extends Pick<MemoryPaneProps, "Offers"> {
   readonly name: string
   /** Features do not import each other: tokens come from People. */
   readonly Tokens: ComponentType<{ readonly who: Principal }>
 }
 
-export const AgentDetail = ({ name, Tokens }: AgentDetailProps) => {
+export const AgentDetail = ({ name, Offers, Tokens }: AgentDetailProps) => {
   const { tab: wanted } = useSearch({ strict: false })
   const navigate = useNavigate()
   const names = useNames()
@@ -98,7 +98,7 @@ export const AgentDetail = ({ name, Tokens }: AgentDetailProps) => {
               {tab === "prompt" ? <PromptPane agent={agent} may={admin} /> : null}
               {tab === "talk" ? <TalkPane agent={agent} /> : null}
               {tab === "tools" ? <ToolsPane name={agent.name} /> : null}
-              {tab === "memory" ? <MemoryPane agent={agent} /> : null}
+              {tab === "memory" ? <MemoryPane agent={agent} Offers={Offers} /> : null}
               {tab === "runs" ? <RunsPane agent={agent} /> : null}
               {tab === "tokens" ? (
                 <Suspense fallback={<LoadingPane />}>

@@ -105,7 +105,7 @@ const Paused = ({ agents }: { readonly agents: ReadonlyArray<Principal> }) => {
   ))
 }
 
-export const AgentsScreen = ({ Tokens }: Pick<AgentDetailProps, "Tokens">) => {
+export const AgentsScreen = ({ Offers, Tokens }: Pick<AgentDetailProps, "Offers" | "Tokens">) => {
   const { name } = useParams({ strict: false })
   // Two routes lead here, and both use the same parameter.
   const { open } = useSearch({ strict: false }) as { readonly open?: boolean }
@@ -166,7 +166,7 @@ export const AgentsScreen = ({ Tokens }: Pick<AgentDetailProps, "Tokens">) => {
             <EmptyPane>{words.choose}</EmptyPane>
           </aside>
         ) : (
-          <AgentDetail key={shown} name={shown} Tokens={Tokens} />
+          <AgentDetail key={shown} name={shown} Offers={Offers} Tokens={Tokens} />
         )}
       </div>
     </>

@@ -1,6 +1,6 @@
 /** On a phone: links to everything that is not a space or a decision. */
 import { Link } from "@tanstack/react-router"
-import { useStart } from "../../feed/start.ts"
+import { useOffersWaiting, useStart } from "../../feed/start.ts"
 import { Header } from "../../layout/Header.tsx"
 import { menuFor } from "../../layout/navigation/menu.ts"
 import { Icon } from "../../parts/icons/Icon.tsx"
@@ -8,6 +8,7 @@ import { words } from "./words/en.ts"
 
 export const MenuScreen = () => {
   const { me } = useStart()
+  const offers = useOffersWaiting()?.all ?? 0
   return (
     <>
       <Header title={words.house} />
@@ -20,6 +21,7 @@ export const MenuScreen = () => {
           <Link key={to} to={to}>
             <Icon name={icon} />
             <span>{name}</span>
+            {to !== "/memory" || offers === 0 ? null : <span className="count push">{offers}</span>}
           </Link>
         ))}
         <Link to="/help/$page" params={{ page: "first-steps" }}>

@@ -3,7 +3,7 @@ import "./Memory.css"
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import { useState } from "react"
 import { later } from "../../feed/clock.ts"
-import { usePeople, useStart } from "../../feed/start.ts"
+import { useOffersWaiting, usePeople, useStart } from "../../feed/start.ts"
 import type { MemoryRecord } from "../../feed/types.ts"
 import { Header } from "../../layout/Header.tsx"
 import { Avatar } from "../../parts/icons/Avatar.tsx"
@@ -13,6 +13,7 @@ import { EmptyPane, FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
 import { WholeMemory } from "./WholeMemory.tsx"
 import { firstLine, groupsOf, iconOf, inOrder, whyOf } from "./memory.logic.ts"
 import { NewRecord } from "./NewRecord.tsx"
+import { Offers } from "./Offers.tsx"
 import { RecordView } from "./RecordView.tsx"
 import { type MemoryFilter, useRecords } from "./useMemory.ts"
 import { words } from "./words/en.ts"
@@ -107,6 +108,33 @@ const Records = ({ current, filter }: { readonly filter: MemoryFilter; readonly 
   )
 }
 
+/** How many offers wait, with links to where they are answered. */
+const Waiting = ({ isOpen }: { readonly isOpen: boolean }) => {
+  const waiting = useOffersWaiting()
+  if (waiting === undefined) return null
+  return (
+    <nav className="memory-waiting" aria-label={words.offersWaiting}>
+      <Link
+        className="line"
+        to="/memory"
+        search={{ open: "offers" }}
+        {...(isOpen ? { "aria-current": "true" as const } : {})}
+      >
+        <Icon name="inbox" small />
+        {words.offers}
+        {waiting.own === 0 ? null : <span className="count push">{waiting.own}</span>}
+      </Link>
+      {waiting.agents.map(({ id, name, waiting: count }) => (
+        <Link key={id} className="line" to="/agents/$name" params={{ name }} search={{ tab: "memory" }}>
+          <Avatar name={name} kind="agent" size="s" />
+          {words.offersTo(name)}
+          <span className="count push">{count}</span>
+        </Link>
+      ))}
+    </nav>
+  )
+}
+
 const pauseToSearch = 250
 let waiting: (() => void) | undefined
 
@@ -197,6 +225,7 @@ export const MemoryScreen = () => {
             <SearchField key={owner} filter={filter} />
             <OwnerPick owner={owner} className="input" />
           </div>
+          <Waiting isOpen={open === "offers"} />
           <Records filter={filter} current={shown} />
         </div>
         {shown !== undefined ? (
@@ -205,6 +234,11 @@ export const MemoryScreen = () => {
           <div className={`scroll ${aside ? "" : "not-phone"}`}>
             {open === "new" ? <NewRecord /> : null}
             {open === "keep" ? <WholeMemory /> : null}
+            {open === "offers" ? (
+              <div className="page">
+                <Offers />
+              </div>
+            ) : null}
             {open === undefined ? <EmptyPane>{words.choose}</EmptyPane> : null}
           </div>
         )}

@@ -2,6 +2,7 @@
 import { useInfiniteQuery, useQueries, useQuery } from "@tanstack/react-query"
 import { cache } from "../../feed/cache.ts"
 import { house } from "../../feed/house.ts"
+import { useOffersWaiting } from "../../feed/start.ts"
 
 export interface MemoryFilter {
   readonly owner?: string
@@ -23,6 +24,28 @@ export const useRecords = ({ owner, q }: MemoryFilter) =>
       }),
     getNextPageParam: ({ next }) => next ?? undefined,
   })
+
+const offersAtOnce = 20
+
+/** What waits for an answer, to the user or to an agent, and how many there are as the house counts them. */
+export const useOffers = (agent?: string) => {
+  const counts = useOffersWaiting()
+  const list = useInfiniteQuery({
+    queryKey: ["memory", "offers", agent ?? ""],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam }) =>
+      house.memory.offers({
+        limit: offersAtOnce,
+        text: "true",
+        ...(agent === undefined ? {} : { for: agent }),
+        ...(pageParam === undefined ? {} : { cursor: pageParam }),
+      }),
+    getNextPageParam: ({ next }) => next ?? undefined,
+    retry: false,
+  })
+  const waiting = agent === undefined ? counts?.own : counts?.agents.find(({ name }) => name === agent)?.waiting
+  return { ...list, waiting }
+}
 
 export const useRecord = (id: string) =>
   useQuery({ queryKey: ["memory", "one", id], queryFn: () => house.memory.get(id) })

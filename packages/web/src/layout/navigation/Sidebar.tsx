@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router"
 import { isMine } from "../../feed/myDecisions.logic.ts"
-import { useHeld, useLiveRuns, useStart } from "../../feed/start.ts"
+import { useHeld, useLiveRuns, useOffersWaiting, useStart } from "../../feed/start.ts"
 import { Avatar } from "../../parts/icons/Avatar.tsx"
 import { Icon } from "../../parts/icons/Icon.tsx"
 import { Logo } from "../../parts/icons/Logo.tsx"
@@ -25,6 +25,11 @@ export const Sidebar = () => {
   const mine = decisions.filter((one) => isMine(one, me.id)).length
   const live = useLiveRuns().data?.length ?? 0
   const held = useHeld()
+  const offers = useOffersWaiting()?.all ?? 0
+  const marks: Readonly<Record<string, readonly [count: number, said: string]>> = {
+    "/servers": [held, words.heldTools(held)],
+    "/memory": [offers, words.offersWait(offers)],
+  }
   const lists = sidebarLists(spaces, me.id)
   return (
     <aside className="side" aria-label={words.house}>
@@ -72,10 +77,10 @@ export const Sidebar = () => {
         ))}
         <div className="label">{words.house}</div>
         {menuFor(me).map(({ icon, name, to }) => (
-          <Link key={to} to={to} {...unreadMark(to === "/servers" ? held : 0)}>
+          <Link key={to} to={to} {...unreadMark(marks[to]?.[0] ?? 0)}>
             <Icon name={icon} />
             <span className="cut">{name}</span>
-            {to === "/servers" ? <Count of={held} words={words.heldTools(held)} /> : null}
+            {marks[to] === undefined ? null : <Count of={marks[to][0]} words={marks[to][1]} />}
           </Link>
         ))}
       </nav>

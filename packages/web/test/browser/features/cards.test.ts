@@ -71,14 +71,23 @@ it("a picture whose address is not a file of the house is never asked for, whate
   const space = await house.spaces.add({ name: "pictures", kind: "public" })
   await house.tool("show_picture", { type: "object" }, ({ image }) => ({ image, alt: "A picture" }))
   const show = (image: string) => house.tools.call("show_picture", { input: { image }, space: space.id, wait: 10 })
-  const { id } = await show(dot)
-  const held = `/api/v1/calls/${id}?wait=200`
+  const first = await show(dot)
+  const held = `/api/v1/calls/${"id" in first ? first.id : "none"}?wait=200`
   const elsewhere = `//${outside.at["elsewhere"]}/a.png`
   const file = `/api/v1/files/fil_${"0a".repeat(32)}`
   const hostile = [
     ...Array.from({ length: 8 }, () => held),
-    ...["/d/token", "/mcp", "/cards/ship", `${file}?wait=200`, `/x/..${held}`, `${url()}${held}`, `blob:${url()}/x`],
-    ...[`http:${elsewhere}`, elsewhere, `/\\${elsewhere.slice(2)}`, " /api/v1/me"],
+    "/d/token",
+    "/mcp",
+    "/cards/ship",
+    `${file}?wait=200`,
+    `/x/..${held}`,
+    `${url()}${held}`,
+    `blob:${url()}/x`,
+    `http:${elsewhere}`,
+    elsewhere,
+    `/\\${elsewhere.slice(2)}`,
+    " /api/v1/me",
   ]
   for (const image of hostile) await show(image)
   const { page } = await visitor({ width: 1280, height: 2400 })

@@ -51,7 +51,7 @@ it("a hostile card tries every way out, and reaches no other address, no other p
   expect(ways.length).toBeGreaterThan(60)
   const space = await admin().spaces.add({ name: "ways-out", kind: "public" })
   const inputs = [
-    { ways: Object.fromEntries(ways.map((way) => [way, outside.at[way]])) },
+    { ways: Object.fromEntries(ways.map((way) => [way, outside.at[way]!])) },
     ...moves.map((move) => ({ move, to: `http://${outside.at[`move_${move}`]}/` })),
     ...moves.map((move, at) => ({ move, to: url() + ["/api/v1/me", "/d/x", "/s/general", "/mcp", "/docs"][at % 5]! })),
     { move: "location", to: "data:text/html,moved" },

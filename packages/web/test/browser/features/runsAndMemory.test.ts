@@ -452,3 +452,98 @@ it("memory is carried out, erased with one's name, and brought in again, on a ph
   await clean(small.page)
   expect(consoleLines).toEqual([])
 }, 90_000)
+
+it("G-35 what others offer is counted, shown as their text, and taken or declined, page by page", async () => {
+  const zoe = await person("Zoe")
+  const [uta, rolf] = [await person("Uta"), await person("Rolf")]
+  const { page } = await visitor()
+  await signIn(page, zoe.token, "/memory?open=offers")
+  await page.getByText("Nobody offers you anything.").waitFor()
+  await clean(page)
+  const memoryEntry = page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: /^Memory/ })
+  expect(await memoryEntry.innerText()).toBe("Memory")
+
+  const offer = async (from: typeof uta, key: string, content: string, to: string) => {
+    const { id } = await as(from.token).memory.put({ kind: "note", key, content })
+    await as(from.token).memory.share(id, to, { right: "read" })
+    return id
+  }
+  const attack = "# Obey\n![](https://outside.example/x.png) [sign in](https://outside.example)"
+  const first = await offer(uta, "tides", attack, zoe.id)
+  const offers = page.getByRole("region", { name: "Offered to you" })
+  const item = offers.getByRole("listitem", { name: "tides, offered by Uta" })
+  // In another's words nothing is a heading, a link or a picture.
+  expect(await item.locator("pre").innerText()).toBe(attack)
+  expect(await item.locator("pre *, a, img").count()).toBe(0)
+  await expect.poll(() => memoryEntry.innerText()).toContain("1 offer waits for an answer")
+  await shot(page, "memory-offer")
+  await clean(page)
+  await item.getByRole("button", { name: "Take tides of Uta" }).click()
+  await page.getByText("Nobody offers you anything.").waitFor()
+  expect((await as(zoe.token).memory.shares(first)).items[0]).toMatchObject({ state: "taken" })
+  expect(await memoryEntry.innerText()).toBe("Memory")
+
+  // More than one page of them: no offer twice, and none missing.
+  for (let n = 0; n < 20; n++) await offer(uta, `u${n}`, `Note ${n}.`, zoe.id)
+  await offer(rolf, "long", "x".repeat(2500), zoe.id)
+  const small = await visitor(phone, { colorScheme: "dark" })
+  await signIn(small.page, zoe.token, "/house")
+  const entry = small.page.getByRole("link", { name: /^Memory/ })
+  await expect.poll(() => entry.innerText()).toContain("21")
+  await entry.click()
+  await small.page.getByRole("link", { name: /^Offered to you/ }).click()
+  const listed = small.page.getByRole("region", { name: "Offered to you" })
+  await listed.getByText("500 more characters are not shown").waitFor()
+  expect(await listed.getByRole("listitem").count()).toBe(20)
+  await listed.locator(".count").getByText("21").waitFor()
+  expect(await small.page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true)
+  await shot(small.page, "memory-offers-phone")
+  await clean(small.page)
+  await listed.getByRole("button", { name: "Show more offers" }).click()
+  await expect.poll(() => listed.getByRole("listitem").count()).toBe(21)
+  await listed.getByRole("button", { name: "Decline long of Rolf" }).click()
+  await listed.locator(".count").getByText("20").waitFor()
+  await listed.getByText("500 more characters are not shown").waitFor({ state: "detached" })
+  expect((await as(zoe.token).memory.offers({ state: "declined" })).items).toMatchObject([{ key: "long" }])
+  expect(consoleLines).toEqual([])
+}, 120_000)
+
+it("G-35 an agent's owner and admins answer what it is offered, in its memory pane; nobody else sees it there", async () => {
+  const [lea, mia] = [await person("Lea"), await person("Mia")]
+  const made = await admin().principals.add({ kind: "agent", name: "gull", roles: ["agent-standard"], owner: lea.id })
+  const { page } = await visitor()
+  await signIn(page, lea.token, "/agents/gull?tab=memory")
+  await page.getByRole("tab", { name: "Memory", selected: true }).waitFor()
+  const notes: Array<string> = []
+  for (const key of ["rocks", "shoals"]) {
+    const { id } = await as(mia.token).memory.put({ kind: "note", key, content: `Beware of the ${key}.` })
+    await as(mia.token).memory.share(id, made.id, { right: "read" })
+    notes.push(id)
+  }
+  // Its owner hears of it at once, and is led to it.
+  await page.getByRole("link", { name: /^Memory.*2 offers wait for an answer/ }).click()
+  await page.getByRole("link", { name: "Offered to gull 2" }).click()
+  const offers = page.getByRole("region", { name: "Offered to gull" })
+  await offers.getByText("Beware of the rocks.").waitFor()
+  await shot(page, "agent-offers")
+  await clean(page)
+  await offers.getByRole("button", { name: "Take rocks of Mia" }).click()
+  await offers.getByText("Beware of the rocks.").waitFor({ state: "detached" })
+  // Mia sees what she offered, but does not answer for the agent.
+  const other = await visitor()
+  await signIn(other.page, mia.token, "/agents/gull?tab=memory")
+  await other.page.getByRole("tab", { name: "Memory", selected: true }).waitFor()
+  await other.page.getByRole("tabpanel").getByRole("link", { name: "Open its memory" }).waitFor()
+  expect(await other.page.getByRole("region", { name: "Offered to gull" }).count()).toBe(0)
+  const kim = await person("Kaj", ["admin"])
+  const third = await visitor(phone)
+  await signIn(third.page, kim.token, "/agents/gull?tab=memory")
+  const theirs = third.page.getByRole("region", { name: "Offered to gull" })
+  await theirs.getByRole("button", { name: "Decline shoals of Mia" }).click()
+  await theirs.waitFor({ state: "detached" })
+  await clean(third.page)
+  await offers.waitFor({ state: "detached" })
+  const states = await Promise.all(notes.map(async (id) => (await as(mia.token).memory.shares(id)).items[0]?.state))
+  expect(states).toEqual(["taken", "declined"])
+  expect(consoleLines).toEqual([])
+}, 120_000)

@@ -5,7 +5,6 @@ import { endpoints } from "../../../../sdk/src/endpoints.ts"
 import { kindFor } from "../../../src/cards/kinds/kinds.logic.ts"
 import { safeNext } from "../../../src/features/signin/signInLink.logic.ts"
 import { isHouseFile, safeHref, screens } from "../../../src/parts/text/address.logic.ts"
-import type { MessageCall } from "../../../src/feed/types.ts"
 
 const house = "https://house.example"
 const file = `/api/v1/files/fil_${"0a".repeat(32)}`
@@ -44,8 +43,7 @@ it("no path of the API, no signed link and no door of the house is a link, howev
 })
 
 it("a result makes the page load a file of the house by its exact address, and nothing else", () => {
-  const drawn = (image: string) =>
-    kindFor({ id: "c", tool: "t", input: {}, customUI: "image", output: { image } } as unknown as MessageCall)
+  const drawn = (image: string) => kindFor({ id: "c", tool: "t", input: {}, customUI: "image", output: { image } })
   expect(drawn(file)).toBe("image")
   const near = [`${file}?wait=200`, `${file}/`, `${file}#x`, `/${file}`, file.toUpperCase(), `${house}${file}`]
   for (const path of [...paths, ...near, "https://a.example/b.png", "/s/general", "", "data:text/html,x"]) {

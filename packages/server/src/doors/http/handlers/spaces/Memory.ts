@@ -48,9 +48,10 @@ export const memoryHandlers = HttpApiBuilder.group(
       history: ({ params: { id }, query }) => Effect.flatMap(me, (by) => memories.history(by, id, query)),
       revert: ({ params: { id }, payload: { version } }) =>
         Effect.flatMap(me, (by) => transact(memories.revert(by, id, version))),
-      offers: Effect.fnUntraced(function* ({ query: { for: ref, ...query } }) {
-        return yield* shares.offers(yield* receiverOf(ref), query)
+      offers: Effect.fnUntraced(function* ({ query: { for: ref, text, ...query } }) {
+        return yield* shares.offers(yield* receiverOf(ref), { ...query, withText: text === "true" })
       }),
+      waiting: () => shares.waiting,
       answer: Effect.fnUntraced(function* ({ params: { id }, payload: { for: ref, taken } }) {
         yield* transact(shares.answer(yield* receiverOf(ref), id, taken))
       }),

@@ -6,6 +6,7 @@
  * they are asked for (`<link rel="preconnect">`), and frames with a realm of their own. Whatever it calls later it takes
  * before the card's script can replace it.
  */
+// edge: the script of a browser, parsed here as what it will be there: the body of an async function.
 
 /** Elements that connect or move a frame by being there, or have a realm of their own. */
 const refused = "applet base embed fencedframe frame frameset iframe link meta object portal script"
@@ -71,12 +72,12 @@ const prelude = `globalThis.stoa = {
   },
 }`
 
-const AsyncFunction = (async () => undefined).constructor as new (body: string) => unknown
+const AsyncFunction = (async () => undefined).constructor as (body: string) => unknown
 
 /** What is wrong with it as a text of its own. Nothing is run: a body that parses alone cannot end what is around it. */
 const faultOf = (body: string): string | undefined => {
   try {
-    new AsyncFunction(body)
+    AsyncFunction(body)
     return undefined
   } catch (cause) {
     return String(cause)
