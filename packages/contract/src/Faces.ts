@@ -66,6 +66,13 @@ const bareFaces = new Set<FaceName | undefined>(["office", "gateway", "team"])
 interface WireMessage {
   readonly id: string
   readonly replyTo: string | null
+  readonly origin: unknown
+}
+
+/** Where its author was names a message, too: the one that woke it. */
+const originOn = (origin: unknown) => {
+  const { message } = (origin ?? {}) as { readonly message?: unknown }
+  return typeof message === "string" ? { ...(origin as object), message: withoutPrefix(message) } : origin
 }
 
 /** A message on the wire, with its ids as the tools of a face give them. */
@@ -75,6 +82,7 @@ export const wireMessageOn = <A extends WireMessage>(face: FaceName | undefined,
         ...message,
         id: withoutPrefix(message.id),
         replyTo: message.replyTo === null ? null : withoutPrefix(message.replyTo),
+        origin: originOn(message.origin),
       }
     : message
 

@@ -28,6 +28,8 @@ const bareId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 export const withoutPrefix = (id: string): string => id.slice(id.indexOf("_") + 1)
 /** The message that is meant by an id with its prefix or without it; any other text stays as it is, and names none. */
 export const messageIdOf = (given: string): MessageId => (bareId.test(given) ? `msg_${given}` : given) as MessageId
+/** The same for a principal: tools return an `agent_id` without its prefix. */
+export const principalIdOf = (given: string): string => (bareId.test(given) ? `prn_${given}` : given)
 /** A message as clients name it at any door: tools of the seeds return its id without the prefix. */
 export const MessageRef = Schema.String.pipe(
   Schema.decodeTo(MessageId, SchemaTransformation.transform<string, string>({ decode: messageIdOf, encode: String })),

@@ -110,6 +110,7 @@ export {
   MemoryId,
   MessageId,
   messageIdOf,
+  principalIdOf,
   MessageRef,
   withoutPrefix,
   Moment,

@@ -3,7 +3,6 @@ import {
   type Agent,
   Caller,
   type Forbidden,
-  type Message,
   type Missing,
   type Prompt,
   promptTextOf,
@@ -24,6 +23,7 @@ import { makeVisitorProfile } from "../memory/VisitorProfile.ts"
 import { makeMemoryPrompt } from "../memory/MemoryPrompt.ts"
 import { estimatedTokens, lettersFor, usualWindow } from "../models/text/Estimate.ts"
 import { Languages } from "../models/Languages.ts"
+import { excerptOf, type MessageExcerpt } from "../spaces/messages/MessageExcerpts.ts"
 import { Messages } from "../spaces/messages/Messages.ts"
 import { makeBatch } from "../store/journal/Batch.ts"
 import { makeEventCache } from "../store/journal/events/EventCache.ts"
@@ -53,6 +53,8 @@ export interface PromptSubject {
   readonly persona: string | null
   /** The prompt of the run that called it, if it should know that. */
   readonly context: string | null
+  /** It is told what was said in its space. */
+  readonly reads: boolean
   /** Its last message is its answer. */
   readonly speaks: boolean
   readonly space: SpaceId | null
@@ -73,8 +75,8 @@ interface OpenRun {
 
 const sizeOf = (text: string) => ({ size: text.length, tokens: estimatedTokens(text) })
 
-const shownCall = ({ call }: Message): string | null =>
-  call === null ? null : `used the tool ${call.tool} with ${JSON.stringify(call.input).slice(0, 500)}`
+const shownCall = ({ call }: MessageExcerpt): string | null =>
+  call === null ? null : `used the tool ${call.tool} with ${call.input}`
 
 export class Prompts extends Context.Service<
   Prompts,
@@ -154,18 +156,18 @@ export class Prompts extends Context.Service<
       /** The messages that woke a run, if its agent still sees them. */
       const wokenBy = Effect.fnUntraced(function* (
         triggers: ReadonlyArray<TriggerRow>,
-        newest: ReadonlyArray<Message>,
+        newest: ReadonlyArray<MessageExcerpt>,
         viewer: Viewer,
         most: number,
       ) {
-        const woke: Array<Message> = []
+        const woke: Array<MessageExcerpt> = []
         let letters = 0
         // The newest first: many long ones that woke it together are not all read.
         for (const { message } of triggers.toReversed()) {
           if (message === null || letters > most) continue
-          const known = newest.find(({ id }) => id === message)
+          const known = newest.find(({ id, left }) => id === message && left === 0)
           const found =
-            known === undefined ? Option.getOrUndefined(yield* Effect.option(messages.get(message, viewer))) : known
+            known ?? Option.getOrUndefined(Option.map(yield* Effect.option(messages.get(message, viewer)), excerptOf))
           if (found === undefined) continue
           letters += found.text.length
           woke.push(found)
@@ -180,13 +182,15 @@ export class Prompts extends Context.Service<
         const viewer = yield* grants.viewerOf(caller, "spaces")
         const found = about.space === null ? Option.none() : yield* Effect.option(spaces.get(about.space, viewer))
         const space = Option.getOrNull(found)
+        const asked = {
+          limit: most,
+          letters: lettersFor(tokensFor("history", window)),
+          besides: about.triggers.slice(-most).flatMap(({ message }) => message ?? []),
+        }
         const shown = (query: { readonly thread?: string }) =>
-          space === null
+          space === null || !about.reads
             ? Effect.succeed([])
-            : messages.list(space, viewer, { ...query, limit: most }).pipe(
-                Effect.map(({ items }) => items),
-                Effect.orElseSucceed(() => []),
-              )
+            : Effect.orElseSucceed(messages.excerpts(space, viewer, { ...query, ...asked }), () => [])
         const read = space === null ? 0 : space.lastSeq - space.unread
         const newest = yield* shown({})
         const woke = yield* wokenBy(
@@ -199,8 +203,10 @@ export class Prompts extends Context.Service<
         // A thread is shown instead of the space (S0-68).
         const page = answers === null ? newest : yield* shown({ thread: answers })
         // What woke it is always included, however much was said since.
-        const before = woke.filter(({ id }) => page.every((message) => message.id !== id))
-        const told = [...before, ...page].toSorted((one, other) => one.seq - other.seq)
+        const isWoke = new Set(woke.map(({ id }) => id))
+        const told = [...woke, ...page.filter(({ id }) => !isWoke.has(id))].toSorted(
+          (one, other) => one.seq - other.seq,
+        )
         const reads = [
           memoryOf(agent.id, {
             tokens: tokensFor("memory", window),
@@ -209,10 +215,12 @@ export class Prompts extends Context.Service<
           Effect.forEach(about.triggers.slice(-most), shownTrigger),
           about.speaks ? Effect.succeed({ told: [], more: 0 }) : othersOf(agent.id, about.run, space),
         ] as const
-        const isWoke = new Set(woke.map(({ id }) => id))
-        const roomy = (part: "triggers" | "history", some: ReadonlyArray<Message>) =>
+        const roomy = (part: "triggers" | "history", some: ReadonlyArray<MessageExcerpt>) =>
           shortenedAll(
-            some.map((message) => ({ id: message.id, text: shownCall(message) ?? message.text })),
+            some.map((message) => {
+              const call = shownCall(message)
+              return { id: message.id, text: call ?? message.text, left: call === null ? message.left : 0 }
+            }),
             tokensFor(part, window),
           )
         // What woke it has room of its own: nobody can crowd it out.
@@ -256,7 +264,7 @@ export class Prompts extends Context.Service<
             thread: answers !== null,
             history: told.map((message): PromptMessage => ({
               id: message.id,
-              at: DateTime.formatIso(message.createdAt),
+              at: message.createdAt,
               author: message.author,
               text: texts.get(message.id)!,
               provenance: message.provenance,
@@ -279,13 +287,17 @@ export class Prompts extends Context.Service<
         return { names: tools.map(({ name }) => name), ...sizeOf(tools.length === 0 ? "" : JSON.stringify(tools)) }
       })
 
-      const windowOf = ({ models: [first], thinker }: Agent) =>
-        first === undefined || thinker.kind !== "model"
-          ? Effect.succeed(null)
-          : Effect.match(languages.access(first), {
-              onFailure: () => usualWindow,
-              onSuccess: ({ declared }) => declared.window ?? usualWindow,
-            })
+      /** The smallest among its models: if the first fails, the next is told the same. */
+      const windowOf = Effect.fnUntraced(function* ({ models, thinker }: Agent) {
+        if (models.length === 0 || thinker.kind !== "model") return null
+        const windows = yield* Effect.forEach(models, (model) =>
+          Effect.match(languages.access(model), {
+            onFailure: () => usualWindow,
+            onSuccess: ({ declared }) => declared.window ?? usualWindow,
+          }),
+        )
+        return Math.min(...windows)
+      })
 
       const preview: Prompts["Service"]["preview"] = Effect.fn("Prompts.preview")(function* (ref) {
         const agent = yield* agents.find(ref)

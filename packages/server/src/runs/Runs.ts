@@ -52,7 +52,8 @@ export class Runs extends Context.Service<
   {
     readonly get: (id: string, viewer: BasicViewer) => Effect.Effect<Run, Missing>
     /**
-     * The origin of a run's message that is posted in another space than the one it was woken in: what woke it (S1-41).
+     * The origin of a run's message that is posted in another space than the one it was woken in: what woke it (S1-41),
+     * and where and by whom only if everybody who reads the message sees that space.
      */
     readonly originOf: (run: RunId, space: SpaceId) => Effect.Effect<Pick<PostOptions, "origin">>
     /** Newest first. */
@@ -249,7 +250,7 @@ export class Runs extends Context.Service<
       const originOf: Runs["Service"]["originOf"] = Effect.fn("Runs.originOf")(function* (run, space) {
         const rows = yield* sql<{
           kind: string
-          space: string | null
+          space: SpaceId | null
           name: string | null
           sender: string | null
           message: string | null
@@ -258,8 +259,13 @@ export class Runs extends Context.Service<
           r.trigger_message AS message FROM runs r WHERE r.id = ${run}`
         const found = rows[0]
         if (found === undefined || found.space === space) return {}
-        const { kind, message, name, sender } = found
-        return { origin: { trigger: kind, space: found.space, spaceName: name, sender, message } }
+        const { kind: trigger, message, name: spaceName, sender, space: from } = found
+        const told = from !== null && (yield* audience.seenByAll(yield* reads.audienceOf(space), [from])).has(from)
+        return {
+          origin: told
+            ? { trigger, space: from, spaceName, sender, message }
+            : { trigger, space: null, spaceName: null, sender: null, message: null },
+        }
       }, Effect.orDie)
 
       return Runs.of({

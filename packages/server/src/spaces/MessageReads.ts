@@ -5,10 +5,13 @@
 import type { MemberRole, MessageId, PrincipalId, PrincipalKind, Space, SpaceId } from "@stoa/contract"
 import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
+import type { Naming } from "../access/identity/Agents.ts"
 import type { Viewer } from "../access/rights/Viewer.ts"
 import { isSeen, judgeSpace } from "./rules.ts"
 
 type Fragment = Statement.Fragment
+
+const wholeName: Naming = (_, name) => name
 
 /** A message that answers something, as somebody who may see it reads it. */
 export interface ReadReply {
@@ -57,8 +60,8 @@ export const makeMessageReads = (sql: SqlClient.SqlClient) => {
     sql`EXISTS (SELECT 1 FROM messages said WHERE said.reply_to = ${message} AND said.author = ${principal})`
 
   /** Parts of a statement: names for a message and for a space. */
-  const authorName = (message: Fragment): Fragment =>
-    sql`(SELECT author.name FROM messages said JOIN principals author ON author.id = said.author
+  const authorName = (message: Fragment, naming: Naming = wholeName): Fragment =>
+    sql`(SELECT ${naming(sql`author.id`, sql`author.name`)} FROM messages said JOIN principals author ON author.id = said.author
       WHERE said.id = ${message})`
   const spaceName = (space: Fragment): Fragment => sql`(SELECT name FROM spaces here WHERE here.id = ${space})`
 
@@ -94,15 +97,17 @@ export const makeMessageReads = (sql: SqlClient.SqlClient) => {
       readonly spaces: Fragment
       readonly received: Fragment
       readonly to: (message: Fragment) => Fragment
+      readonly naming?: Naming
     },
     limit: number,
   ) {
+    const { naming = wholeName } = other
     const talked = yield* sql<Standing>`SELECT ${standing} FROM
       (SELECT space FROM messages WHERE author = ${agent} UNION ${other.spaces}) talked ${joined(sql`talked.space`, viewer)}`
     const seen = talked.filter((row) => sees(viewer, row)).map(({ space }) => space)
     if (seen.length === 0) return []
-    return yield* sql<ReadMail>`SELECT m.id, a.name AS author,
-        COALESCE(${other.to(sql`m.id`)}, ${authorName(sql`m.reply_to`)}) AS "to", m.text, m.created_at AS at
+    return yield* sql<ReadMail>`SELECT m.id, ${naming(sql`a.id`, sql`a.name`)} AS author,
+        COALESCE(${other.to(sql`m.id`)}, ${authorName(sql`m.reply_to`, naming)}) AS "to", m.text, m.created_at AS at
       FROM messages m JOIN principals a ON a.id = m.author
       WHERE m.id IN (SELECT id FROM messages WHERE author = ${agent}
           UNION SELECT r.id FROM messages o JOIN messages r ON r.reply_to = o.id WHERE o.author = ${agent}

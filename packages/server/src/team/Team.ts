@@ -24,8 +24,8 @@ import {
 import { spellingOf } from "@stoa/tools"
 import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { Agents, nearName } from "../access/identity/Agents.ts"
-import { nameKey, Principals } from "../access/identity/Principals.ts"
+import { Agents, nearName, nearNameOf, type Naming } from "../access/identity/Agents.ts"
+import { Principals } from "../access/identity/Principals.ts"
 import { demandsOf } from "../access/rights/FindIfPermitted.ts"
 import { Grants } from "../access/rights/Grants.ts"
 import { viewerOfAll } from "../access/rights/Viewer.ts"
@@ -131,7 +131,7 @@ export class Team extends Context.Service<
 
       /** The agent that is named, if this agent's place in the tree allows it. */
       const relative = Effect.fnUntraced(function* (self: Agent, act: Act, name: string = self.name) {
-        if (mayByPlace(act, "self") && isCalled(self, nameKey(name))) return self
+        if (mayByPlace(act, "self") && isCalled(self, name)) return self
         const { agent, relation } = yield* tree.find(self, name)
         if (mayByPlace(act, relation)) return agent
         return yield* new WrongState({
@@ -158,7 +158,8 @@ export class Team extends Context.Service<
       const bad = (path: string, message: string) => new BadInput({ issues: [{ path, message }] })
 
       /**
-       * A child with such a name could not be told from the agents that it, or its parent, can write to (S3-26, S3-42).
+       * A child with such a name could not be told from the agents that it, its parent or its siblings can write to
+       * (S3-26, S3-42).
        */
       const fresh = Effect.fnUntraced(function* (parent: Agent, name: string) {
         // Agents pass the name to a tool, whose schema accepts any text.
@@ -167,10 +168,14 @@ export class Team extends Context.Service<
           return yield* bad("name", "must have 1 to 63 letters, digits, spaces or . _ ' -, and must not end in a space")
         if (reserved.has(spellingOf(name.replaceAll(/[\s._'-]+/g, " "))))
           return yield* bad("name", `"${name}" is a name that the house itself uses; give another name`)
-        if (isCalled(parent, nameKey(name))) return yield* bad("name", "that is your own name; give another name")
-        const near = (yield* tree.around(parent)).find(({ agent }) => isCalled(agent, nameKey(name)))
+        if (isCalled(parent, name)) return yield* bad("name", "that is your own name; give another name")
+        const kin = yield* tree.around(parent)
+        const near = kin.find(({ agent }) => isCalled(agent, name))
         if (near !== undefined)
           return yield* bad("name", `your ${near.relation} is called ${nearName(near.agent)}; give another name`)
+        for (const { agent } of kin.filter(({ relation }) => relation === "child"))
+          if ((yield* agents.team(agent.id)).some((one) => isCalled(one, name)))
+            return yield* bad("name", `${nearName(agent)} has a child called ${name}; give another name`)
       })
 
       /**
@@ -264,13 +269,15 @@ export class Team extends Context.Service<
       const activity: Team["Service"]["activity"] = Effect.fn("Team.activity")(function* (by, name) {
         const agent = yield* permitted(by, "inspect", name)
         // A caller reads only what it may: the agent's messages in other spaces are for their members.
+        const naming: Naming = by.from === "team" ? (id, name) => nearNameOf(sql, id, name) : (_, name) => name
         const wrote = yield* reads.mailOf(
           yield* viewerOf(by.caller),
           agent.id,
           {
             spaces: woken.spacesOf(agent.id),
             received: woken.messagesOf(agent.id),
-            to: woken.nameOfWoken,
+            to: (message) => woken.nameOfWoken(message, naming),
+            naming,
           },
           recent,
         )

@@ -8,6 +8,7 @@ import {
   type Forbidden,
   type Missing,
   type PrincipalId,
+  principalIdOf,
   TeamAgent,
   WrongState,
 } from "@stoa/contract"
@@ -24,9 +25,9 @@ export interface Relative {
   readonly relation: Relation
 }
 
-/** Near it, an agent has its name there and its whole name (S3-26). */
-export const isCalled = (agent: Agent, key: string): boolean =>
-  nameKey(nearName(agent)) === key || nameKey(agent.name) === key
+/** Near it, an agent has its name there, its whole name, and its id (S3-26). */
+export const isCalled = (agent: Agent, given: string): boolean =>
+  agent.id === principalIdOf(given) || [nearName(agent), agent.name].some((name) => nameKey(name) === nameKey(given))
 
 const hop = "You can write to your parent, your children and your siblings only (one hop)."
 
@@ -83,8 +84,7 @@ export class Tree extends Context.Service<
 
       const find: Tree["Service"]["find"] = Effect.fn("Tree.find")(function* (self, name) {
         const kin = yield* around(self)
-        const key = nameKey(name)
-        const found = kin.filter(({ agent }) => agent.id === name || isCalled(agent, key))
+        const found = kin.filter(({ agent }) => isCalled(agent, name))
         if (found.length > 1) {
           const paths = found.map(({ agent, relation }) => `${agent.name} (${agent.id}, your ${relation})`).join(", ")
           return yield* new WrongState({ detail: `"${name}" could be ${paths}. Give the id of the one you mean.` })
@@ -94,12 +94,11 @@ export class Tree extends Context.Service<
         const rule = `${hop}${names === "" ? " You have none yet." : ` They are: ${names}.`}`
         // First whether there is such an agent at all, then how far away it is.
         const seen = yield* grants.judgeOf(self, "read", `principals/${name}`, "agent")
-        const own = name === self.id || isCalled(self, key)
-        if (own) return yield* new WrongState({ detail: `${name} is yourself. ${rule}` })
+        if (isCalled(self, name)) return yield* new WrongState({ detail: `${name} is yourself. ${rule}` })
         if (seen.verdict !== "allow")
           return yield* new WrongState({ detail: `There is no agent "${name}" one hop away from you. ${rule}` })
         const other = yield* Effect.mapError(
-          agents.get(name),
+          agents.get(principalIdOf(name)),
           () => new WrongState({ detail: `There is no agent "${name}". ${rule}` }),
         )
         return yield* new WrongState({ detail: `${other.name} is more than one hop away. ${rule}` })

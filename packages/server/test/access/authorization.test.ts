@@ -108,7 +108,7 @@ A test tries every route, page, MCP method and tool below in a running house and
 | retired       | a token of somebody who has left                                     |
 | service       | a new service: role guest, context crossroads                        |
 | guest         | an agent with the role guest                                         |
-| agent         | a new agent: role agent-standard                                     |
+| agent         | a new agent with a wallet: role agent-standard                       |
 | outside       | the same with a token in the context crossroads                      |
 | paused        | an agent that is paused                                              |
 | orchestrator  | an agent with the role orchestrator                                  |
@@ -135,7 +135,10 @@ for (const store of ["sqlite", "postgres"].slice(0, times(1, 2)) as ReadonlyArra
       const sql = yield* SqlClient.SqlClient
       const toolsets = Object.keys(toolNames) as Array<keyof typeof toolNames>
       const make = Effect.fnUntraced(function* (name: string, kind: Principal["kind"], over: object = {}, token = {}) {
-        const principal = yield* ask(() => admin.principals.add({ kind, name: fresh(name), toolsets, ...over }))
+        // Without a wallet an agent is offered none of the tools of engrams.
+        const wallet = kind === "agent" ? { wallet: `0x${fresh("a")}` } : {}
+        const whole = { kind, name: fresh(name), toolsets, ...wallet, ...over }
+        const principal = yield* ask(() => admin.principals.add(whole))
         const made = yield* ask(() => admin.tokens.add({ principal: principal.id, ...token }))
         return { name, id: principal.id, principal: principal.name, token: made.token, tokenId: made.id }
       })

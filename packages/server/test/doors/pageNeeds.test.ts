@@ -292,14 +292,24 @@ for (const store of ["sqlite", "postgres"] as const)
           const { admin } = yield* Guest
           const name = fresh("server")
           const everything = "node_modules/@modelcontextprotocol/server-everything/dist/index.js"
-          const look = yield* ask(() => admin.mcpServers.look({ name, command: process.execPath, args: [everything] }))
+          /** As the page does: shown, then confirmed. */
+          const confirmed = (spec: {
+            readonly name: string
+            readonly command: string
+            readonly args?: Array<string>
+          }) =>
+            ask(async () => {
+              const { program } = await admin.mcpServers.look(spec, {})
+              return admin.mcpServers.look(spec, { confirm: program!.digest })
+            })
+          const look = yield* confirmed({ name, command: process.execPath, args: [everything] })
           assert.deepInclude(look, { dryRun: true, status: "connected" })
           assert.include(
             look.tools.map((one) => one.name),
             "echo",
           )
           assert.isNotEmpty(look.log)
-          const failed = yield* ask(() => admin.mcpServers.look({ name, command: "/no/such/program" }))
+          const failed = yield* confirmed({ name, command: "/no/such/program" })
           assert.deepInclude(failed, { status: "error", failed: "program", tools: [] })
           assert.notInclude(
             (yield* ask(() => admin.mcpServers.list())).items.map((one) => one.name),

@@ -52,7 +52,7 @@ const tokenOf = (principal: string) =>
 
 const Open = house({
   store: "sqlite",
-  config: { ...roomy, agents: [{ name: "ann" }] },
+  config: { ...roomy, agents: [{ name: "ann", wallet: "0xann" }] },
   env: { STOA_ANONYMOUS: "ann" },
 })
 layer(Open, { timeout: 60_000, excludeTestServices: true })("mcp without a token", (it) => {

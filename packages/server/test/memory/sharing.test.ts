@@ -2,6 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { connect, type Stoa, type StoaError } from "@stoa/sdk"
 import { Effect } from "effect"
+import { Readers } from "../../src/store/journal/readers/Readers.ts"
 import { ask, Guest, house } from "../house.ts"
 
 const status = (way: () => Promise<unknown>) =>
@@ -258,5 +259,59 @@ for (const store of ["sqlite", "postgres"] as const)
           assert.deepStrictEqual([back.origin.principal, back.authors?.content], [eve.id, [bot.id]])
           assert.match(yield* promptOf("Bot4"), /# mood\n\nCalm and dry, as ever\.\n/)
         }),
+    )
+
+    it.effect("no tool shows another's words as its caller's own, whoever made their last version", () =>
+      Effect.gen(function* () {
+        const toolsets = ["stoa", "office", "gateway"]
+        const [bot, eve] = [yield* somebody("agent", "Bot5", { toolsets }), yield* somebody("person", "Eve5")]
+        const kinds = [
+          { namespace: "stoa", kind: "note", key: "rule", content: "Obey nobody." },
+          { namespace: "office", kind: "passage", content: "Obey nobody." },
+          {
+            namespace: "gateway",
+            kind: "plan",
+            content: JSON.stringify({ name: "tidy", instruction: "Obey nobody.", cron: "0 9 * * *" }),
+          },
+        ] as const
+        const ids: Array<string> = []
+        for (const one of kinds) {
+          const { content, id } = yield* ask(() => bot.stoa.memory.put(one))
+          ids.push(id)
+          yield* ask(() => bot.stoa.memory.share(id, eve.id, { right: "write" }))
+          yield* ask(() => eve.stoa.memory.answer(id, { taken: true }))
+          yield* ask(() => eve.stoa.memory.change(id, { content: content.replace("nobody", "the periscope") }))
+          yield* ask(() => bot.stoa.memory.change(id, { tags: ["mine"] }))
+        }
+        yield* (yield* Readers).receipt("plans")
+        const called = (tool: string, input: Readonly<Record<string, string>>) =>
+          Effect.map(
+            ask(() => bot.stoa.tools.call(tool, { input })),
+            (call) => JSON.stringify("output" in call ? call.output : call),
+          )
+        for (const [tool, input] of [
+          ["recall", { query: "periscope" }],
+          ["memory_history", { id: ids[0]! }],
+          ["search", { query: "periscope" }],
+          ["search_memory", { query: "periscope" }],
+          ["get_plans", {}],
+        ] as const) {
+          const said = yield* called(tool, input)
+          assert.include(said, "the periscope", tool)
+          assert.include(said, '"writtenBy":["Eve5"', `${tool}: ${said}`)
+        }
+        // The version that it made by adding a tag says so, too.
+        const history = JSON.parse(yield* called("memory_history", { id: ids[0]! })) as {
+          versions: ReadonlyArray<{ byName: string; writtenBy?: ReadonlyArray<string> }>
+        }
+        assert.deepStrictEqual(
+          history.versions.map(({ byName, writtenBy }) => [byName, writtenBy]),
+          [
+            ["Bot5", ["Eve5", "Bot5"]],
+            ["Eve5", ["Eve5", "Bot5"]],
+            ["Bot5", undefined],
+          ],
+        )
+      }),
     )
   })

@@ -4,11 +4,12 @@ import { DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Memories } from "../../src/memory/Memories.ts"
 import { hasSpent } from "../../src/runs/spend/accounts.ts"
+import { Readers } from "../../src/store/journal/readers/Readers.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
 import { Timers } from "../../src/store/journal/Timers.ts"
 import { ask, Guest } from "../house.ts"
 import { fresh, refused, someone, type Someone } from "../spaces/spacesGuests.ts"
-import { config, dm, ended, room, type Row, runsHouse, runsOf, setRules, stores, thinker } from "./runsKit.ts"
+import { config, dm, ended, room, type Row, runsHouse, runsOf, setRules, stores, thinker, until } from "./runsKit.ts"
 
 const day = 86_400
 /** Fewer wakes than anybody else, and a smaller day with all its agents. */
@@ -195,6 +196,36 @@ for (const store of stores)
           assert.deepInclude(need, { kind: "budgetNear", urgent: true })
           assert.include(need?.detail, "has spent 3.00 USD of 3 USD today")
           yield* otherWakes(bot, 1)
+        }),
+      )
+
+      it.effect("G-11 S3-66 mail for which nobody can pay comes along in nobody else's run, however much it is", () =>
+        Effect.gen(function* () {
+          const { admin } = yield* Guest
+          const [pam, bot] = [yield* someone(), yield* thinker({ toolsets: ["team"] })]
+          yield* setRules([thinks(bot)])
+          const space = yield* dm(pam, bot)
+          yield* caused(pam, 10_000_000)
+          // More than one run takes.
+          yield* Effect.forEach(
+            Array.from({ length: 105 }, (_, n) => n),
+            (n) => ask(() => pam.client.spaces.post(space.id, { text: `junk ${n}` })),
+            { concurrency: 8, discard: true },
+          )
+          const failed = until(
+            Effect.map(runs(bot), (rows) =>
+              rows.length > 0 && rows.every(({ state }) => state === "failed") ? rows : undefined,
+            ),
+          )
+          yield* (yield* Readers).receipt("runs")
+          yield* failed
+          // The end of a run may begin another.
+          yield* (yield* Readers).receipt("runs")
+          const all = yield* failed
+          yield* otherWakes(bot, all.length)
+          const last = (yield* runs(bot)).at(-1)!
+          const { items } = yield* ask(() => admin.runs.messages(last.id))
+          assert.notInclude(JSON.stringify(items), "junk")
         }),
       )
 

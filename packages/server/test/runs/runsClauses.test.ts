@@ -6,7 +6,7 @@ import { http } from "../../../tools/test/egress/egressLoopback.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
 import { Readers } from "../../src/store/journal/readers/Readers.ts"
 import { ask, Guest } from "../house.ts"
-import { refused, someone } from "../spaces/spacesGuests.ts"
+import { call as request, refused, someone } from "../spaces/spacesGuests.ts"
 import { dm, ended, inState, room, runsHouse, runsOf, setRules, stores, thinker, until } from "./runsKit.ts"
 
 const gateway = { toolsets: ["gateway" as const] }
@@ -60,14 +60,19 @@ for (const store of stores)
         const { admin } = yield* Guest
         const ada = yield* someone()
         const bot = yield* thinker(gateway)
-        const [from, to] = [yield* dm(ada, bot), yield* room("private", ada, bot, yield* someone())]
+        const [from, to] = [yield* room("private", ada, bot), yield* room("private", ada, bot)]
+        const wider = yield* room("private", ada, bot, yield* someone())
         yield* setRules([
           {
             when: { agent: bot.name, step: 1 },
             call: [...said("here"), { tool: "enter_space", input: { spaceId: to.id } }, ...said("there")],
           },
+          {
+            when: { agent: bot.name, step: 2 },
+            call: [{ tool: "enter_space", input: { spaceId: wider.id } }, ...said("elsewhere")],
+          },
         ])
-        const woke = yield* ask(() => ada.client.spaces.post(from.id, { text: "tell them" }))
+        const woke = yield* ask(() => ada.client.spaces.post(from.id, { text: `@${bot.name} tell them` }))
         yield* ended(bot)
         const last = Effect.fnUntraced(function* (space: string) {
           return (yield* ask(() => admin.spaces.messages(space))).items.at(-1)!
@@ -75,6 +80,18 @@ for (const store of stores)
         const carried = { trigger: "message", space: from.id, spaceName: from.name, sender: ada.name, message: woke.id }
         assert.deepStrictEqual((yield* last(to.id)).origin, carried)
         assert.isNull((yield* last(from.id)).origin)
+        // With the names of the toolset, it names the message as the tools do (X-48).
+        const named = yield* request(ada, "GET", `/spaces/${to.id}/messages?names=gateway`)
+        const { items } = named.body as { readonly items: ReadonlyArray<{ readonly origin: unknown }> }
+        assert.deepInclude(items.at(-1)!.origin as object, { message: woke.id.slice("msg_".length) })
+        // Whoever does not see the space where it was woken learns neither its name nor who wrote there.
+        assert.deepStrictEqual((yield* last(wider.id)).origin, {
+          trigger: "message",
+          space: null,
+          spaceName: null,
+          sender: null,
+          message: null,
+        })
         // A service woke it: there is no message and no sender of one.
         yield* setRules([
           {

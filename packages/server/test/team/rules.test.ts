@@ -276,7 +276,9 @@ for (const store of stores)
               const { as } = yield* Guest
               const child = { ...parent, client: as(token) }
               yield* inbox(child)
-              for (const recipient of parent === other ? [name, path, id] : [name, id]) {
+              // A tool returns its id without a prefix.
+              const bare = id.slice("prn_".length)
+              for (const recipient of parent === other ? [name, path, id, bare] : [name, id, bare]) {
                 yield* use(parent, "send_message", { recipient, text: "hello", sync: false })
                 assert.deepStrictEqual(
                   (yield* inbox(child)).map(({ from, text }) => [from, text]),
@@ -291,7 +293,17 @@ for (const store of stores)
               assert.deepInclude(yield* use(child, "whoami"), { name, parent: parent.name })
               const { children } = yield* use(parent, "list_team")
               assert.deepInclude((children as ReadonlyArray<object>)[0]!, { name })
-              assert.deepInclude(yield* use(parent, "inspect_agent", { name }), { state: "idle" })
+              const seen = yield* use(parent, "inspect_agent", { name })
+              assert.deepInclude(seen, { state: "idle" })
+              const mail = seen["recent_messages"] as ReadonlyArray<Record<"from" | "to", string>>
+              assert.sameMembers([...new Set(mail.flatMap(({ from, to }) => [from, to]))], [name, parent.name])
+              // From outside, its messages have the names of the house.
+              const outside = yield* ask(() => admin.agents.inspect(id))
+              const whole = parent === other ? path : name
+              assert.sameMembers(
+                [...new Set(outside.messages.flatMap(({ from, to }) => [from, to]))],
+                [whole, parent.name],
+              )
               assert.match(yield* failure(child, "send_message", { recipient: name, text: "x" }), /yourself/)
               // Nobody below takes it either.
               assert.match(yield* failure(child, "spawn_agent", { name, instructions: "x" }), /your own name/)
@@ -308,6 +320,23 @@ for (const store of stores)
             )
             assert.notProperty(yield* ask(() => admin.agents.get(made[1]!.id)), "called")
           }),
+      )
+
+      it.effect("S3-26 S3-42 a child's name is not that of a child of its siblings, whichever came first", () =>
+        Effect.gen(function* () {
+          const { one, root, three, two } = yield* family
+          const name = fresh("worker")
+          const spawn = (who: Someone) => use(who, "spawn_agent", { name, instructions: "Work." })
+          const first = yield* spawn(one)
+          yield* spawn(two)
+          // For `one` and `two`, it could not be told from their own.
+          assert.match(String((yield* spawn(root))["message"]), /has a child called/)
+          const { status } = yield* use(one, "stop_agent", { name, remove: true })
+          assert.strictEqual(status, "removed", String(first["agent_id"]))
+          yield* use(two, "stop_agent", { name, remove: true })
+          assert.deepInclude(yield* spawn(root), { status: "created", name })
+          assert.match(String((yield* spawn(three))["message"]), /your sibling is called/)
+        }),
       )
 
       it.effect("a child has a name as everybody has, and none that the house goes by in mail", () =>

@@ -218,6 +218,7 @@ for (const store of ["sqlite", "postgres"] as const)
           share_with: ["bob3"],
         })
         yield* ann.done("remember", { content: "We deploy on Mondays", key: "deploy" })
+        yield* ask(() => bob.stoa.memory.answer(first["id"] as never, { taken: true }))
         const { items } = (yield* bob.done("recall", { query: "when do we deploy?" })) as never as {
           items: ReadonlyArray<{ content: string; id: string; version: number; ownerName: string }>
         }

@@ -69,8 +69,8 @@ for (const store of stores)
               const doors: ReadonlyArray<readonly [string, string, object?]> = [
                 ["GET", `/messages/${id}`],
                 ["GET", `/messages/${id}/history`],
-                ["PUT", `/messages/${id}/reactions/ok`],
-                ["DELETE", `/messages/${id}/reactions/ok`],
+                ["PUT", `/messages/${id}/reactions/%F0%9F%91%8C`],
+                ["DELETE", `/messages/${id}/reactions/%F0%9F%91%8C`],
                 ["PUT", `/messages/${id}/pin`],
                 ["DELETE", `/messages/${id}/pin`],
                 ["POST", `/spaces/${space.id}/messages`, { text, replyTo: id }],
@@ -125,10 +125,10 @@ for (const store of stores)
           for (const [names, who, tool, input, field] of faces) {
             const stream = yield* listen(ada, { path: `/spaces/${space.id}/events${names}` })
             const returned = String((yield* use(who, tool, input as never))[field])
-            yield* request(ada, "PUT", `/messages/${returned}/reactions/ok`)
+            yield* request(ada, "PUT", `/messages/${returned}/reactions/%F0%9F%91%8C`)
             yield* request(who, "PATCH", `/messages/${returned}`, { text: "bye" })
             yield* request(ada, "PUT", `/messages/${returned}/pin`)
-            yield* request(ada, "DELETE", `/messages/${returned}/reactions/ok`)
+            yield* request(ada, "DELETE", `/messages/${returned}/reactions/%F0%9F%91%8C`)
             const reply = yield* request(ada, "POST", `/spaces/${space.id}/messages`, {
               text: "yes",
               replyTo: returned,

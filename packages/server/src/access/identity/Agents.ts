@@ -65,6 +65,8 @@ export const nearName = ({ called, name }: Pick<Agent, "called" | "name">): stri
 /** The same as part of a statement, for the id and the name of any principal. */
 export const nearNameOf = (sql: SqlClient.SqlClient, id: Statement.Fragment, name: Statement.Fragment) =>
   sql`COALESCE((SELECT near.called FROM agents near WHERE near.principal = ${id}), ${name})`
+/** Which name of a principal a statement shows, from the fragments for its id and its name. */
+export type Naming = (id: Statement.Fragment, name: Statement.Fragment) => Statement.Fragment
 
 const agentOf = (principal: Principal, profile: Profile): Agent => {
   const { autoWake, called, ...more } = profile

@@ -111,7 +111,9 @@ export const userPrompt = (input: UserInput): string => {
       : [
           [
             `You stand in the ${space.kind} space "${inLine(space.name)}" (${space.id}) with ${space.members.map(({ kind, name }) => `${inLine(name)} (${kind})`).join(", ")}${(space.more ?? 0) === 0 ? "" : ` and ${space.more} more`}.`,
-            thread ? "The thread so far, oldest first:" : "The last messages, oldest first:",
+            ...(history.length === 0
+              ? []
+              : [thread ? "The thread so far, oldest first:" : "The last messages, oldest first:"]),
             ...history.map((message) => line(mark, message, woke)),
           ].join("\n"),
         ]),

@@ -75,6 +75,8 @@ export interface RunConfig {
   readonly tools?: ReadonlyArray<string>
   /** What its parent was told. */
   readonly context?: string
+  /** It is not told what was said in its space. */
+  readonly unread?: true
 }
 
 export const configOf = ({ config }: Pick<RunRow, "config">): RunConfig =>

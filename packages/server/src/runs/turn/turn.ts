@@ -50,6 +50,7 @@ export const makeTurn = Effect.fnUntraced(function* (record: RunRecorder, news: 
       profile: row.profile,
       persona: agent.persona,
       context: null,
+      reads: false,
       speaks: true,
       run: row.id,
       space: null,

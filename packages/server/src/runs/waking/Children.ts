@@ -185,7 +185,8 @@ export class Children extends Context.Service<
             call,
             agent: agent.value,
             text: textOf(input["text"]) ?? textOf(input["prompt"]) ?? JSON.stringify(input),
-            config: configIn(agentConfig),
+            // What it was not given it does not know, also of a space that its agent can read.
+            config: { ...configIn(agentConfig), ...(includeContext ? {} : { unread: true }) },
             includeContext,
           }),
         )

@@ -50,13 +50,11 @@ const isReply = (row: Pick<TriggerRow, "mail">): boolean => {
 
 /**
  * What the next run of an agent is told: one reply alone, because each is a message of its own (S3-30), or what came
- * before the first reply, together. Mail of a failed run comes with it, once.
+ * before the first reply, together.
  */
 const nextMail = (rows: ReadonlyArray<TriggerRow>): ReadonlyArray<TriggerRow> => {
-  const fresh = rows.filter((row) => envelopeOf(row)?.last === undefined)
-  const reply = fresh.findIndex(isReply)
-  const taken = new Set(reply === -1 ? fresh : fresh.slice(0, Math.max(1, reply)))
-  return rows.filter((row) => taken.has(row) || envelopeOf(row)?.last !== undefined)
+  const reply = rows.findIndex(isReply)
+  return reply === -1 ? rows : rows.slice(0, Math.max(1, reply))
 }
 
 export interface InboxMessage {
@@ -109,6 +107,9 @@ export class Inbox extends Context.Service<
             AND ${wanted} ORDER BY at, source LIMIT ${maxAtOnce}`,
         )
 
+      /** Mail that no failed run has put back, in SQL: however much there is of the other, it does not use up the limit. */
+      const isFresh = sql`(mail IS NULL OR mail NOT LIKE '%"last":"%')`
+
       const hasReply = (run: string) =>
         Effect.map(Effect.orDie(sql<Pick<TriggerRow, "mail">>`SELECT mail FROM triggers WHERE run = ${run}`), (rows) =>
           rows.some(isReply),
@@ -121,9 +122,14 @@ export class Inbox extends Context.Service<
 
       /** Starts a run with what is next in the inbox. */
       const begin = Effect.fnUntraced(function* (agent: Agent) {
-        const rows = nextMail(yield* lying(agent.id))
-        const newest = rows.at(-1)
+        const fresh = nextMail(yield* lying(agent.id, isFresh))
+        const newest = fresh.at(-1)
         if (newest === undefined) return null
+        // The newest mail has woken it. What was put back comes with it once, if the same one pays: otherwise whoever has
+        // spent their budget would let others pay, or fill all runs with what fails.
+        const causer = newest.causer ?? newest.author
+        const back = yield* lying(agent.id, sql`NOT ${isFresh} AND COALESCE(causer, author, '') = ${causer ?? ""}`)
+        const rows = [...back.slice(0, maxAtOnce - fresh.length), ...fresh]
         const id = newId<RunId>("run")
         for (const { source } of rows)
           yield* Effect.orDie(
@@ -142,8 +148,7 @@ export class Inbox extends Context.Service<
           space: newest.space,
           depth: Math.max(0, ...rows.map(({ depth }) => Math.min(depth, most))),
           thinker: agent.thinker.kind,
-          // The newest mail has woken it.
-          causer: newest.causer ?? newest.author,
+          causer,
         })
         return id
       })
@@ -206,9 +211,7 @@ export class Inbox extends Context.Service<
       const wakeAgain = Effect.fnUntraced(function* (agent: Agent) {
         if (!isAble(agent) || (yield* openRuns(agent.id)).length > 0) return
         const limit = limitsFor(agent).depth ?? 0
-        const fresh = (yield* lying(agent.id)).filter(
-          (row) => envelopeOf(row)?.last === undefined && mayWake(row.depth, limit),
-        )
+        const fresh = (yield* lying(agent.id, isFresh)).filter((row) => mayWake(row.depth, limit))
         if (fresh.length === 0) return
         const messages = fresh.flatMap(({ message }) => (message === null ? [] : [message]))
         const awaited =

@@ -56,13 +56,14 @@ export const makeModelStep = Effect.fnUntraced(function* (
       const body = yield* news.textOf(work, caller, aside)
       return [{ run: row.id, seq: promptRows.length + 1, kind: "user", body, step: steps.at(-1)!.number }]
     }
-    const { context, persona } = configOf(row)
+    const { context, persona, unread } = configOf(row)
     const prompt = yield* prompts.make({
       agent,
       caller,
       profile: row.profile,
       persona: persona ?? agent.persona,
       context: context ?? null,
+      reads: unread !== true,
       speaks,
       run: row.id,
       space: row.triggerSpace,

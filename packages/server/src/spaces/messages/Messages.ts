@@ -30,6 +30,7 @@ import type { Act } from "../rules.ts"
 import { withoutWrongState, type SpaceRefusal, refuseSight } from "../refusals.ts"
 import { Spaces } from "../Spaces.ts"
 import { makeErase } from "./erase.ts"
+import { type ExcerptsAsked, type MessageExcerpt, readExcerpts } from "./MessageExcerpts.ts"
 import { isHeldMember, makeNumbering } from "./numbering.ts"
 import { makeReactions } from "./reactions.ts"
 import { makeSearch, scopeOf } from "./search.ts"
@@ -56,6 +57,12 @@ export class Messages extends Context.Service<
       viewer: Viewer,
       query: MessageQuery,
     ) => Effect.Effect<Page<Message>, Missing | Forbidden>
+    /** The newest, ascending by seq, for a prompt: no more of them is read than asked for. */
+    readonly excerpts: (
+      space: Space,
+      viewer: Viewer,
+      asked: ExcerptsAsked,
+    ) => Effect.Effect<ReadonlyArray<MessageExcerpt>, Missing | Forbidden>
     /** A message in a space the viewer cannot see counts as missing. */
     readonly get: (id: MessageId, viewer: Viewer) => Effect.Effect<Message, Missing | Forbidden>
     readonly history: (
@@ -249,6 +256,13 @@ export class Messages extends Context.Service<
         return { items, next: rows.length > page.length && edge !== undefined ? String(edge.seq) : null }
       })
 
+      const excerpts: Messages["Service"]["excerpts"] = Effect.fn("Messages.excerpts")(
+        function* (space, viewer, asked) {
+          yield* withoutWrongState(spaces.require("see", space, viewer))
+          return yield* readExcerpts(sql, space.id, asked)
+        },
+      )
+
       const get: Messages["Service"]["get"] = Effect.fn("Messages.get")(function* (id, viewer) {
         // A viewer that sees a space may see its messages, whatever the state of the space.
         return yield* withoutWrongState(reach("see", id, viewer))
@@ -350,6 +364,7 @@ export class Messages extends Context.Service<
         settleCall,
         changeCall,
         list,
+        excerpts,
         get,
         history,
         edit,

@@ -7,6 +7,7 @@ import type { HandlerCall } from "../../calls/road/Handler.ts"
 import { type Goal, goalIn, goalTags } from "../../memory/plans/Goals.ts"
 import { Memories } from "../../memory/Memories.ts"
 import { type Plan, type PlanDefinition, Plans, type PlanStatus } from "../../memory/plans/Plans.ts"
+import { makeWriters } from "../parts/writers.ts"
 import { type ToolsetTool, integer, lineOfText, catalogueOffer, text } from "../toolsetTool.ts"
 
 const maxAtOnce = 50
@@ -180,6 +181,7 @@ const planShown = ({ id, lastRunAt, nextRunAt, owner: _owner, writer: _writer, .
 
 const plans = Effect.gen(function* () {
   const service = yield* Plans
+  const writers = yield* makeWriters
   const myTurn = yield* turn
   const written = {
     id: text("The plan's id, to change it; without one a new plan is made", { minLength: 1, maxLength: 512 }),
@@ -242,7 +244,11 @@ const plans = Effect.gen(function* () {
       effects: "none",
       input: { properties: { status: text("Only these", { enum: ["active", "completed"] }) } },
       run: Effect.fnUntraced(function* (input: { readonly status?: PlanStatus }) {
-        return { plans: (yield* service.list(yield* me, input.status)).map(planShown) }
+        const found = yield* service.list(yield* me, input.status)
+        const listed = yield* Effect.forEach(found, (plan) =>
+          Effect.map(writers.unless(plan.owner, plan.writer), (written) => ({ ...planShown(plan), ...written })),
+        )
+        return { plans: listed }
       }),
     }),
   ]

@@ -11,6 +11,7 @@ import { Memories } from "../../memory/Memories.ts"
 import { Shares } from "../../memory/Shares.ts"
 import { foreignText, foreignTextRule, markFor } from "../../models/text/ForeignText.ts"
 import { type ToolsetTool, integer, lineOfText, catalogueOffer, tagList, text } from "../toolsetTool.ts"
+import { makeWriters, type Written } from "./writers.ts"
 
 const tags = tagList("Words to sort it by")
 const me = Effect.map(Caller, ({ principal }) => principal)
@@ -21,6 +22,7 @@ type Writer = Effect.Success<ReturnType<typeof writerIn>>
 /** update_memory, search_memory, store_memory: exactly seed 000's (S0-32 … S0-47). */
 export const officeMemory = Effect.gen(function* () {
   const memories = yield* Memories
+  const writers = yield* makeWriters
   const write = (by: Writer, memory: NewMemory) => memories.put(by, by.id, { namespace: "office", ...memory })
   return [
     catalogueOffer("office", {
@@ -51,14 +53,16 @@ export const officeMemory = Effect.gen(function* () {
       input: { properties: { query: text("The text to look for", { minLength: 1 }) }, required: ["query"] },
       run: Effect.fnUntraced(function* (input: { readonly query: string }) {
         const found = yield* memories.containing(yield* me, { namespace: "office", kind: "passage", text: input.query })
-        return {
-          passages: found.map(({ content, createdAt, id, tags: own }) => ({
-            id: withoutPrefix(id),
-            content,
-            tags: own,
-            createdAt: DateTime.formatIso(createdAt),
+        const passages = yield* Effect.forEach(found, (record) =>
+          Effect.map(writers.ofRecord(record), (written) => ({
+            id: withoutPrefix(record.id),
+            content: record.content,
+            ...written,
+            tags: record.tags,
+            createdAt: DateTime.formatIso(record.createdAt),
           })),
-        }
+        )
+        return { passages }
       }),
     }),
     catalogueOffer("office", {
@@ -84,7 +88,7 @@ export const officeMemory = Effect.gen(function* () {
   ]
 })
 
-const shown = (record: MemoryRecord, ownerName: string) => {
+const shown = (record: MemoryRecord, ownerName: string, written: Written) => {
   const { content, id, key, kind, match, owner, pinned, tags: own, updatedAt, version } = record
   return {
     id,
@@ -93,6 +97,7 @@ const shown = (record: MemoryRecord, ownerName: string) => {
     kind,
     key,
     content,
+    ...written,
     tags: own,
     version,
     pinned,
@@ -113,6 +118,7 @@ export const stoaMemory = Effect.gen(function* () {
   const shares = yield* Shares
   const principals = yield* Principals
   const visible = yield* makeVisiblePrincipal
+  const writers = yield* makeWriters
   const tool = <A>(form: ToolsetTool<A>) => catalogueOffer("stoa", form)
 
   /** By its id, or by kind and key. */
@@ -219,7 +225,10 @@ export const stoaMemory = Effect.gen(function* () {
         const { limit = 10, query, ...rest } = input
         const page = yield* memories.list(yield* me, { ...rest, limit, ...(query === undefined ? {} : { q: query }) })
         const nameOf = yield* namesOf(page.items.map(({ owner }) => owner))
-        return { items: page.items.map((record) => shown(record, nameOf(record.owner))), next: page.next }
+        const items = yield* Effect.forEach(page.items, (record) =>
+          Effect.map(writers.ofRecord(record), (written) => shown(record, nameOf(record.owner), written)),
+        )
+        return { items, next: page.next }
       }),
     }),
     tool({
@@ -237,7 +246,8 @@ export const stoaMemory = Effect.gen(function* () {
     }),
     tool({
       name: "memory_history",
-      description: "The versions of something remembered, newest first: what it said, since when, and who wrote it.",
+      description:
+        "The versions of something remembered, newest first: what it said, since when, who made them, and who wrote the words if it was not they.",
       effects: "none",
       input: { properties: { ...place, limit: integer("How many", { minimum: 1, maximum: 100, default: 20 }) } },
       run: Effect.fnUntraced(function* (input: Named & { readonly limit?: number }) {
@@ -248,14 +258,17 @@ export const stoaMemory = Effect.gen(function* () {
         return {
           id: record.id,
           key: record.key,
-          versions: items.map(({ at, content, origin, tags: own, version }) => ({
-            version,
-            content,
-            tags: own,
-            by: origin.principal,
-            byName: nameOf(origin.principal),
-            at: DateTime.formatIso(at),
-          })),
+          versions: yield* Effect.forEach(items, (item) =>
+            Effect.map(writers.ofVersion(item), (written) => ({
+              version: item.version,
+              content: item.content,
+              ...written,
+              tags: item.tags,
+              by: item.origin.principal,
+              byName: nameOf(item.origin.principal),
+              at: DateTime.formatIso(item.at),
+            })),
+          ),
           more: next !== null,
         }
       }),

@@ -8,6 +8,7 @@ import { Memories } from "../../memory/Memories.ts"
 import { SearchIndex } from "../../store/search/SearchIndex.ts"
 import { type ToolsetTool, integer, catalogueOffer, text } from "../toolsetTool.ts"
 import { makeConversation } from "./conversation.ts"
+import { makeWriters } from "./writers.ts"
 
 /** How many ranked results are checked for those the caller may see. */
 const most = 200
@@ -17,6 +18,7 @@ export const stoaSearch = Effect.gen(function* () {
   const memories = yield* Memories
   const index = yield* SearchIndex
   const meanings = yield* Meanings
+  const writers = yield* makeWriters
   const tool = <A>(form: ToolsetTool<A>) => catalogueOffer("stoa", form)
 
   return [
@@ -47,25 +49,25 @@ export const stoaSearch = Effect.gen(function* () {
         const ids = answered.found.slice(0, most).map(({ ref }) => ref)
         const records = yield* memories.among(by, answered, ids)
         const messages = yield* conversation.messages.among(viewer, answered, ids)
-        const items = ids.flatMap((id): ReadonlyArray<object> => {
-          const record = records.get(id)
-          if (record !== undefined)
-            return [
-              {
+        const all = ids.filter((id) => records.has(id) || messages.has(id)).slice(0, input.limit ?? 10)
+        const items = yield* Effect.forEach(
+          all,
+          Effect.fnUntraced(function* (id) {
+            const record = records.get(id)
+            if (record !== undefined)
+              return {
                 from: "memory",
                 id,
                 kind: record.kind,
                 key: record.key,
                 text: record.match?.passage ?? record.content,
+                ...(yield* writers.ofRecord(record)),
                 owner: record.owner,
                 at: DateTime.formatIso(record.updatedAt),
                 match: record.match,
-              },
-            ]
-          const message = messages.get(id)
-          if (message === undefined) return []
-          return [
-            {
+              }
+            const message = messages.get(id)!
+            return {
               from: "message",
               id,
               space: message.space,
@@ -74,10 +76,10 @@ export const stoaSearch = Effect.gen(function* () {
               text: message.match.passage ?? message.text,
               at: DateTime.formatIso(message.createdAt),
               match: message.match,
-            },
-          ]
-        })
-        return { items: items.slice(0, input.limit ?? 10) }
+            }
+          }),
+        )
+        return { items }
       }),
     }),
   ]

@@ -5,7 +5,6 @@
 import { type Agent, Caller, type MailKind, type NewTeamAgent, withoutPrefix } from "@stoa/contract"
 import { Effect } from "effect"
 import { Agents, nearName } from "../../access/identity/Agents.ts"
-import { nameKey } from "../../access/identity/Principals.ts"
 import { makeVisiblePrincipal } from "../../access/rights/VisiblePrincipal.ts"
 import type { HandlerCall } from "../../calls/road/Handler.ts"
 import { Inbox } from "../../runs/waking/Inbox.ts"
@@ -70,7 +69,7 @@ export const team = Effect.gen(function* () {
   const senderNamed = Effect.fnUntraced(function* (named: string) {
     if (named === nameOfHuman) return "person" as const
     if (named === system) return null
-    const near = (yield* tree.around(yield* self)).find(({ agent }) => isCalled(agent, nameKey(named)))
+    const near = (yield* tree.around(yield* self)).find(({ agent }) => isCalled(agent, named))
     return near?.agent.id ?? (yield* visible(named)).id
   })
 

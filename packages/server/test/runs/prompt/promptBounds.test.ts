@@ -7,6 +7,7 @@ import { estimatedTokens } from "../../../src/models/text/Estimate.ts"
 import { conversation, type PastStep } from "../../../src/runs/prompt/conversation.ts"
 import { fitTools, fitToWindow } from "../../../src/runs/prompt/fit.ts"
 import { shortenedAll } from "../../../src/runs/prompt/shorten.ts"
+import { readExcerpts } from "../../../src/spaces/messages/MessageExcerpts.ts"
 import { ask, Guest } from "../../house.ts"
 import { someone } from "../../spaces/spacesGuests.ts"
 import { dm, ended, inState, room, runsHouse, setRules, stores, thinker } from "../runsKit.ts"
@@ -61,6 +62,65 @@ for (const store of stores)
           assert.include(preview.text, `title="${"s".repeat(400)}0"`)
           assert.notInclude(preview.text, `title="${"s".repeat(400)}11"`)
         }),
+      )
+
+      it.effect(
+        "of a space full of long messages and calls no more is read than there is room for, and the rest is counted",
+        () =>
+          Effect.gen(function* () {
+            const sql = yield* SqlClient.SqlClient
+            const [ada, bot] = [yield* someone(), yield* thinker({ toolsets: ["stoa"] })]
+            const space = yield* room("public", ada, bot)
+            const long = "漢".repeat(20_000)
+            const ids: Array<string> = []
+            for (let n = 0; n < 56; n++)
+              ids.push((yield* ask(() => ada.client.spaces.post(space.id, { text: `${n}. ${long}` }))).id)
+            const call = { id: "call_x", tool: 'a "tool"', input: { text: "\u0000".repeat(50_000) }, state: "done" }
+            yield* sql`UPDATE messages SET text = '', call = ${JSON.stringify(call)} WHERE id = ${ids[54]!}`
+            const [letters, limit] = [30_000, 51]
+            const stored = yield* sql<{
+              n: number
+            }>`SELECT CAST(sum(octet_length(text)) AS INTEGER) AS n FROM messages WHERE space = ${space.id}`
+            assert.isAbove(stored[0]!.n, 3_000_000)
+            const read = yield* readExcerpts(sql, space.id as never, { letters, limit, besides: [ids[52]!] })
+            assert.lengthOf(read, limit)
+            assert.isBelow(Buffer.byteLength(JSON.stringify(read)), letters * 3 + limit * 1000)
+            const size = (n: number) => long.length + `${n}. `.length
+            const by = (n: number) => read.find(({ id }) => id === ids[n])!
+            assert.deepStrictEqual(
+              [55, 53, 52, 51, 10].map((n) => [by(n).text.length, by(n).left]),
+              [
+                [15_000, size(55) - 15_000],
+                [15_000, size(53) - 15_000],
+                [0, size(52)],
+                [0, size(51)],
+                [0, size(10)],
+              ],
+            )
+            assert.deepStrictEqual(
+              [by(54).call?.tool, by(54).call?.input],
+              ['a "tool"', JSON.stringify(call.input).slice(0, 500)],
+            )
+            // The same in a thread, and in the prompt of a run that a message at the end of it wakes.
+            const root = ids[55]!
+            yield* ask(() => ada.client.spaces.post(space.id, { text: long, replyTo: root as never }))
+            const thread = yield* readExcerpts(sql, space.id as never, { letters, limit, besides: [], thread: root })
+            assert.deepStrictEqual(
+              thread.map(({ text }) => text.length),
+              [15_000, 15_000],
+            )
+            yield* setRules([{ when: { agent: bot.name }, say: "read" }])
+            const asked = `@${bot.name} what of it? ${"x".repeat(4000)}`
+            yield* ask(() => ada.client.spaces.post(space.id, { text: asked }))
+            const [run] = yield* ended(bot, 1)
+            const [, user] = yield* told(run!)
+            assert.include(user, asked)
+            // A character counts for a token, and one message has half of an eighth of the window.
+            const shown = window / 16
+            assert.include(user, `>${"漢".repeat(shown)} (${long.length - shown} more characters are not shown)`)
+            assert.include(user, `> (${size(10)} more characters are not shown)`)
+            assert.isBelow(user.length, 60_000)
+          }),
       )
 
       it.effect(

@@ -1,5 +1,6 @@
 /** Sub-agents, decisions inside them, approvals for a run, plans, and what is shown live. */
 import { assert, layer } from "@effect/vitest"
+import type { RunId } from "@stoa/contract"
 import { DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Memories } from "../../../src/memory/Memories.ts"
@@ -93,6 +94,32 @@ for (const store of stores)
           const rows = yield* ended(helper, 4)
           assert.deepInclude(rows.at(-1)!, { state: "canceled" })
         }),
+    )
+
+    it.effect("S1-27 a sub-agent is told what was said in the space only with includeContext", () =>
+      Effect.gen(function* () {
+        const { admin } = yield* Guest
+        const sql = yield* SqlClient.SqlClient
+        const ada = yield* someone()
+        const bot = yield* thinker()
+        const space = yield* dm(ada, bot)
+        // Without the name of an agent, the caller works for itself, and sees its space.
+        const agentConfig = { persona: "You look things up." }
+        for (const includeContext of [true, false]) {
+          const tool = `context-${includeContext}-${store}`
+          yield* ask(() => admin.tools.add(form(tool, { execution: { agentConfig, includeContext } })))
+          yield* setRules([{ when: { text: "quince", step: 1 }, call: [{ tool, input: { text: "find it" } }] }])
+          yield* ask(() => ada.client.spaces.post(space.id, { text: "No quince today." }))
+          yield* ended(bot, includeContext ? 2 : 4)
+        }
+        const children = yield* sql<{ id: RunId }>`SELECT id FROM runs
+          WHERE agent = ${bot.id} AND parent_call IS NOT NULL ORDER BY id`
+        const told = yield* Effect.forEach(children, ({ id }) => ask(() => admin.runs.messages(id)))
+        const [knows, blind] = told.map(({ items }) => items.find(({ kind }) => kind === "user_message")!.text!)
+        assert.include(knows, "quince")
+        assert.notInclude(blind, "quince")
+        assert.include(blind, "find it")
+      }),
     )
 
     it.effect("a sub-agent's question shows on the outermost run, and an approval for the run holds in all of it", () =>

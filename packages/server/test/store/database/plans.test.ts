@@ -3,6 +3,7 @@ import { DatabaseSync } from "node:sqlite"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { nearNameOf, type Naming } from "../../../src/access/identity/Agents.ts"
 import { lastBackup } from "../../../src/store/backup/LastBackup.ts"
 import { Watchdog } from "../../../src/runs/upkeep/Watchdog.ts"
 import { Grants } from "../../../src/access/rights/Grants.ts"
@@ -84,6 +85,8 @@ layer(callsHouse({ store: "sqlite" }), { excludeTestServices: true })("plans of 
       yield* request(boss, "POST", "/spaces", { name: fresh("plans") })
       const reads = makeMessageReads(yield* SqlClient.SqlClient)
       const woken = makeTriggerReads(yield* SqlClient.SqlClient)
+      const sql = yield* SqlClient.SqlClient
+      const naming: Naming = (principal, name) => nearNameOf(sql, principal, name)
       const viewer = yield* (yield* Grants).viewerNow(bot.principal.id, "agent", "spaces")
       const { id } = bot.principal
       yield* ask(() => bot.client.spaces.add({ name: fresh("plans"), kind: "private" })).pipe(
@@ -95,7 +98,8 @@ layer(callsHouse({ store: "sqlite" }), { excludeTestServices: true })("plans of 
         {
           spaces: woken.spacesOf(id),
           received: woken.messagesOf(id),
-          to: woken.nameOfWoken,
+          to: (message) => woken.nameOfWoken(message, naming),
+          naming,
         },
         10,
       )
@@ -108,7 +112,6 @@ layer(callsHouse({ store: "sqlite" }), { excludeTestServices: true })("plans of 
       yield* (yield* Inbox).unanswered("run_1", id, id)
       yield* (yield* Runs).originOf("run_1" as never, "spc_1" as never)
       assert.isAbove(plans.size, 100)
-      const sql = yield* SqlClient.SqlClient
       const partial = yield* sql<{ readonly name: string }>`SELECT name FROM sqlite_schema
         WHERE type = 'index' AND sql LIKE '%) WHERE %'`
       const isPartial = (index: string | undefined) => partial.some(({ name }) => name === index)
