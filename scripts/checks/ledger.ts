@@ -1,5 +1,6 @@
 // Behaviours have ids (S1-18, X-63, G-28). Each id that a test's title, a page or a comment names is one of the list in
-// docs/behaviours.json; what we do not have stands in docs/ledger-later.md or docs/ledger-exceptions.md, with its reason.
+// docs/behaviours.json, and each of the list is in a test's title, or in docs/ledger-later.md or docs/ledger-exceptions.md
+// with its reason.
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 import {
@@ -8,6 +9,7 @@ import {
   exceptionsPage,
   idsIn,
   laterPage,
+  listedOn,
   sentencesOf,
   withoutIds,
 } from "../docs/behaviours.ts"
@@ -37,6 +39,10 @@ export const ledger: Check = async (root) => {
       if (ids.length > 0 && reason.length < 3) faults.push(`${page}: ${ids.join(" ")} has no reason`)
     }
   }
+  const excused = new Set([laterPage, exceptionsPage].flatMap((page) => [...listedOn(root, page)]))
+  for (const id of known)
+    if (!claims.has(id) && !excused.has(id))
+      faults.push(`${id}: no test has it in its title; name it in one, or say why not in ${exceptionsPage}`)
   const proven = [...known].filter((id) => claims.has(id)).length
   return { looked: known.size, unit: `ids, ${proven} named by tests`, faults }
 }

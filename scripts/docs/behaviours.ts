@@ -57,7 +57,7 @@ export const sentencesOf = (root: string): Readonly<Record<string, string>> | un
 export const laterPage = "docs/ledger-later.md"
 export const exceptionsPage = "docs/ledger-exceptions.md"
 /** The ids at the beginning of each entry: those it is about. */
-const listedOn = (root: string, page: string): ReadonlySet<string> => {
+export const listedOn = (root: string, page: string): ReadonlySet<string> => {
   if (!existsSync(join(root, page))) return new Set()
   const heads = [...read(root, page).matchAll(/^- ((?:(?:S\d|X|G)-[\dSXG.-]+[:,]? )+)/gm)]
   return new Set(heads.flatMap(([, head]) => idsIn(head ?? "")))

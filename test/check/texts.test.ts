@@ -329,7 +329,18 @@ describe("ledger", () => {
       expect.stringContaining("a.test.ts: S1-01 is not in"),
       expect.stringContaining("a.test.ts: S1-02 is not in"),
       expect.stringContaining("S0-01 has no reason"),
+      expect.stringContaining("X-07: no test has it in its title"),
     ])
+  })
+
+  it("an id that no test's title names is decided against, or waits, or is a fault", async () => {
+    const faultsOf = async (files: Record<string, string>) => (await ledger(house({ ...listed, ...files }))).faults
+    const title = { "packages/server/test/a.test.ts": 'it("X-07 replies", () => {})\n' }
+    expect(await faultsOf(title)).toEqual([])
+    const without = { ...title, "docs/ledger-later.md": "# Later\n\nAs S0-01 says, something waits.\n" }
+    expect(await faultsOf(without)).toEqual([expect.stringContaining("S0-01: no test has it in its title")])
+    const decided = { ...without, "docs/ledger-exceptions.md": "- S0-01 The seed contradicts itself.\n" }
+    expect(await faultsOf(decided)).toEqual([])
   })
 
   it("fails, and does not pass over it, where there is no list", async () => {

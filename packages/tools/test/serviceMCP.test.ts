@@ -22,6 +22,8 @@ const resolve = createRequire(import.meta.url).resolve
 const everything = join(dirname(resolve("@modelcontextprotocol/server-everything/package.json")), "dist/index.js")
 const server = { name: "every", transport: "stdio" as const, command: process.execPath, args: [everything, "stdio"] }
 
+const impatient = { ...defaultToolsConfig, mcp: { ...defaultToolsConfig.mcp, requestTimeoutMs: 3000 } }
+
 const listening = () => {
   const events: Array<ToolEvent> = []
   const layer = Layer.mergeAll(
@@ -114,7 +116,10 @@ describe("ToolService and MCP", () => {
         assert.deepInclude(error, { _tag: "ToolExecutionError", toolName: `srv/${tool}`, input: { a: 1 } })
         assert.include(error.message, words)
       }
-    }).pipe(Effect.provide(ToolServiceLive)),
+      yield* tools.connectMCPServer(raw("quiet").config)
+      const late = yield* Effect.flip(tools.execute(input({ toolName: "quiet/hang", arguments: {} })))
+      assert.deepInclude(late, { _tag: "ToolTimeoutError", toolName: "quiet/hang", timeoutMs: 3000 })
+    }).pipe(Effect.provide(Layer.provide(ToolServiceLive, Layer.succeed(CurrentToolsConfig, impatient)))),
   )
 
   it.live(

@@ -151,7 +151,7 @@ const readsOf = async (house: House): Promise<ReadonlyArray<string>> => {
 
 const ways = [byLimit, ...(canMount ? [byFileSystem] : []), byPostgres].map((make) => make())
 
-describe.each(ways)("a full disk: $name", (way) => {
+describe.each(ways)("G-29 a full disk: $name", (way) => {
   it(
     "writes answer 507, reads and refusals go on, and it is over when there is room",
     { timeout: 120_000 },

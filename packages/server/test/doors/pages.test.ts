@@ -15,7 +15,8 @@ layer(house({ store: "sqlite", config: roomy }), { excludeTestServices: true, ti
           const answer = yield* ask(() => raw(path))
           const text = yield* ask(() => answer.text())
           assert.match(answer.headers.get("content-type")!, /^text\/html/)
-          const policy = answer.headers.get("content-security-policy") ?? ""
+          const [policy = "", ...more] = (answer.headers.get("content-security-policy") ?? "").split(", ")
+          assert.deepStrictEqual(more, ["frame-src http://*:*/cards/ https://*:*/cards/"])
           assert.notMatch(policy, /unsafe-|\*|https?:/)
           const said = directives(policy)
           assert.strictEqual(said.get("default-src"), "default-src 'none'")

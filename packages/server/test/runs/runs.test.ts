@@ -283,7 +283,7 @@ for (const store of stores)
       }),
     )
 
-    it.effect("S0-57 S1-104 an agent's runs are worked on one at a time, in order, and none is lost", () =>
+    it.effect("S0-57 S1-104 X-18 an agent's runs are worked on one at a time, in order, and none is lost", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const ada = yield* someone()

@@ -362,7 +362,7 @@ for (const store of ["sqlite", "postgres"] as const)
         }),
       )
 
-      it.effect("S1-85 S1-87 X-58 an agent's own servers are its own: by address, never a program", () =>
+      it.effect("S1-84 S1-85 S1-87 X-58 an agent's own servers are its own: by address, never a program", () =>
         Effect.gen(function* () {
           const { admin } = yield* Guest
           const servers = yield* Servers
@@ -372,6 +372,7 @@ for (const store of ["sqlite", "postgres"] as const)
             agents: [
               { name: "pam", mcp: own(one.url, { transport: "http", allowedTools: ["echo"] }) },
               { name: "jim", mcp: own(two.url) },
+              { name: "toby", mcp: own(two.url, { allowedTools: ["fly"] }) },
             ],
           })
           yield* reload

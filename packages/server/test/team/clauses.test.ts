@@ -278,14 +278,15 @@ for (const store of stores)
         }),
     )
 
-    it.effect("X-45 mail is in the journal before anybody reads it, as message.enqueued on the team's face", () =>
+    it.effect("X-45 X-48 mail is in the journal before anybody reads it, as message.enqueued on the team's face", () =>
       Effect.scoped(
         Effect.gen(function* () {
           const { adminToken } = yield* Guest
           const { one, root } = yield* family
           const frames = (yield* listen({ token: adminToken }, { path: "/events?names=team" })).frames
           const sent = yield* use(root, "send_message", { recipient: one.name, text: "for the log", sync: false })
-          const id = `msg_${String(sent["message_id"])}`
+          // The event has the id that the team's tools give it.
+          const id = String(sent["message_id"])
           for (;;) {
             const { data, event } = (yield* Queue.take(frames)) as unknown as {
               readonly event?: string
@@ -392,7 +393,7 @@ layer(teamHouse({ store: "sqlite", env: { STOA_TEAM_DEPTH: "3", STOA_TEAM_WIDTH:
   excludeTestServices: true,
   timeout: 60_000,
 })("a bounded tree", (it) => {
-  it.effect("S3-45 a tree is as deep, wide and large as the house allows, and says which bound it met", () =>
+  it.effect("S3-45 G-06 a tree is as deep, wide and large as the house allows, and says which bound it met", () =>
     Effect.gen(function* () {
       const { admin } = yield* Guest
       const root = yield* outside()

@@ -241,6 +241,9 @@ for (const store of stores)
             }
             const made = yield* use(one, "spawn_agent", { name: fresh("new"), instructions: "Work.", role: "reviewer" })
             assert.deepInclude(made, { status: "created" })
+            // What may be left out may be said, too: the seed's own null for the whole workspace.
+            const usual = { name: fresh("usual"), instructions: "Work.", role: "worker", workspace_subdir: null }
+            assert.deepInclude(yield* use(one, "spawn_agent", usual), { status: "created", name: usual.name })
           }),
       )
 
@@ -393,7 +396,7 @@ for (const store of stores)
         }),
       )
 
-      it.effect("S3-48 S3-57 G-04 only children are inspected and stopped, and only leaves removed", () =>
+      it.effect("S3-48 S3-57 G-04 G-06 only children are inspected and stopped, and only leaves removed", () =>
         Effect.gen(function* () {
           const { admin } = yield* Guest
           const { kid, one, root, two } = yield* family

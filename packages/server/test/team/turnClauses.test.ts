@@ -32,7 +32,7 @@ layer(teamHouse({ store: "sqlite", config, env: { STOA_SLOTS: "3" } }), { exclud
   "turns, clause by clause",
   (it) => {
     it.effect(
-      "S3-02 S3-03 S3-09 S3-61 X-17 with every slot held each program has its own connection, and every tool returns at once",
+      "S3-02 S3-03 S3-09 S3-61 X-17 G-29 with every slot held each program has its own connection, and every tool returns at once",
       () =>
         Effect.gen(function* () {
           const { admin } = yield* Guest
@@ -272,16 +272,16 @@ layer(teamHouse({ store: "sqlite", config, env: { STOA_SLOTS: "3" } }), { exclud
           const { admin, configFile } = yield* Guest
           const bin = join(dirname(configFile), fresh("bin"))
           mkdirSync(bin)
-          // A stand-in for Claude Code that remembers by its session, as the real one does.
+          // A stand-in for Claude Code that remembers by its session, and gives each turn a new one that goes on with it.
           writeFileSync(
             join(bin, "claude"),
             `#!/bin/sh
 echo "$@" >> ${bin}/lines
 mail=$(cat)
-session=$(echo "$@" | sed -n 's/.*--resume \\([^ ]*\\).*/\\1/p')
-[ -n "$session" ] || session=ses-$$
-earlier=$(cat ${bin}/$session 2>/dev/null)
-echo "$mail" | tail -1 >> ${bin}/$session
+resumed=$(echo "$@" | sed -n 's/.*--resume \\([^ ]*\\).*/\\1/p')
+session=ses-$(($(ls ${bin} | wc -l)))
+earlier=$(echo $(cat ${bin}/$resumed 2>/dev/null))
+(echo $earlier; echo "$mail" | tail -1) > ${bin}/$session
 printf '{"type":"result","session_id":"%s","result":"before: %s","is_error":false}\\n' "$session" "$earlier"
 `,
           )
@@ -297,13 +297,18 @@ printf '{"type":"result","session_id":"%s","result":"before: %s","is_error":fals
           yield* ended(bot, 2)
           const { items } = yield* ask(() => ada.client.spaces.messages(space.id))
           assert.strictEqual(items.at(-1)!.text, "before: the word is heron")
-          const [first, second] = readFileSync(join(bin, "lines"), "utf8")
+          yield* ask(() => ada.client.spaces.post(space.id, { text: "and now?" }))
+          yield* ended(bot, 3)
+          const newest = (yield* ask(() => ada.client.spaces.messages(space.id))).items.at(-1)!
+          assert.strictEqual(newest.text, "before: the word is heron which word?")
+          const [first, second, third] = readFileSync(join(bin, "lines"), "utf8")
             .trim()
             .split(/\n(?=-p)/)
           assert.notInclude(first!, "--resume")
+          const resumed = [second, third].map((line) => /--resume (ses-\d+)/.exec(line!)?.[1])
           const { session } = (yield* ask(() => admin.agents.inspect(bot.id))).agent
           assert.match(session!, /^ses-\d+$/)
-          assert.include(second!, `--resume ${session}`)
+          assert.strictEqual(new Set([...resumed, session]).size, 3, String(resumed))
           // Print mode, our tools allowed beforehand, no other servers: nothing waits for a person at a terminal.
           for (const flag of ["-p", "--strict-mcp-config", "--allowedTools mcp__stoa"]) assert.include(first!, flag)
         }),

@@ -302,7 +302,7 @@ for (const store of databases)
           }),
       )
 
-      it.effect("S3-49 whoever ends its turn without an open sync request is idle, not waiting", () =>
+      it.effect("S3-49 X-19 whoever ends its turn without an open sync request is idle, not waiting", () =>
         Effect.gen(function* () {
           const { admin } = yield* Guest
           const { lead, say, team } = yield* crew(1)

@@ -149,7 +149,13 @@ for (const store of ["sqlite", "postgres"] as const)
       () =>
         Effect.gen(function* () {
           const [pam, jim] = [yield* agent("pam2", "office"), yield* agent("jim2", "office")]
+          const all = Effect.map(
+            ask(() => pam.stoa.memory.list()),
+            ({ items }) => items.length,
+          )
+          assert.strictEqual(yield* all, 0)
           const stored = yield* pam.done("store_memory", { content: "Growth was 100% in Été", tags: ["sales"] })
+          assert.strictEqual(yield* all, 1)
           assert.deepStrictEqual(Object.keys(stored), ["passageId"])
           const { passageId } = stored as never as { passageId: string }
           yield* jim.done("store_memory", { content: "growth was 100% for Jim" })
@@ -165,7 +171,10 @@ for (const store of ["sqlite", "postgres"] as const)
           assert.deepStrictEqual(Object.keys(hit!).toSorted(), ["content", "createdAt", "id", "tags"])
           assert.deepStrictEqual([hit?.["id"], hit?.["tags"], rest], [passageId, ["sales"], []])
           assert.match(passageId, /^[0-9a-f]{8}-/)
-          const { createdAt } = yield* ask(() => pam.stoa.memory.get(`mem_${passageId}`))
+          const { createdAt, ...record } = yield* ask(() => pam.stoa.memory.get(`mem_${passageId}`))
+          const { id: owner } = yield* ask(() => pam.stoa.principals.me())
+          // It is nobody's but the caller's.
+          assert.deepInclude(record, { owner, namespace: "office", kind: "passage", tags: ["sales"], public: false })
           assert.deepStrictEqual([hit?.["content"], hit?.["createdAt"]], ["Growth was 100% in Été", createdAt])
           assert.deepStrictEqual(
             (yield* search(pam, "a_b")).map((one) => one["content"]),

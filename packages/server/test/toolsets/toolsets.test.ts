@@ -76,17 +76,28 @@ for (const store of ["sqlite", "postgres"] as const)
           const [pam, dwight] = [yield* someone(), yield* agentWith("office")]
           const open = yield* room(pam, [], { kind: "public" })
           const inside = yield* room(pam, [dwight])
+          // Others of his stand before and after it.
+          yield* room(yield* someone(), [dwight], { kind: "dm" })
           const dm = yield* room(pam, [pam, dwight], { kind: "dm" })
+          yield* room(yield* someone(), [dwight], { kind: "dm" })
           const outside = yield* room(pam, [])
           // A dm is found by its two members, in either order.
           const pair = [`dm-${dwight.name}-${pam.name}`, `dm-${pam.name}-${dwight.name}`]
-          for (const channelId of [open.name, inside.id, dm.id, inside.id.slice(4), ...pair]) {
+          for (const [channelId, space] of [
+            [open.name, open],
+            [inside.id, inside],
+            [dm.id, dm],
+            [inside.id.slice(4), inside],
+            ...pair.map((name) => [name, dm] as const),
+          ] as const) {
+            const rows = yield* count("messages")
             const output = yield* done(dwight, "send_message", { channelId, text: "hi" })
+            assert.strictEqual(yield* count("messages"), rows + 1)
             assert.deepStrictEqual(Object.keys(output), ["messageId"])
             assert.match(String(output["messageId"]), uuid)
             const { body } = yield* request(pam, "GET", `/messages/msg_${String(output["messageId"])}`)
             assert.deepInclude(body["author"] as object, { id: dwight.id })
-            assert.strictEqual(body["replyTo"], null)
+            assert.deepStrictEqual([body["space"], body["text"], body["replyTo"]], [space.id, "hi", null], channelId)
           }
           const before = yield* count("messages")
           const first = (yield* ask(() => pam.client.spaces.messages(open.id))).items[0]!.id

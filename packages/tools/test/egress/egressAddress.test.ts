@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 import { addressKind, type AddressKind, isPublicAddress } from "../../src/egress/Address.ts"
-import { matchesHost, readHeaders, readUrl } from "../../src/egress/Policy.ts"
+import { headersFor, matchesHost, readHeaders, readUrl } from "../../src/egress/Policy.ts"
 
 const table: ReadonlyArray<readonly [AddressKind, string]> = [
   [
@@ -193,5 +193,13 @@ describe("readUrl", () => {
     for (const value of ["a\r\nHost: evil", "a\nb", "a\0b", "日本", "x".repeat(9000)])
       assert.isTrue(refuses({ "x-a": value }), value)
     assert.isFalse(refuses({ Authorization: "Bearer x", "X-Api-Key": "é", accept: "text/html" }))
+  })
+
+  it("G-16 what may be a credential goes to no other host, no other port, and not from https to http", () => {
+    const headers = { authorization: "Bearer x", "x-api-key": "k", accept: "text/html" }
+    const to = (text: string) => headersFor(headers, new URL("https://a.test/x"), new URL(text))
+    for (const same of ["https://a.test/y", "https://A.test:443/"]) assert.deepStrictEqual(to(same), headers, same)
+    for (const other of ["http://a.test/y", "https://a.test:8443/", "https://b.a.test/", "https://a.test.b/"])
+      assert.deepStrictEqual(to(other), { accept: "text/html" }, other)
   })
 })

@@ -77,7 +77,7 @@ describe("flat parameters", () => {
     }),
   )
 
-  it.effect("S4-49 arrays and objects are told apart; every other type too", () =>
+  it.effect("S4-18 S4-49 arrays and objects are told apart; every other type too", () =>
     Effect.gen(function* () {
       const table: ReadonlyArray<readonly [string, unknown, string, string]> = [
         ["object", [], "object", "array"],
@@ -93,7 +93,7 @@ describe("flat parameters", () => {
     }),
   )
 
-  it.effect("S4-51 outside an enum: refused with the allowed values", () =>
+  it.effect("S4-18 S4-51 outside an enum: refused with the allowed values", () =>
     Effect.gen(function* () {
       const error = yield* refused({ text: "x", kind: "c" })
       assert.deepInclude(error, { parameter: "kind", expected: "a | b", received: "c" })

@@ -21,11 +21,18 @@ const read = (provider: Provider, ...lines: ReadonlyArray<object>) => {
   return { shown, ...reading.end() }
 }
 
-it("claude: print mode with our server alone, its session resumed, words, tokens and cost read", () => {
+it("S3-07 S3-22 claude: print mode with our server alone, its session resumed, words, tokens and cost read", () => {
   const { args, stdin } = claude.line(turn({ session: "s1" }))
   assert.strictEqual(stdin, "Message from lead:\nhello")
   const line = args.join(" ")
-  for (const part of ["--mcp-config /turn/mcp.json", "--strict-mcp-config", "--resume s1", "--model m"])
+  for (const part of [
+    "-p",
+    "--allowedTools mcp__stoa",
+    "--mcp-config /turn/mcp.json",
+    "--strict-mcp-config",
+    "--resume s1",
+    "--model m",
+  ])
     assert.include(line, part)
   const heard = read(
     claude,
@@ -44,11 +51,13 @@ it("claude: print mode with our server alone, its session resumed, words, tokens
   assert.strictEqual(read(claude, { type: "result", is_error: true, result: "no credit" }).error, "no credit")
 })
 
-it("codex: exec with our server by settings of this run, its thread resumed, the last message read", () => {
+it("S3-07 S3-22 codex: exec with our server by settings of this run, its thread resumed, the last message read", () => {
   const { args, stdin } = codex.line(turn())
   assert.strictEqual(stdin, "You are worker.\n\n---\n\nMessage from lead:\nhello")
   assert.include(args, 'mcp_servers.stoa.url="http://127.0.0.1:1/mcp"')
   assert.notInclude(args.join(" "), "Bearer")
+  // Nobody is there to be asked.
+  assert.include(args.join(" "), '-c approval_policy="never"')
   assert.deepStrictEqual(codex.line(turn({ session: "t1" })).args.slice(0, 3), ["exec", "resume", "t1"])
   const heard = read(
     codex,
@@ -61,14 +70,24 @@ it("codex: exec with our server by settings of this run, its thread resumed, the
   assert.strictEqual(read(codex, { type: "turn.failed", error: { message: "no" } }).error, "no")
 })
 
-it("cursor-agent, gemini and opencode: configuration of the turn, no token in a workspace", () => {
+it("S3-07 S3-22 cursor-agent, gemini and opencode: configuration of the turn, no prompt, no token in a workspace", () => {
   const cursor = cursorAgent.line(turn())
   assert.include(cursor.args, "--approve-mcps")
   assert.notInclude(JSON.stringify(cursor.files), "Bearer t")
   assert.deepInclude(read(cursorAgent, { type: "result", result: "ok", session_id: "c" }), { text: "ok", session: "c" })
   assert.include(JSON.stringify(gemini.line(turn()).files), "httpUrl")
+  // Our tools are trusted beforehand: nobody is there to be asked.
+  assert.include(gemini.line(turn()).files[0]!.text, '"trust":true')
   assert.strictEqual(read(gemini, { response: "ok" }).text, "ok")
   assert.include(JSON.stringify(opencode.line(turn()).files), "remote")
+  for (const [provider, flag] of [
+    [cursorAgent, "--resume"],
+    [gemini, "--resume"],
+    [opencode, "--session"],
+  ] as const) {
+    assert.notInclude(provider.line(turn()).args, flag)
+    assert.include(provider.line(turn({ session: "s1" })).args.join(" "), `${flag} s1`)
+  }
   assert.strictEqual(read(opencode, { type: "text", sessionID: "o", part: { text: "ok" } }).text, "ok")
 })
 

@@ -41,7 +41,7 @@ it("S1-97 every change leads on from these states of the seven, and from no othe
   assert.deepStrictEqual([...new Set(Object.values(endOf))].toSorted(), ["cancel", "complete", "fail"])
 })
 
-it("S0-55 a run is in one of these states and ends for one of these reasons, each in one way, and no other is known", () => {
+it("S0-55 X-19 a run is in one of these states and ends for one of these reasons, each in one way, and no other is known", () => {
   assert.sameMembers([...RunState.literals], [...states])
   const ends = {
     complete: ["end_turn", "no_tool_call"],

@@ -30,7 +30,7 @@ const runningNow = Effect.flatMap(
 killing(6)
 
 it.live(
-  "what a killed house worked on goes on in the other without waiting for its lease; one that is told to stop hands it over",
+  "G-27 what a killed house worked on goes on in the other without waiting for its lease; one that is told to stop hands it over",
   () =>
     Effect.gen(function* () {
       const on = yield* cluster

@@ -5,6 +5,7 @@ import { DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Memories } from "../../../src/memory/Memories.ts"
 import { Journal } from "../../../src/store/journal/Journal.ts"
+import { Readers } from "../../../src/store/journal/readers/Readers.ts"
 import { Timers } from "../../../src/store/journal/Timers.ts"
 import { ask, Guest } from "../../house.ts"
 import { listen, someone, type Frame } from "../../spaces/spacesGuests.ts"
@@ -187,30 +188,48 @@ for (const store of stores)
           const { transact } = yield* Journal
           const timers = yield* Timers
           const memories = yield* Memories
-          const plan = Effect.fnUntraced(function* (name: string) {
+          const plan = Effect.fnUntraced(function* (name: string, of = bot) {
             const content = JSON.stringify({ name, instruction: "Look at the mail." })
             const { record } = yield* transact(
-              memories.put(bot.principal, bot.principal.id, { namespace: "gateway", kind: "plan", key: name, content }),
+              memories.put(of.principal, of.principal.id, { namespace: "gateway", kind: "plan", key: name, content }),
             )
             const now = yield* DateTime.now
-            const payload = { plan: record.id, principal: bot.id, dueAt: DateTime.formatIso(now) }
+            const payload = { plan: record.id, principal: of.id, dueAt: DateTime.formatIso(now) }
             // Fired twice for the same time, it wakes once.
             for (const key of ["a", "b"])
-              yield* transact(timers.set({ purpose: "plan", key: `${name} ${key}`, dueAt: now, payload }))
+              yield* transact(timers.set({ purpose: "plan", key: `${name} ${key} ${of.id}`, dueAt: now, payload }))
           })
           yield* plan("mail")
           const [row] = yield* ended(bot)
           assert.deepInclude(yield* ask(() => admin.runs.get(row!.id)), { space: null, depth: 0 })
           const { items } = yield* ask(() => admin.runs.messages(row!.id))
           assert.include(items.find(({ kind }) => kind === "user_message")!.text!, "Look at the mail.")
-          yield* plan("more mail")
-          const queued = yield* inState(bot, "queued")
           const sql = yield* SqlClient.SqlClient
-          const [times] = yield* sql<{ first: number; second: number }>`SELECT
-          (SELECT ready_at FROM runs WHERE id = ${row!.id}) AS first,
-          (SELECT ready_at FROM runs WHERE id = ${queued.id}) AS second`
-          assert.isAtLeast(times!.second - times!.first, 300_000)
-          assert.strictEqual((yield* runsOf(bot)).length, 2)
+          const timesOf = (of: typeof bot) =>
+            sql<{ at: number }>`SELECT ready_at AS at FROM runs WHERE agent = ${of.id} ORDER BY ready_at`
+          // Each waits for the one before it, not for the first alone.
+          for (const [name, count] of [
+            ["more mail", 2],
+            ["the last mail", 3],
+          ] as const) {
+            yield* plan(name)
+            const times = yield* until(Effect.map(timesOf(bot), (rows) => (rows.length === count ? rows : undefined)))
+            assert.isAtLeast(times[count - 1]!.at - times[count - 2]!.at, 300_000)
+          }
+          // Neither another agent's plans nor what else has woken it count.
+          const ada = yield* someone()
+          const other = yield* thinker({ toolsets: ["office"] })
+          yield* setRules([{ when: { agent: other.name }, say: "answered" }])
+          const space = yield* dm(ada, other)
+          yield* ask(() => ada.client.spaces.post(space.id, { text: "hello" }))
+          yield* ended(other)
+          yield* plan("mail", other)
+          const [answered, planned] = yield* until(
+            Effect.map(timesOf(other), (rows) => (rows.length === 2 ? rows : undefined)),
+          )
+          assert.isBelow(planned!.at - answered!.at, 60_000)
+          yield* (yield* Readers).receipt("runs")
+          assert.deepStrictEqual([(yield* timesOf(bot)).length, (yield* timesOf(other)).length], [3, 2])
         }),
     )
 

@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, it } from "vitest"
+import { contacts } from "../kit/contacts.ts"
 import { houseInBrowser } from "../kit/houseInBrowser.ts"
 
 const { admin, data, consoleLines, signIn, token, url, visitor } = houseInBrowser()
@@ -62,6 +63,51 @@ it("weather, product, table, map, chart and image are drawn as cards; what has n
   expect(await page.getByRole("combobox", { name: "May" }).inputValue()).toBe("admin")
   await page.getByText("Yes.", { exact: true }).waitFor()
   expect(consoleLines).toEqual([])
+})
+
+it("a picture whose address is not a file of the house is never asked for, whatever the result says and however often", async () => {
+  const house = admin()
+  const outside = await contacts(["elsewhere"])
+  const space = await house.spaces.add({ name: "pictures", kind: "public" })
+  await house.tool("show_picture", { type: "object" }, ({ image }) => ({ image, alt: "A picture" }))
+  const show = (image: string) => house.tools.call("show_picture", { input: { image }, space: space.id, wait: 10 })
+  const first = await show(dot)
+  const held = `/api/v1/calls/${"id" in first ? first.id : "none"}?wait=200`
+  const elsewhere = `//${outside.at["elsewhere"]}/a.png`
+  const file = `/api/v1/files/fil_${"0a".repeat(32)}`
+  const hostile = [
+    ...Array.from({ length: 8 }, () => held),
+    "/d/token",
+    "/mcp",
+    "/cards/ship",
+    `${file}?wait=200`,
+    `/x/..${held}`,
+    `${url()}${held}`,
+    `blob:${url()}/x`,
+    `http:${elsewhere}`,
+    elsewhere,
+    `/\\${elsewhere.slice(2)}`,
+    " /api/v1/me",
+  ]
+  for (const image of hostile) await show(image)
+  const { page } = await visitor({ width: 1280, height: 2400 })
+  const asked: Array<string> = []
+  page.on("request", (request) => {
+    if (["image", "media", "other"].includes(request.resourceType())) asked.push(request.url())
+  })
+  await signIn(page, token(), "/s/pictures")
+  await page.getByRole("button", { name: `${hostile.length + 1} calls` }).click()
+  // The one that may be shown is; what else it would have shown beside it has then been asked for.
+  await page.getByRole("img", { name: "A picture" }).first().waitFor()
+  await expect.poll(() => page.locator("summary", { hasText: "show_picture" }).count()).toBe(hostile.length + 1)
+  // And one more, of a file: pictures are loaded in the order of the page.
+  await show(file)
+  await expect.poll(() => asked.filter((address) => address.endsWith(file)).length).toBeGreaterThan(0)
+  const own = (address: string) =>
+    address.startsWith("data:") || address === url() + file || address.startsWith(`${url()}/assets/`)
+  expect(asked.filter((address) => !own(address))).toEqual([])
+  expect(outside.made()).toEqual([])
+  await outside.close()
 })
 
 /** Draws the ship, tries to get out by every way it knows, and says how that ended. */
@@ -134,7 +180,7 @@ it("an owner's own card draws a real call in a frame that reaches neither cookie
   const answer = await page.context().request.get(`${url()}/cards/ship`)
   const policy = answer.headers()["content-security-policy"]!
   expect(policy).toMatch(
-    /^default-src 'none'; script-src 'sha256-\S+' 'sha256-\S+';.*frame-ancestors 'self'; sandbox allow-scripts$/,
+    /^default-src 'none'; script-src 'sha256-\S+';.*frame-ancestors 'self'; require-trusted-types-for 'script'; trusted-types default; sandbox allow-scripts$/,
   )
   for (const odd of ["/cards/none", "/cards/..%2Fadmin.token", "/cards/ship.js"])
     expect((await page.context().request.get(url() + odd)).status()).toBe(404)

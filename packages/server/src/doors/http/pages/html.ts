@@ -20,10 +20,16 @@ const policy = [
   "trusted-types 'none'",
 ].join("; ")
 
+/**
+ * A second policy, and both must allow a frame: of this house only an owner's card. It applies wherever the script of a
+ * card tries to move its frame to. (A policy can name a path only after a host, and a house has many.)
+ */
+const framePolicy = "frame-src http://*:*/cards/ https://*:*/cards/"
+
 export const htmlPage = (text: string): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.html(text).pipe(
     HttpServerResponse.setHeaders({
-      "content-security-policy": policy,
+      "content-security-policy": `${policy}, ${framePolicy}`,
       "cache-control": "no-store",
       "cross-origin-opener-policy": "same-origin",
       "referrer-policy": "no-referrer",

@@ -13,7 +13,7 @@ import { currentCause } from "../../../../store/journal/Correlation.ts"
 import { Journal } from "../../../../store/journal/Journal.ts"
 import { Acting } from "../../../Acting.ts"
 import { Upkeep } from "../../../Upkeep.ts"
-import { cardNames } from "../../pages/ownCards.ts"
+import { cardNames } from "../../pages/cards/ownCards.ts"
 import { senderOf, withRefusalHeaders } from "../../guards/Authentication.ts"
 import { noSession, sessionCookie, sessionIn } from "../../guards/sessionCookie.ts"
 

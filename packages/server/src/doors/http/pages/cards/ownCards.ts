@@ -10,9 +10,10 @@ import { join } from "node:path"
 import { NoRoute } from "@stoa/contract"
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
-import { Folder } from "../../../store/Folder.ts"
-import { problemResponse } from "../../Problems.ts"
-import { actingAsBearer } from "../guards/Authentication.ts"
+import { Folder } from "../../../../store/Folder.ts"
+import { problemResponse } from "../../../Problems.ts"
+import { actingAsBearer } from "../../guards/Authentication.ts"
+import { cardScript } from "./cardScript.ts"
 
 const maxCards = 100
 const maxBytes = 256 * 1024
@@ -33,41 +34,23 @@ const cardsIn = (folder: string): ReadonlyArray<string> => {
 /** Their names, for the page to start with. */
 export const cardNames = (folder: string): Effect.Effect<ReadonlyArray<string>> => Effect.sync(() => cardsIn(folder))
 
-/**
- * What a card gets: `stoa.card(draw)`. `draw` is called with the call and the element to draw in, at each message from
- * the page.
- */
-const prelude = `globalThis.stoa = {
-  card(draw) {
-    const root = document.getElementById("card")
-    const tell = () => parent.postMessage({ height: Math.ceil(root.getBoundingClientRect().height) }, "*")
-    addEventListener("message", (event) => {
-      if (event.source !== parent) return
-      document.documentElement.style.colorScheme = event.data.theme
-      root.replaceChildren()
-      draw(event.data.call, root)
-      tell()
-    })
-    new ResizeObserver(tell).observe(root)
-    parent.postMessage({ ready: true }, "*")
-  },
-}`
-
-const style = `html { font: 14px/1.5 system-ui, sans-serif; color: CanvasText; background: Canvas } body { margin: 0 }
+const style = `html { color-scheme: light dark; font: 14px/1.5 system-ui, sans-serif; color: CanvasText; background: Canvas } body { margin: 0 }
 #card { display: flow-root; padding: 0.75rem }`
 
 const hashOf = (text: string): string => `'sha256-${createHash("sha256").update(text).digest("base64")}'`
 
-/** Only these two scripts and this style run in it; without an origin it has no cookie, and it has no network. */
-const policyFor = (scripts: ReadonlyArray<string>): string =>
+/** Only this script and this style run in it; without an origin it has no cookie, and it has no network. */
+const policyFor = (script: string): string =>
   [
     "default-src 'none'",
-    `script-src ${scripts.map(hashOf).join(" ")}`,
+    `script-src ${hashOf(script)}`,
     "style-src 'unsafe-inline'",
     "img-src data: blob:",
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'self'",
+    "require-trusted-types-for 'script'",
+    "trusted-types default",
     "sandbox allow-scripts",
   ].join("; ")
 
@@ -75,13 +58,13 @@ const cardPage = (folder: string, name: string): HttpServerResponse.HttpServerRe
   if (!cardsIn(folder).includes(name)) return undefined
   const file = join(folder, "cards", `${name}.js`)
   if (statSync(file).size > maxBytes) return undefined
-  // Inside a script string the escape means the same; unescaped, an HTML parser would end the script there.
-  const own = readFileSync(file, "utf8").replaceAll(/<(?=\/script|!--)/gi, "\\x3c")
-  return HttpServerResponse.html(`<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${name}</title>
-<meta name="color-scheme" content="light dark"><style>${style}</style></head>
-<body><div id="card"></div><script>${prelude}</script><script type="module">${own}</script></body></html>`).pipe(
+  const script = cardScript(name, readFileSync(file, "utf8"))
+  // No `meta` and no `link`, not even to be copied.
+  return HttpServerResponse.html(`<!doctype html><html lang="en"><head><title>${name}</title><style>${style}</style></head>
+<body><div id="card"></div><script type="module">${script}</script></body></html>`).pipe(
     HttpServerResponse.setHeaders({
-      "content-security-policy": policyFor([prelude, own]),
+      "content-type": "text/html; charset=utf-8",
+      "content-security-policy": policyFor(script),
       "cache-control": "no-store",
       "cross-origin-resource-policy": "same-origin",
       "referrer-policy": "no-referrer",
