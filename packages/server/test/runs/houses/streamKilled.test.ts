@@ -30,17 +30,17 @@ const playedModel = Effect.gen(function* () {
   let asked = 0
   // Until somebody listens again: pieces of an input are told once, to those who are there.
   const { promise: listening, resolve: go } = Promise.withResolvers<void>()
-  const server = yield* http(async (_, response) => {
-    asked += 1
-    if (asked === 2) await listening
+  const answer = async (response: ServerResponse, at: number) => {
+    if (at === 2) await listening
     const text = JSON.stringify(input)
     response.writeHead(200, { "content-type": "text/event-stream" })
-    if (asked === 1) return void writeCall(response, text.slice(0, 12))
-    if (asked === 2) writeCall(response, text)
+    if (at === 1) return void writeCall(response, text.slice(0, 12))
+    if (at === 2) writeCall(response, text)
     response.end(
-      `${asked === 2 ? "" : chunk({ role: "assistant", content: "Done." })}${chunk({}, asked === 2 ? "tool_calls" : "stop")}data: [DONE]\n\n`,
+      `${at === 2 ? "" : chunk({ role: "assistant", content: "Done." })}${chunk({}, at === 2 ? "tool_calls" : "stop")}data: [DONE]\n\n`,
     )
-  })
+  }
+  const server = yield* http((_, response) => void answer(response, (asked += 1)))
   return { url: `${server.url}/v1`, asked: () => asked, go }
 })
 

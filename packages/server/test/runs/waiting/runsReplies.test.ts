@@ -381,7 +381,7 @@ for (const store of stores)
           // An answer that comes after its wait is over is not lost: it begins a run.
           const { message } = yield* waitOf(run)
           yield* ask(() =>
-            silent.client.spaces.post(space.id, { text: `@${asks.name} forty-two`, replyTo: message as never }),
+            silent.client.spaces.post(space.id, { text: `@${asks.name} forty-two`, replyTo: message }),
           )
           yield* ended(asks, 4)
 
