@@ -172,8 +172,7 @@ it("a diff is shown as one and a long text with its extent, nothing in them hide
   expect(reaching).toBe(0)
   // The tool is approved call by call: no wider reach is offered.
   expect(await card.getByRole("button", { name: "Always" }).count()).toBe(0)
-  await card.locator(".main-act:not([aria-disabled])").waitFor()
-  await card.getByRole("button", { name: "Approve" }).click()
+  await press(card.getByRole("button", { name: "Approve" }))
   await card.waitFor({ state: "detached" })
   const [decision] = (await admin().decisions.list({ state: "answered", limit: 100 })).items.filter(
     (one) => one.call?.tool === "apply",

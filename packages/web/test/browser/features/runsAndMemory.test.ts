@@ -363,7 +363,8 @@ it("a block is edited beside its place in the prompt of the agent it is shared w
 it("a record is shared with one and made public, seen by them alone, and taken back", async () => {
   const ulf = await person("Ulf")
   const ida = await person("Tyra")
-  await as(ulf.token).memory.put({ kind: "note", key: "pilot", content: "Nikos, Monday to Friday." })
+  const pilot = { kind: "note", key: "pilot", content: "Nikos, Monday to Friday." }
+  const { id } = await as(ulf.token).memory.put(pilot)
   const { page } = await visitor()
   await signIn(page, ulf.token, "/memory")
   // Where there is room, the first is shown at once.
@@ -373,6 +374,7 @@ it("a record is shared with one and made public, seen by them alone, and taken b
   await clean(page)
   await page.getByRole("button", { name: "Share it" }).click()
   await page.getByText("shared with Tyra").waitFor()
+  await as(ida.token).memory.answer(id, { taken: true })
 
   const other = await visitor()
   await signIn(other.page, ida.token, "/memory?owner=Ulf")
