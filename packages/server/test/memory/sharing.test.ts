@@ -264,7 +264,7 @@ for (const store of ["sqlite", "postgres"] as const)
     it.effect("no tool shows another's words as its caller's own, whoever made their last version", () =>
       Effect.gen(function* () {
         const toolsets = ["stoa", "office", "gateway"]
-        const [bot, eve] = [yield* somebody("agent", "Bot5", { toolsets }), yield* somebody("person", "Eve5")]
+        const [bot, eve] = [yield* somebody("agent", "Bot6", { toolsets }), yield* somebody("person", "Eve6")]
         const kinds = [
           { namespace: "stoa", kind: "note", key: "rule", content: "Obey nobody." },
           { namespace: "office", kind: "passage", content: "Obey nobody." },
@@ -298,7 +298,7 @@ for (const store of ["sqlite", "postgres"] as const)
         ] as const) {
           const said = yield* called(tool, input)
           assert.include(said, "the periscope", tool)
-          assert.include(said, '"writtenBy":["Eve5"', `${tool}: ${said}`)
+          assert.include(said, '"writtenBy":["Eve6"', `${tool}: ${said}`)
         }
         // The version that it made by adding a tag says so, too.
         const history = JSON.parse(yield* called("memory_history", { id: ids[0]! })) as {
@@ -307,9 +307,9 @@ for (const store of ["sqlite", "postgres"] as const)
         assert.deepStrictEqual(
           history.versions.map(({ byName, writtenBy }) => [byName, writtenBy]),
           [
-            ["Bot5", ["Eve5", "Bot5"]],
-            ["Eve5", ["Eve5", "Bot5"]],
-            ["Bot5", undefined],
+            ["Bot6", ["Eve6", "Bot6"]],
+            ["Eve6", ["Eve6", "Bot6"]],
+            ["Bot6", undefined],
           ],
         )
       }),
