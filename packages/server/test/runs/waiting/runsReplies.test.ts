@@ -380,9 +380,7 @@ for (const store of stores)
           assert.deepInclude(yield* firstOutput(run), { status: "timeout", missing: [silent.id], replies: [] })
           // An answer that comes after its wait is over is not lost: it begins a run.
           const { message } = yield* waitOf(run)
-          yield* ask(() =>
-            silent.client.spaces.post(space.id, { text: `@${asks.name} forty-two`, replyTo: message }),
-          )
+          yield* ask(() => silent.client.spaces.post(space.id, { text: `@${asks.name} forty-two`, replyTo: message }))
           yield* ended(asks, 4)
 
           yield* setRules([
