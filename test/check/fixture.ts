@@ -32,7 +32,9 @@ const faultless: Files = {
     type: "module",
     devDependencies: { "dependency-cruiser": "18.7.2" },
   }),
-  "package-lock.json": json({ packages: { "": {}, "node_modules/effect": { license: "MIT" } } }),
+  "package-lock.json": json({
+    packages: { "": {}, "node_modules/effect": { license: "MIT", integrity: `sha512-${"A".repeat(86)}==` } },
+  }),
   "README.md": "# Stoa\n\nSee [the errors](docs/errors/SpaceMissing.md).\n",
   "docs/errors/SpaceMissing.md": "# SpaceMissing\n",
   "docs/ledger-later.md": "# Later\n\n- S0-01: waits for the room of runs\n",

@@ -36,7 +36,9 @@ layer(house({ store: "sqlite", config: { ...roomy, egress: { allow: ["127.0.0.1"
       yield* ask(() => other.client.memory.change(id, { content: mark, tags: [mark] }))
     }
     const child = yield* ask(() => admin.agents.spawn(bot.id, { name: fresh("kid"), instructions: mark }))
-    return { bot, other, space, message, child }
+    const offered = yield* ask(() => other.client.memory.put({ kind: "note", key: "offered", content: mark }))
+    yield* ask(() => other.client.memory.share(offered.id, bot.id, { right: "read" }))
+    return { bot, other, space, message, child, offered: offered.id }
   })
   type World = Effect.Success<typeof world>
 
@@ -45,6 +47,7 @@ layer(house({ store: "sqlite", config: { ...roomy, egress: { allow: ["127.0.0.1"
     react: ({ message }) => ({ message, emoji: "👍" }),
     react_to_message: ({ message }) => ({ messageId: message, emoji: "👍" }),
     mark_read: ({ space }) => ({ space: space.id, seq: 1 }),
+    answer_offer: ({ offered }) => ({ id: offered, take: true }),
     do_nothing: () => ({}),
     update_memory: () => ({ label: "mood", content: "calm" }),
     store_memory: () => ({ content: "calm" }),

@@ -7,7 +7,7 @@ import { Readers } from "../../../src/store/journal/readers/Readers.ts"
 import { Timers } from "../../../src/store/journal/Timers.ts"
 import { ask } from "../../house.ts"
 import { someone } from "../../spaces/spacesGuests.ts"
-import { room, runsHouse, runsOf, setRules, stores, thinker } from "../runsKit.ts"
+import { room, runsHouse, runsOf, setRules, stores, thinker, until } from "../runsKit.ts"
 
 const gateway = { toolsets: ["gateway" as const], limits: { depth: 2 } }
 
@@ -89,10 +89,23 @@ for (const store of stores)
             })),
           )
           yield* ask(() => pam.client.spaces.post(space.id, { text: `@${one.name} begin` }))
-          yield* (yield* Readers).receipt("runs")
-          while ((yield* openRuns).length > 0) yield* Effect.sleep(10)
-          const runs = [...(yield* runsOf(one)), ...(yield* runsOf(two))]
-          assert.isAtMost(Math.max(...runs.map(({ chainDepth }) => chainDepth)), 2)
+          const both = Effect.map(Effect.all([runsOf(one), runsOf(two)]), (all) => all.flat())
+          // The last is told that nobody answers. Whoever was asked anew instead waits on for a reply (X-09), until its
+          // time is over.
+          yield* until(
+            Effect.map(both, (rows) =>
+              rows.some(({ state }) => state === "completed") &&
+              rows.every(({ state }) => state === "completed" || state === "waiting_reply")
+                ? true
+                : undefined,
+            ),
+          )
+          yield* timePasses
+          yield* until(
+            Effect.map(both, (rows) => (rows.every(({ state }) => state === "completed") ? true : undefined)),
+          )
+          const runs = yield* both
+          assert.isAtMost(Math.max(...runs.map(({ chainDepth }) => chainDepth)), 10)
           assert.isTrue(runs.every(({ state }) => state === "completed"))
           // Nobody's time was over: the last was told that nobody answers, and so were those before it.
           const waits = yield* sql<{ state: string; outcome: string }>`SELECT w.state, w.outcome FROM waits w

@@ -73,12 +73,11 @@ for (const store of stores)
 
       it.effect("S1-47 S1-48 send_reply goes on with the run that sent the message it names, and with no other", () =>
         Effect.gen(function* () {
-          const ada = yield* someone()
-          const [bot, other] = [yield* thinker(gateway), yield* thinker(gateway)]
-          const space = yield* room("private", ada, bot, other)
+          const [ada, ben, bot] = [yield* someone(), yield* someone(), yield* thinker(gateway)]
+          const space = yield* room("private", ada, ben, bot)
           const asking = (word: string) => ({
             when: { agent: bot.name, step: 1, text: word },
-            call: [{ tool: "send_message", input: { text: `@${ada.name} ${word}?`, wait: true } }],
+            call: [{ tool: "send_message", input: { text: `@${ben.name} ${word}?`, wait: true } }],
           })
           yield* setRules([asking("salt"), asking("pepper")])
           const waits: Array<{ readonly id: string; readonly message: string }> = []
@@ -95,8 +94,8 @@ for (const store of stores)
           // The person who was asked answers by the tool, as a toolset of theirs lets them.
           yield* setRules([])
           const { admin, as } = yield* Guest
-          yield* ask(() => admin.principals.change(ada.id, { toolsets: ["gateway"] }))
-          const { token } = yield* ask(() => admin.tokens.add({ principal: ada.id, context: "internal" }))
+          yield* ask(() => admin.principals.change(ben.id, { toolsets: ["gateway"] }))
+          const { token } = yield* ask(() => admin.tokens.add({ principal: ben.id, context: "internal" }))
           const reply = (text: string, to: string) =>
             ask(() =>
               as(token).tools.call("send_reply", {

@@ -211,7 +211,7 @@ it("a changed definition is shown as facts and as a difference, and accepted as 
   expect(await axeFindings(page)).toEqual([])
   await held.getByRole("button", { name: "Keep it held" }).click()
   await held.getByText("While it is held, it cannot be called.").waitFor()
-  await held.getByRole("button", { name: "Accept this version" }).click()
+  await press(held.getByRole("button", { name: "Accept this version" }))
   await held.waitFor({ state: "detached" })
   expect((await admin().mcpServers.get("post")).held).toEqual([])
   expect(consoleLines).toEqual([])

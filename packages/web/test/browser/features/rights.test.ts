@@ -34,20 +34,18 @@ it("a right is given, asked for and refused from the judgement, which says what 
   expect(await axeFindings(page)).toEqual([])
   // Nothing is done until it is said twice.
   expect((await house.grants.list({ principal: eve.id })).items).toEqual([])
-  await form.getByRole("button", { name: "Yes, do it" }).click()
+  await press(form.getByRole("button", { name: "Yes, do it" }))
   await answer.getByText("Yes.", { exact: true }).waitFor()
   await page.getByText("Done. This is the new judgement.").waitFor()
   // What is given in a browser ends with its session at the latest, and says so.
   await page.getByRole("cell", { name: /A grant by an admin allows execute on tools\/mail\. ends / }).waitFor()
   expect((await as(eve.token).tools.call("mail", { input: {}, wait: 10 })) as object).toMatchObject({ state: "done" })
 
-  await (
-    await change("needs approval", /^A person is asked each time/)
+  await press(
+    (await change("needs approval", /^A person is asked each time/)).getByRole("button", { name: "Yes, do it" }),
   )
-    .getByRole("button", { name: "Yes, do it" })
-    .click()
   await answer.getByText("Only after a person has agreed.").waitFor()
-  await (await change("denied", /^Eve may not execute/)).getByRole("button", { name: "Yes, do it" }).click()
+  await press((await change("denied", /^Eve may not execute/)).getByRole("button", { name: "Yes, do it" }))
   await answer.getByText("No.", { exact: true }).waitFor()
   const { items } = await house.grants.list({ principal: eve.id })
   expect(items.map(({ effect }) => effect).toSorted()).toEqual(["allow", "ask", "deny"])
@@ -77,7 +75,7 @@ it("something is lent from the judgement on a phone, and taken back", async () =
   await form.getByRole("button", { name: "What would it mean?" }).click()
   await form.getByText("Mate may execute tools/mail for a day, as far as you may yourself.").waitFor()
   expect(await axeFindings(page)).toEqual([])
-  await form.getByRole("button", { name: "Yes, do it" }).click()
+  await press(form.getByRole("button", { name: "Yes, do it" }))
   await page.locator(".answer").getByText("Yes.", { exact: true }).waitFor()
   expect((await as(mate.token).delegations.list()).items).toMatchObject([{ reason: "while I am away" }])
   await page.getByRole("button", { name: /^Revoke delegation:/ }).click()
@@ -102,7 +100,7 @@ it("a tool is taken off the allow list that stops or lets it, and put back", asy
     await form.getByLabel("From now on").selectOption(way)
     await form.getByRole("button", { name: "What would it mean?" }).click()
     await form.getByText(/The allow list stoa\/agent .* whoami: /).waitFor()
-    await form.getByRole("button", { name: "Yes, do it" }).click()
+    await press(form.getByRole("button", { name: "Yes, do it" }))
   }
   await change("off the allow list")
   await answer.getByText("No.", { exact: true }).waitFor()
