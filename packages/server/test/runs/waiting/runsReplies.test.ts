@@ -8,27 +8,7 @@ import { Readers } from "../../../src/store/journal/readers/Readers.ts"
 import { ask, Guest } from "../../house.ts"
 import { refused, someone } from "../../spaces/spacesGuests.ts"
 import { dm, ended, inState, room, runsHouse, runsOf, setRules, stores, thinker, until } from "../runsKit.ts"
-
-/** What the first call of a run gave back. */
-const firstOutput = Effect.fnUntraced(function* (run: { readonly id: string }) {
-  const sql = yield* SqlClient.SqlClient
-  const [row] = yield* sql<{ output: string | null; state: string }>`SELECT output, state FROM calls
-    WHERE run = ${run.id} AND step = 1 AND place = 1`
-  return JSON.parse(row!.output ?? "null") as {
-    readonly status: string
-    readonly replies: ReadonlyArray<{ readonly text: string; readonly authorId: string }>
-    readonly missing: ReadonlyArray<string>
-    readonly waitedMs: number
-    readonly ended?: string
-  }
-})
-
-const waitOf = Effect.fnUntraced(function* (run: { readonly id: string }) {
-  const sql = yield* SqlClient.SqlClient
-  return (yield* sql<{ id: string; message: string }>`SELECT id, message FROM waits WHERE run = ${run.id}`)[0]!
-})
-
-const gateway = { toolsets: ["gateway" as const] }
+import { firstOutput, gateway, waitOf } from "../repliesKit.ts"
 
 for (const store of stores)
   layer(runsHouse({ store }), { excludeTestServices: true, timeout: 90_000 })(`replies on ${store}`, (it) => {

@@ -1,31 +1,33 @@
 /** Of several waits, the reply to one message goes on with one run. */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import { ask, Guest } from "../../house.ts"
 import { someone } from "../../spaces/spacesGuests.ts"
 import { ended, room, runsHouse, runsOf, setRules, stores, thinker, until } from "../runsKit.ts"
+import { firstOutput, gateway, waitOf } from "../repliesKit.ts"
 
-/** What the first call of a run gave back. */
-const firstOutput = Effect.fnUntraced(function* (run: { readonly id: string }) {
-  const sql = yield* SqlClient.SqlClient
-  const [row] = yield* sql<{ output: string | null; state: string }>`SELECT output, state FROM calls
-    WHERE run = ${run.id} AND step = 1 AND place = 1`
-  return JSON.parse(row!.output ?? "null") as {
-    readonly status: string
-    readonly replies: ReadonlyArray<{ readonly text: string; readonly authorId: string }>
-    readonly missing: ReadonlyArray<string>
-    readonly waitedMs: number
-    readonly ended?: string
+/** An agent whose two runs wait in one space for the answer of one person. */
+const twoWaits = Effect.gen(function* () {
+  const [ada, ben] = [yield* someone(), yield* someone()]
+  const bot = yield* thinker(gateway)
+  const space = yield* room("private", ada, ben, bot)
+  const asking = (word: string) => ({
+    when: { agent: bot.name, step: 1, text: word },
+    call: [{ tool: "send_message", input: { text: `@${ben.name} ${word}?`, wait: true } }],
+  })
+  yield* setRules([asking("salt"), asking("pepper")])
+  const waits: Array<{ readonly id: string; readonly message: string }> = []
+  for (const word of ["salt", "pepper"]) {
+    yield* ask(() => ada.client.spaces.post(space.id, { text: `@${bot.name} ${word}` }))
+    const run = yield* until(
+      Effect.map(runsOf(bot), (rows) =>
+        rows.find(({ id, state }) => state === "waiting_reply" && waits.every((one) => one.id !== id)),
+      ),
+    )
+    waits.push({ id: run.id, message: (yield* waitOf(run)).message })
   }
+  return { ben, bot, space, waits }
 })
-
-const waitOf = Effect.fnUntraced(function* (run: { readonly id: string }) {
-  const sql = yield* SqlClient.SqlClient
-  return (yield* sql<{ id: string; message: string }>`SELECT id, message FROM waits WHERE run = ${run.id}`)[0]!
-})
-
-const gateway = { toolsets: ["gateway" as const] }
 
 for (const store of stores)
   layer(runsHouse({ store }), { excludeTestServices: true, timeout: 90_000 })(
@@ -35,24 +37,7 @@ for (const store of stores)
         "S1-48 one agent waits twice in a space: a reply to the second message goes on with the second run",
         () =>
           Effect.gen(function* () {
-            const [ada, ben] = [yield* someone(), yield* someone()]
-            const bot = yield* thinker(gateway)
-            const space = yield* room("private", ada, ben, bot)
-            const asking = (word: string) => ({
-              when: { agent: bot.name, step: 1, text: word },
-              call: [{ tool: "send_message", input: { text: `@${ben.name} ${word}?`, wait: true } }],
-            })
-            yield* setRules([asking("salt"), asking("pepper")])
-            const waits: Array<{ readonly id: string; readonly message: string }> = []
-            for (const word of ["salt", "pepper"]) {
-              yield* ask(() => ada.client.spaces.post(space.id, { text: `@${bot.name} ${word}` }))
-              const run = yield* until(
-                Effect.map(runsOf(bot), (rows) =>
-                  rows.find(({ id, state }) => state === "waiting_reply" && waits.every((one) => one.id !== id)),
-                ),
-              )
-              waits.push({ id: run.id, message: (yield* waitOf(run)).message })
-            }
+            const { ben, bot, space, waits } = yield* twoWaits
             const [first, second] = waits
             yield* ask(() => ben.client.spaces.post(space.id, { text: "a little", replyTo: second!.message }))
             assert.deepStrictEqual(
@@ -73,23 +58,7 @@ for (const store of stores)
 
       it.effect("S1-48 send_reply goes on with the run that sent the message it names, and with no other", () =>
         Effect.gen(function* () {
-          const [ada, ben, bot] = [yield* someone(), yield* someone(), yield* thinker(gateway)]
-          const space = yield* room("private", ada, ben, bot)
-          const asking = (word: string) => ({
-            when: { agent: bot.name, step: 1, text: word },
-            call: [{ tool: "send_message", input: { text: `@${ben.name} ${word}?`, wait: true } }],
-          })
-          yield* setRules([asking("salt"), asking("pepper")])
-          const waits: Array<{ readonly id: string; readonly message: string }> = []
-          for (const word of ["salt", "pepper"]) {
-            yield* ask(() => ada.client.spaces.post(space.id, { text: `@${bot.name} ${word}` }))
-            const run = yield* until(
-              Effect.map(runsOf(bot), (rows) =>
-                rows.find(({ id, state }) => state === "waiting_reply" && waits.every((one) => one.id !== id)),
-              ),
-            )
-            waits.push({ id: run.id, message: (yield* waitOf(run)).message })
-          }
+          const { ben, bot, space, waits } = yield* twoWaits
           const [first, second] = waits
           // The person who was asked answers by the tool, as a toolset of theirs lets them.
           yield* setRules([])
